@@ -1,0 +1,84 @@
+"""Gossamer: collective communication on interconnection networks.
+
+Build a network, name a task, get a schedule that an independent checker accepted, beside a lower bound.
+
+>>> import gossamer
+>>> gossamer.plan("torus:4x4", "allgather").completion_time
+Fraction(4, 1)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gossamer.version import __version__
+
+if TYPE_CHECKING:
+    from gossamer.algorithms import ALGORITHMS
+    from gossamer.bounds import Bound, bounds
+    from gossamer.errors import GossamerError
+    from gossamer.model import Model
+    from gossamer.networks.network import Network
+    from gossamer.networks.spec import network
+    from gossamer.planner import Plan, plan
+    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, load, save, verify
+    from gossamer.tasks import Task, task
+
+# where each public name lives; imported when first used, so that `import gossamer` costs almost nothing
+_HOME = {
+    "ALGORITHMS": "gossamer.algorithms",
+    "Bound": "gossamer.bounds",
+    "GossamerError": "gossamer.errors",
+    "Model": "gossamer.model",
+    "Network": "gossamer.networks.network",
+    "Packets": "gossamer.schedules",
+    "Phase": "gossamer.schedules",
+    "Plan": "gossamer.planner",
+    "Schedule": "gossamer.schedules",
+    "Symmetry": "gossamer.schedules",
+    "Task": "gossamer.tasks",
+    "bounds": "gossamer.bounds",
+    "buffer_peak": "gossamer.schedules",
+    "load": "gossamer.schedules",
+    "network": "gossamer.networks.spec",
+    "plan": "gossamer.planner",
+    "save": "gossamer.schedules",
+    "task": "gossamer.tasks",
+    "verify": "gossamer.schedules",
+}
+
+__all__ = [
+    "ALGORITHMS",
+    "Bound",
+    "GossamerError",
+    "Model",
+    "Network",
+    "Packets",
+    "Phase",
+    "Plan",
+    "Schedule",
+    "Symmetry",
+    "Task",
+    "__version__",
+    "bounds",
+    "buffer_peak",
+    "load",
+    "network",
+    "plan",
+    "save",
+    "task",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,65 @@
+"""The error family: one base class, one subclass for each kind of bad input.
+
+Every message is one line: what was wrong, with the value given and what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "FileFormatError",
+    "GossamerError",
+    "ModelError",
+    "NetworkError",
+    "NotApplicableError",
+    "ScheduleError",
+    "TaskError",
+    "VerificationError",
+    "nearest",
+]
+
+
+class GossamerError(Exception):
+    """Base class of every error that gossamer raises on purpose."""
+
+
+class NetworkError(GossamerError, ValueError):
+    """A network, or the spec string of one, is malformed, too small or too large."""
+
+
+class TaskError(GossamerError, ValueError):
+    """A task is malformed or does not fit its network."""
+
+
+class ModelError(GossamerError, ValueError):
+    """A communication model has an illegal value."""
+
+
+class ScheduleError(GossamerError, ValueError):
+    """The columns of a schedule have wrong shapes, ranges or order."""
+
+
+class NotApplicableError(GossamerError, ValueError):
+    """No algorithm, or not the one asked for, covers this network, task and model."""
+
+
+class VerificationError(GossamerError):
+    """A schedule broke the rules; carries the violations in its text."""
+
+
+class FileFormatError(GossamerError, ValueError):
+    """A file cannot be read: missing, truncated, foreign, or of a newer version."""
+
+
+def nearest(given: str, allowed: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the allowed word closest to `given`, or an empty string.
+
+    >>> nearest("tours", ["torus", "ring"])
+    " (did you mean 'torus'?)"
+    >>> nearest("zzz", ["torus", "ring"])
+    ''
+    """
+    match = difflib.get_close_matches(given, list(allowed), n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""

@@ -1,0 +1,90 @@
+"""The communication model: ports, splitting, control packets and buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+from gossamer.errors import ModelError, nearest
+
+__all__ = ["Model", "Occupancy", "Ports"]
+
+Ports = Literal["all", "one", "one-send"]
+Occupancy = Literal["transit", "all"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The rules under which a schedule must be valid; store-and-forward on full-duplex links.
+
+    Attributes
+    ----------
+    ports : {"all", "one", "one-send"}
+        ``all``: a node may use every link at once. ``one``: it sends at most one packet and receives at most one per
+        slot. ``one-send``: it sends at most one and receives on all links (free reception, seed 004 chapter 6).
+    split : bool
+        Whether a message may be cut into parts, k parts taking 1/k step a hop each.
+    control_time : Fraction
+        Steps that a control packet takes on a link (t_p of seed 000), between 0 and 1. Zero means that what the nodes
+        must know about each other is known ahead.
+    buffer : int or None
+        Largest number of packets a node may hold at a slot boundary, None for no limit.
+    buffer_counts : {"transit", "all"}
+        What the limit counts: packets on their way through the node, or everything it holds, with its own and the
+        delivered packets (seed 003).
+
+    Examples
+    --------
+    >>> Model(ports="one").ports
+    'one'
+    """
+
+    ports: Ports = "all"
+    split: bool = False
+    control_time: Fraction = Fraction(0)
+    buffer: int | None = None
+    buffer_counts: Occupancy = "transit"
+
+    def __post_init__(self) -> None:
+        if self.ports not in get_args(Ports):
+            hint = nearest(str(self.ports), get_args(Ports))
+            raise ModelError(f"ports must be 'all', 'one' or 'one-send', got {self.ports!r}{hint}")
+        if self.buffer_counts not in get_args(Occupancy):
+            raise ModelError(f"buffer_counts must be 'transit' or 'all', got {self.buffer_counts!r}")
+        try:
+            time = Fraction(self.control_time)
+        except (TypeError, ValueError, ZeroDivisionError):
+            raise ModelError(
+                f"control_time must be a fraction of a step in [0, 1], got {self.control_time!r}"
+            ) from None
+        if not 0 <= time <= 1:
+            raise ModelError(f"control_time must be a fraction of a step in [0, 1], got {time}")
+        object.__setattr__(self, "control_time", time)
+        if self.buffer is not None and (isinstance(self.buffer, bool) or int(self.buffer) < 1):
+            raise ModelError(f"buffer must be at least 1 packet or None, got {self.buffer!r}")
+
+    @property
+    def send_limited(self) -> bool:
+        """Whether a node sends at most one packet per slot."""
+        return self.ports != "all"
+
+    @property
+    def receive_limited(self) -> bool:
+        """Whether a node receives at most one packet per slot."""
+        return self.ports == "one"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file."""
+        return {
+            "ports": self.ports,
+            "split": self.split,
+            "control_time": str(self.control_time),
+            "buffer": self.buffer,
+            "buffer_counts": self.buffer_counts,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Model:
+        """Return the model that `to_dict` described."""
+        return cls(**{**fields, "control_time": Fraction(fields["control_time"])})

@@ -1,0 +1,55 @@
+"""Interconnection networks: families, products, groups, the spec parser, and conversions.
+
+The parser of spec strings is `parse` here and ``gossamer.network`` at the top.
+"""
+
+from __future__ import annotations
+
+from gossamer.networks.cayley import bubble_sort, butterfly, cayley, cube_connected_cycles, pancake, star
+from gossamer.networks.circulants import circulant, complete, extended_ring
+from gossamer.networks.conversion import from_networkx, read_edge_list, to_networkx
+from gossamer.networks.families import FAMILIES, Family
+from gossamer.networks.fat_trees import fat_tree
+from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
+from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
+from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
+from gossamer.networks.network import MAX_LINKS, BreadthFirst, FatTreeLevels, Grid, Network
+from gossamer.networks.product import product
+from gossamer.networks.spec import network as parse
+
+__all__ = [
+    "FAMILIES",
+    "MAX_LINKS",
+    "AbelianGroup",
+    "BreadthFirst",
+    "CubeRotationGroup",
+    "Family",
+    "FatTreeLevels",
+    "Grid",
+    "Group",
+    "Network",
+    "PermutationGroup",
+    "ProductGroup",
+    "array",
+    "bubble_sort",
+    "butterfly",
+    "cayley",
+    "circulant",
+    "complete",
+    "cube_connected_cycles",
+    "extended_ring",
+    "fat_tree",
+    "from_networkx",
+    "generalized_hypercube",
+    "hypercube",
+    "hypercycle",
+    "linear_array",
+    "pancake",
+    "parse",
+    "product",
+    "read_edge_list",
+    "ring",
+    "star",
+    "to_networkx",
+    "torus",
+]

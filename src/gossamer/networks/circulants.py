@@ -1,0 +1,148 @@
+"""Circulant networks: Cayley networks of the integers modulo n, from the ring to the complete network."""
+
+from __future__ import annotations
+
+import math
+
+from gossamer.errors import NetworkError
+from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks.cayley import cayley_network
+from gossamer.networks.grids import ring_grid
+from gossamer.networks.groups import AbelianGroup
+from gossamer.networks.network import Network
+
+__all__ = ["circulant", "complete", "extended_ring"]
+
+
+def circulant(n: int, *jumps: int) -> Network:
+    """Return the circulant network: node i is adjacent to i+s and i-s modulo n for each jump s.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least 2.
+    *jumps : int
+        Distinct jumps in 1..n-1, where s and n-s count as the same; together with n they must have no common divisor.
+
+    Returns
+    -------
+    Network
+        Spec ``circulant:n,s,...`` with the jumps brought to at most n/2 and sorted. Generators +s, -s for each jump
+        (only +s when s = n/2).
+
+    Raises
+    ------
+    NetworkError
+        If a jump is missing, out of range or repeated, or the network would not be connected.
+
+    Notes
+    -----
+    O(L) time.
+
+    References
+    ----------
+    Seed 004, 4.4; presentation in its digest, section 3.
+
+    Examples
+    --------
+    >>> circulant(13, 5, 1)
+    <Network circulant:13,1,5: 13 nodes, 52 links>
+    """
+    n = whole_number(n, "circulant", "n", low=2)
+    if not jumps:
+        raise NetworkError("circulant: at least one jump is needed, as in circulant:13,1,5")
+    folded: dict[int, int] = {}
+    for jump in jumps:
+        s = whole_number(jump, "circulant", "a jump", 1, n - 1)
+        if min(s, n - s) in folded:
+            raise NetworkError(f"circulant: jump {s} repeats jump {folded[min(s, n - s)]} modulo {n}")
+        folded[min(s, n - s)] = s
+    divisor = math.gcd(n, *folded)
+    if divisor > 1:
+        raise NetworkError(f"circulant: not connected, because n={n} and every jump are multiples of {divisor}")
+    return _circulant("circulant:" + ",".join(map(str, [n, *sorted(folded)])), n, sorted(folded))
+
+
+def extended_ring(n: int, rho: int) -> Network:
+    """Return the extended ring E_n^rho: node i is adjacent to the nodes at most rho places away on a ring of n.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least 2.
+    rho : int
+        Reach, 1..floor(n/2). 1 gives the ring and floor(n/2) the complete network.
+
+    Returns
+    -------
+    Network
+        Spec ``extended-ring:n,rho``. Generators +1, -1, +2, -2, ..., +rho, -rho (no -rho when rho = n/2).
+
+    Raises
+    ------
+    NetworkError
+        If n or rho is out of range.
+
+    Notes
+    -----
+    Degree 2 rho, or 2 rho - 1 when rho = n/2; diameter ``ceil(floor(n/2)/rho)``; status ``(q+1)(n-1-rho*q)`` with
+    ``q = floor((n-1)/(2 rho))`` (4.13). O(L) time.
+
+    References
+    ----------
+    Seed 004, 2.3 and 4.4.4.
+
+    Examples
+    --------
+    >>> extended_ring(14, 2).diameter
+    4
+    """
+    n = whole_number(n, "extended-ring", "n", low=2)
+    reach = whole_number(rho, "extended-ring", "rho")
+    if reach > n // 2:
+        raise NetworkError(f"extended-ring: rho must be in 1..{n // 2} for n={n}, got {reach} (nearest: {n // 2})")
+    check_links("extended-ring", n * min(2 * reach, n - 1))
+    return _circulant(f"extended-ring:{n},{reach}", n, list(range(1, reach + 1)))
+
+
+def complete(n: int) -> Network:
+    """Return the complete network K_n: every node is adjacent to every other.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least 1.
+
+    Returns
+    -------
+    Network
+        Spec ``complete:n``. Generators 1, 2, ..., n-1.
+
+    Raises
+    ------
+    NetworkError
+        If n is out of range.
+
+    Notes
+    -----
+    Diameter 1; status n-1 (4.11). O(n^2) time.
+
+    References
+    ----------
+    Seed 004, 2.3.
+
+    Examples
+    --------
+    >>> complete(4).link_target.tolist()
+    [1, 2, 3, 2, 3, 0, 3, 0, 1, 0, 1, 2]
+    """
+    n = whole_number(n, "complete", "n")
+    check_links("complete", n * (n - 1))
+    grid = ring_grid(n) if n <= 3 else None
+    return cayley_network(f"complete:{n}", AbelianGroup((n,)), range(1, n), grid=grid)
+
+
+def _circulant(spec: str, n: int, jumps: list[int]) -> Network:
+    generators = [g for s in jumps for g in (s, -s % n)]
+    grid = ring_grid(n) if jumps == [1] else None
+    return cayley_network(spec, AbelianGroup((n,)), generators, grid=grid)

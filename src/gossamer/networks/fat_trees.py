@@ -1,0 +1,114 @@
+"""Fat trees: complete k-ary trees whose branches may widen towards the root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gossamer.errors import NetworkError
+from gossamer.networks._parameters import check_links, shown, whole_number
+from gossamer.networks.network import FatTreeLevels, Network
+
+__all__ = ["fat_tree"]
+
+
+def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant") -> Network:
+    """Return the complete k-ary fat tree of height h; its leaves are the processors.
+
+    Parameters
+    ----------
+    arity : int
+        k, at least 2.
+    height : int
+        h, at least 0. Height 0 is a single leaf, height 1 a star (the theorems of the source assume at least 2).
+    capacity : {'constant', 'exponential'} or sequence of int
+        Packets per slot and direction of the branches between levels i-1 and i, for i = 1..h: all 1; ``k**(i-1)``;
+        or the h numbers ``c_1, ..., c_h``, at least 1 and never decreasing towards the root.
+
+    Returns
+    -------
+    Network
+        Spec ``fat-tree:k=K,h=H,capacity=...`` (a list that is constant or exponential is called so). The leaves are
+        nodes 0..k**h-1 from left to right and the only terminals; then come level 1, level 2, ..., and the root last.
+        Coordinates are (level, place in the level). The first link of a node leads to its parent (the root has none),
+        the others to its children from left to right.
+
+    Raises
+    ------
+    NetworkError
+        If a parameter is out of range, the number of capacities is not h, or they decrease.
+
+    Notes
+    -----
+    Node (i, x) has parent (i+1, x div k). Two leaves are 2l apart, with l the lowest level at which they share an
+    ancestor. O(N) time.
+
+    References
+    ----------
+    Seed 004, 6.1.
+
+    Examples
+    --------
+    >>> fat_tree(2, 3, "exponential")
+    <Network fat-tree:k=2,h=3,capacity=exponential: 15 nodes, 28 links>
+    """
+    k = whole_number(arity, "fat-tree", "k", low=2)
+    h = whole_number(height, "fat-tree", "h", low=0)
+    check_links("fat-tree", 2 * (k ** (min(h, 64) + 1) - k) // (k - 1))
+    capacities = _capacities(k, h, capacity)
+    sizes = [k ** (h - i) for i in range(h + 1)]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    source, target, branch = [], [], []
+    for i, size in enumerate(sizes):
+        place = np.arange(size)
+        ends, widths = [], []
+        if i < h:
+            ends.append(first[i + 1] + place[:, None] // k)
+            widths.append(np.full(1, capacities[i]))
+        if i > 0:
+            ends.append(first[i - 1] + np.arange(size * k).reshape(size, k))
+            widths.append(np.full(k, capacities[i - 1]))
+        table = np.concatenate(ends, axis=1) if ends else np.empty((1, 0), np.int64)
+        source.append(np.repeat(first[i] + place, table.shape[1]))
+        target.append(table.reshape(-1))
+        branch.append(np.tile(np.concatenate(widths), size) if widths else table.reshape(-1))
+    levels = np.repeat(np.arange(h + 1), sizes)
+    return Network(
+        f"fat-tree:k={k},h={h},capacity={_pattern(k, capacities)}",
+        sum(sizes),
+        np.concatenate(source),
+        np.concatenate(target),
+        np.concatenate(branch),
+        terminal_count=sizes[0],
+        coordinates=np.stack([levels, np.arange(sum(sizes)) - first[levels]], axis=1),
+        levels=FatTreeLevels(k, h, capacities),
+    )
+
+
+def _capacities(k: int, h: int, capacity: str | Sequence[int]) -> tuple[int, ...]:
+    if capacity == "constant":
+        return (1,) * h
+    if capacity == "exponential":
+        return tuple(k**i for i in range(h))
+    if isinstance(capacity, str) or not isinstance(capacity, Sequence):
+        raise NetworkError(
+            f"fat-tree: capacity must be constant, exponential or {h} integers c_1,...,c_h, got {shown(capacity)}"
+        )
+    numbers = tuple(whole_number(c, "fat-tree", "a capacity", 1, 2**31 - 1) for c in capacity)
+    if len(numbers) != h:
+        raise NetworkError(f"fat-tree: height {h} needs {h} capacities c_1,...,c_{h}, got {len(numbers)}")
+    for i in range(1, h):
+        if numbers[i] < numbers[i - 1]:
+            raise NetworkError(
+                f"fat-tree: capacities must not decrease towards the root, "
+                f"got c_{i + 1}={numbers[i]} after c_{i}={numbers[i - 1]}"
+            )
+    return numbers
+
+
+def _pattern(k: int, capacities: tuple[int, ...]) -> str:
+    for name in ("constant", "exponential"):
+        if capacities == _capacities(k, len(capacities), name):
+            return name
+    return ",".join(map(str, capacities))

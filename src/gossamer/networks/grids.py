@@ -1,0 +1,223 @@
+"""Linear arrays, rings, and their products: d-dimensional arrays (meshes), tori, hypercubes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gossamer.errors import NetworkError
+from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks.cayley import cayley_network
+from gossamer.networks.groups import AbelianGroup
+from gossamer.networks.network import Grid, Network
+from gossamer.networks.product import product
+
+__all__ = ["array", "hypercube", "linear_array", "ring", "torus"]
+
+
+def linear_array(n: int) -> Network:
+    """Return the linear array of n nodes: node i is adjacent to i-1 and i+1.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least 1.
+
+    Returns
+    -------
+    Network
+        Spec ``array:n``. The links of a node go to i+1, then to i-1. One or two nodes make a Cayley network.
+
+    Raises
+    ------
+    NetworkError
+        If n is out of range.
+
+    Notes
+    -----
+    Diameter n-1; average status ``(n^2-1)/3``. O(n) time.
+
+    References
+    ----------
+    Seed 004, 2.3; seed 000, section 1.
+
+    Examples
+    --------
+    >>> linear_array(4).link_target.tolist()
+    [1, 2, 0, 3, 1, 2]
+    """
+    n = whole_number(n, "array", "n")
+    check_links("array", 2 * (n - 1))
+    node = np.arange(n, dtype=np.int32)
+    ends = np.stack([node + 1, node - 1], axis=1)
+    inside = (ends >= 0) & (ends < n)
+    return Network(
+        f"array:{n}",
+        n,
+        np.repeat(node, inside.sum(axis=1)),
+        ends[inside],
+        grid=Grid((n,), (False,)),
+        group=AbelianGroup((n,)) if n <= 2 else None,
+    )
+
+
+def ring(n: int) -> Network:
+    """Return the ring of n nodes: node i is adjacent to i+1 and i-1 modulo n.
+
+    Parameters
+    ----------
+    n : int
+        Number of nodes, at least 1. One node has no links; two nodes are joined by a single edge.
+
+    Returns
+    -------
+    Network
+        Spec ``ring:n``. Generators +1, then -1.
+
+    Raises
+    ------
+    NetworkError
+        If n is out of range.
+
+    Notes
+    -----
+    Diameter ``floor(n/2)``; status ``ceil((n^2-1)/4)`` (4.12). O(n) time.
+
+    References
+    ----------
+    Seed 004, 2.3.
+
+    Examples
+    --------
+    >>> ring(5).generators.tolist()
+    [1, 4]
+    """
+    n = whole_number(n, "ring", "n")
+    check_links("ring", 2 * n)
+    return cayley_network(f"ring:{n}", AbelianGroup((n,)), [1 % n, -1 % n], grid=ring_grid(n))
+
+
+def ring_grid(n: int) -> Grid:
+    """Return the grid of a ring of n nodes, which wraps if it has at least 3 nodes."""
+    return Grid((n,), (n >= 3,))
+
+
+def array(*sides: int) -> Network:
+    """Return the array (mesh) with the given sides: the product of linear arrays.
+
+    Parameters
+    ----------
+    *sides : int
+        Nodes along each dimension, at least 1; the first is most significant in the node number.
+
+    Returns
+    -------
+    Network
+        Spec ``array:AxBx...``; with one side, the linear array itself. An array with every side 2 is a hypercube and
+        a Cayley network. Sides of 1 add a coordinate that is always 0.
+
+    Raises
+    ------
+    NetworkError
+        If there are no sides, a side is below 1, or the network is too large.
+
+    Notes
+    -----
+    Diameter: the sum of the sides less one each. O(L) time.
+
+    References
+    ----------
+    Seed 004, 2.3; seed 000, section 1.
+
+    Examples
+    --------
+    >>> array(3, 4)
+    <Network array:3x4: 12 nodes, 34 links>
+    """
+    return _grid_network("array", sides)
+
+
+def torus(*sides: int) -> Network:
+    """Return the torus with the given sides: the product of rings.
+
+    Parameters
+    ----------
+    *sides : int
+        Nodes along each dimension, at least 1; the first is most significant in the node number.
+
+    Returns
+    -------
+    Network
+        Spec ``torus:AxBx...``; with one side, the ring itself. A Cayley network; generators +1 and -1 in the first
+        dimension, then in the second, and so on.
+
+    Raises
+    ------
+    NetworkError
+        If there are no sides, a side is below 1, or the network is too large.
+
+    Notes
+    -----
+    A dimension of side 2 is a single edge (one link each way), as in an array, not two parallel ones; a dimension of
+    side 1 has no links. Diameter: the sum of ``floor(side/2)``. O(L) time.
+
+    References
+    ----------
+    Seed 004, 2.3; seed 000, section 1.
+
+    Examples
+    --------
+    >>> torus(4, 4).degree, torus(4, 2).degree
+    (4, 3)
+    """
+    return _grid_network("torus", sides)
+
+
+def hypercube(dimensions: int) -> Network:
+    """Return the hypercube Q_d: 2**d nodes, adjacent if their numbers differ in one bit.
+
+    Parameters
+    ----------
+    dimensions : int
+        d, 0..23. The 0-cube is a single node, stored as an array of side 1.
+
+    Returns
+    -------
+    Network
+        Spec ``hypercube:d``. Generators ``2**(d-1), ..., 2, 1``.
+
+    Raises
+    ------
+    NetworkError
+        If d is out of range.
+
+    Notes
+    -----
+    Degree and diameter d; status ``d*2**(d-1)``. O(d 2**d) time.
+
+    References
+    ----------
+    Seed 004, 2.3.
+
+    Examples
+    --------
+    >>> hypercube(3).generators.tolist()
+    [4, 2, 1]
+    """
+    d = whole_number(dimensions, "hypercube", "d", low=0)
+    check_links("hypercube", d << min(d, 64))
+    sides = [2] * d or [1]
+    return product(*map(linear_array, sides), spec=f"hypercube:{d}")
+
+
+def _grid_network(family: str, sides: tuple[int, ...]) -> Network:
+    if not sides:
+        raise NetworkError(f"{family}: at least one side is needed")
+    sides = tuple(whole_number(s, family, "a side") for s in sides)
+    n = math.prod(sides)
+    check_links(family, sum(n // s * (2 * (s - 1) if s <= 2 or family == "array" else 2 * s) for s in sides))
+    side_network = ring if family == "torus" else linear_array
+    if len(sides) == 1:
+        return side_network(sides[0])
+    return product(*map(side_network, sides), spec=f"{family}:{'x'.join(map(str, sides))}")

@@ -1,0 +1,33 @@
+"""The schedule, its verification, metrics, transformations and files."""
+
+from __future__ import annotations
+
+from gossamer.schedules.checker import verify
+from gossamer.schedules.files import load, save
+from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_load, link_utilization
+from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule
+from gossamer.schedules.symmetry import Symmetry
+from gossamer.schedules.transform import expand, relabel, reverse, then
+from gossamer.schedules.violations import KINDS, Verification, Violation
+
+__all__ = [
+    "CONTROL",
+    "KINDS",
+    "BufferPeak",
+    "Packets",
+    "Phase",
+    "Schedule",
+    "Symmetry",
+    "Verification",
+    "Violation",
+    "buffer_peak",
+    "expand",
+    "link_load",
+    "link_utilization",
+    "load",
+    "relabel",
+    "reverse",
+    "save",
+    "then",
+    "verify",
+]

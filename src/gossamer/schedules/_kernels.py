@@ -1,0 +1,308 @@
+"""Compiled kernels that check and measure schedules; plain arrays in and out.
+
+Conventions: hops are sorted by slot. ``kind[p]`` is the discipline of packet p (0 copy, 1 move, 2 combine). Bit tables
+have one row of ``row_bytes`` bytes a packet and one bit a node. ``link_class``/``node_class`` fold links and nodes
+onto their orbits; explicit schedules pass ``folded=False`` and every link and node is its own class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["COUNTED", "buffer_peak", "replay", "unmet"]
+
+COPY, MOVE, COMBINE = 0, 1, 2
+
+# rows of the counters; the first rows are found by `replay`, the rest by `unmet` and `buffer_peak`
+CAUSALITY, CAPACITY, SEND, RECEIVE, DUPLICATE, LOST, DELIVERY, BUFFER = range(8)
+COUNTED = 8
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _bit(table, row_bytes, p, v):
+    return (table[p * row_bytes + (v >> 3)] >> (v & 7)) & 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _set(table, row_bytes, p, v):
+    table[p * row_bytes + (v >> 3)] |= np.uint8(1 << (v & 7))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _clear(table, row_bytes, p, v):
+    table[p * row_bytes + (v >> 3)] &= np.uint8(~(1 << (v & 7)) & 255)
+
+
+@njit(cache=True, nogil=True)
+def replay(
+    slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
+    send_limited, receive_limited, kind, origin, terminals, location, held, sent, row_bytes,
+    limit, found_kind, found_hop, counts,
+):  # fmt: skip
+    """Replay all hops; write up to `limit` violations as (kind, hop) and count all of them. Return the number written.
+
+    `location` int32[P], `held` and `sent` uint8 bit tables must be at their initial state and end at the final one.
+    """
+    hops = slot.size
+    link_last = np.full(classes, -1, np.int32)
+    link_used = np.zeros(classes, np.int32) if capacity.size > 1 or capacity[0] > 1 else np.zeros(0, np.int32)
+    counted_links = link_used.size > 0
+    send_last = np.full(node_classes if send_limited else 0, -1, np.int32)
+    receive_last = np.full(node_classes if receive_limited else 0, -1, np.int32)
+    widest = 0
+    i = 0
+    while i < hops:
+        j = i
+        while j < hops and slot[j] == slot[i]:
+            j += 1
+        widest = max(widest, j - i)
+        i = j
+    valid = np.zeros(widest, np.bool_)
+    written = 0
+    a = 0
+    while a < hops:
+        t = slot[a]
+        b = a
+        # departures: resources, and whether the sender holds what it sends
+        while b < hops and slot[b] == t:
+            ln = link[b]
+            u = link_source[ln]
+            p = packet[b]
+            c = orbit[u] * degree + ln % degree if folded else ln
+            if link_last[c] != t:
+                link_last[c] = t
+                if counted_links:
+                    link_used[c] = 1
+            else:
+                over = True
+                if counted_links:
+                    link_used[c] += 1
+                    over = link_used[c] > (capacity[ln] if capacity.size > 1 else capacity[0])
+                if over:
+                    counts[CAPACITY] += 1
+                    if written < limit:
+                        found_kind[written] = CAPACITY
+                        found_hop[written] = b
+                        written += 1
+            if send_limited:
+                w = orbit[u] if folded else u
+                if send_last[w] == t:
+                    counts[SEND] += 1
+                    if written < limit:
+                        found_kind[written] = SEND
+                        found_hop[written] = b
+                        written += 1
+                send_last[w] = t
+            if receive_limited:
+                v = link_target[ln]
+                w = orbit[v] if folded else v
+                if receive_last[w] == t:
+                    counts[RECEIVE] += 1
+                    if written < limit:
+                        found_kind[written] = RECEIVE
+                        found_hop[written] = b
+                        written += 1
+                receive_last[w] = t
+            wrong = -1
+            if p >= 0:
+                k = kind[p]
+                if k == MOVE:
+                    if location[p] != u:
+                        wrong = CAUSALITY
+                elif k == COPY:
+                    if not _bit(held, row_bytes, p, u):
+                        wrong = CAUSALITY
+                elif u == origin[p] or (u >= terminals and not _bit(held, row_bytes, p, u)):
+                    wrong = CAUSALITY
+                elif _bit(sent, row_bytes, p, u):
+                    wrong = DUPLICATE
+                else:
+                    _set(sent, row_bytes, p, u)
+            valid[b - a] = wrong < 0
+            if wrong >= 0:
+                counts[wrong] += 1
+                if written < limit:
+                    found_kind[written] = wrong
+                    found_hop[written] = b
+                    written += 1
+            b += 1
+        # arrivals
+        for h in range(a, b):
+            p = packet[h]
+            if p < 0 or not valid[h - a]:
+                continue
+            ln = link[h]
+            v = link_target[ln]
+            k = kind[p]
+            wrong = -1
+            if k == MOVE:
+                if location[p] != link_source[ln]:
+                    wrong = DUPLICATE
+                else:
+                    location[p] = v
+            elif k == COPY:
+                if _bit(held, row_bytes, p, v):
+                    wrong = DUPLICATE
+                else:
+                    _set(held, row_bytes, p, v)
+            else:
+                _set(held, row_bytes, p, v)
+                if _bit(sent, row_bytes, p, v):
+                    wrong = LOST
+            if wrong >= 0:
+                counts[wrong] += 1
+                if written < limit:
+                    found_kind[written] = wrong
+                    found_hop[written] = h
+                    written += 1
+        a = b
+    return written
+
+
+@njit(cache=True, nogil=True)
+def unmet(
+    kind, origin, message_of, target_start, targets, to_all, nodes, terminals, location, held, sent, row_bytes,
+    limit, found_packet, found_node,
+):  # fmt: skip
+    """Find the goals that are not met after a replay: (packet, node) that should hold it, or never sent its share.
+
+    Returns (number written, number of all).
+    """
+    written, total = 0, 0
+    for p in range(kind.size):
+        k = kind[p]
+        m = message_of[p]
+        if k == MOVE:
+            v = targets[target_start[m]]
+            if location[p] != v:
+                total += 1
+                if written < limit:
+                    found_packet[written], found_node[written] = p, v
+                    written += 1
+        elif k == COPY and not to_all:
+            for i in range(target_start[m], target_start[m + 1]):
+                v = targets[i]
+                if not _bit(held, row_bytes, p, v):
+                    total += 1
+                    if written < limit:
+                        found_packet[written], found_node[written] = p, v
+                        written += 1
+        elif k == COPY:
+            for v in range(terminals):
+                if (v & 7) == 0 and v + 8 <= terminals and held[p * row_bytes + (v >> 3)] == 255:
+                    continue
+                if not _bit(held, row_bytes, p, v):
+                    total += 1
+                    if written < limit:
+                        found_packet[written], found_node[written] = p, v
+                        written += 1
+        else:
+            for v in range(nodes):
+                owes = v < terminals or _bit(held, row_bytes, p, v)
+                if v != origin[p] and owes and not _bit(sent, row_bytes, p, v):
+                    total += 1
+                    if written < limit:
+                        found_packet[written], found_node[written] = p, v
+                        written += 1
+    return written, total
+
+
+@njit(cache=True, nogil=True)
+def buffer_peak(
+    slot, link, packet, link_source, link_target, folded, orbit, node_classes,
+    kind, origin, message_of, target_start, targets, to_all, terminals, count_all,
+    pending, waiting, arrived, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
+):  # fmt: skip
+    """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
+
+    Only meaningful for schedules that `replay` accepts. `pending` uint8[P], `waiting` and `arrived` uint8 bit tables
+    must be zero. Boundary t lies before slot t. Returns (peak, its node class, its boundary, boundaries over the
+    limit, number of those written).
+    """
+    hops = slot.size
+    held_now = np.zeros(node_classes, np.int64)
+    over_last = np.full(node_classes, -1, np.int64)
+    first_arrival = np.zeros(hops, np.bool_)
+    # reductions: which hop first brings something to a node, that is when a partial result begins to wait there
+    for h in range(hops):
+        p = packet[h]
+        if p >= 0 and kind[p] == COMBINE:
+            v = link_target[link[h]]
+            if not _bit(arrived, row_bytes, p, v):
+                _set(arrived, row_bytes, p, v)
+                first_arrival[h] = True
+    peak, where, when, over, written = 0, -1, 0, 0, 0
+    if count_all:  # the final state: who holds what for good
+        for p in range(kind.size):
+            m = message_of[p]
+            if kind[p] == COMBINE:
+                v = origin[p]
+                held_now[orbit[v] if folded else v] += 1
+            elif to_all:
+                for v in range(terminals):
+                    held_now[orbit[v] if folded else v] += 1
+                    _set(waiting, row_bytes, p, v)
+            else:
+                for i in range(target_start[m], target_start[m + 1]):
+                    v = targets[i]
+                    held_now[orbit[v] if folded else v] += 1
+                    if kind[p] == COPY:
+                        _set(waiting, row_bytes, p, v)
+        for w in range(node_classes):
+            if held_now[w] > peak:
+                peak, where, when = held_now[w], w, slot[hops - 1] + 1 if hops else 0
+    b = hops
+    while b > 0:
+        t = slot[b - 1]
+        a = b
+        while a > 0 and slot[a - 1] == t:
+            a -= 1
+        for h in range(a, b):  # undo arrivals
+            p = packet[h]
+            if p < 0:
+                continue
+            v = link_target[link[h]]
+            w = orbit[v] if folded else v
+            if kind[p] == MOVE:
+                if count_all or (pending[p] and v != origin[p]):
+                    held_now[w] -= 1
+            elif kind[p] == COPY:
+                if _bit(waiting, row_bytes, p, v) and (count_all or v != origin[p]):
+                    held_now[w] -= 1
+                    _clear(waiting, row_bytes, p, v)
+            elif first_arrival[h] and v != origin[p] and not (count_all and v < terminals):
+                held_now[w] -= 1
+        for h in range(a, b):  # undo departures
+            p = packet[h]
+            if p < 0:
+                continue
+            u = link_source[link[h]]
+            w = orbit[u] if folded else u
+            added = False
+            if kind[p] == MOVE:
+                pending[p] = 1
+                added = count_all or u != origin[p]
+            elif kind[p] == COPY:
+                if not _bit(waiting, row_bytes, p, u) and (count_all or u != origin[p]):
+                    _set(waiting, row_bytes, p, u)
+                    added = True
+            else:
+                added = count_all or _bit(arrived, row_bytes, p, u)
+            if added:
+                held_now[w] += 1
+        for h in range(a, b):
+            if packet[h] < 0:
+                continue
+            u = link_source[link[h]]
+            w = orbit[u] if folded else u
+            if held_now[w] > peak:
+                peak, where, when = held_now[w], w, t
+            if buffer_limit > 0 and held_now[w] > buffer_limit and over_last[w] != t:
+                over_last[w] = t
+                over += 1
+                if written < limit:
+                    found_node[written], found_slot[written], found_held[written] = u, t, held_now[w]
+                    written += 1
+        b = a
+    return peak, where, when, over, written

@@ -1,0 +1,184 @@
+"""The checker, which says whether a schedule carries out its task under its model.
+
+It shares no code with the builders. It asks the task for the messages, replays every hop once, and compares what
+every node then holds with what the task demands. An invariant schedule is checked on its stored orbit alone.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.schedules.metrics import measure_buffers
+from gossamer.schedules.schedule import CONTROL, Packets, Schedule
+from gossamer.schedules.state import ReplayState
+from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, unmet_goal
+
+__all__ = ["verify"]
+
+
+def verify(schedule: Schedule, limit: int = 20) -> Verification:
+    """Check every rule and goal of a schedule and list what is broken.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit or invariant.
+    limit : int
+        Violations to name; the rest are counted.
+
+    Returns
+    -------
+    Verification
+        ``ok`` when the schedule is valid.
+
+    Notes
+    -----
+    Rules, by kind. *causality*: a node sends only what it holds since an earlier slot (and a root never sends the
+    result it collects). *link capacity*, *send port*, *receive port*: at most what network and model allow in each
+    slot. *duplicate*: a node gets a packet that it has, or a personalized packet or a contribution leaves twice.
+    *lost contribution*: a contribution arrives where the combined value has left. *delivery*: a goal of the task is
+    not met at the end. *buffer*: more packets at a slot boundary than the model allows. *wrong payload*: the packet
+    table is not exactly the task's messages in their parts. *slot length*: a phase's slots are shorter than what hops
+    in them. *splitting*: parts although the model has whole messages. *order*: a message leaves before the one that
+    it depends on is complete.
+
+    Time O(hops + packets * nodes / 8) with one bit for each packet and node where packets are copied, O(hops +
+    packets) where they are not. Invariant schedules: the same in terms of the stored hops and packets.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("array:3")
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 0], [0, 2], [0, 0])
+    >>> print(gossamer.verify(s))
+    invalid: 2 violations (1 causality, 1 delivery)
+      causality: slot 0: (1)->(2) carries packet 0, which node (1) does not hold yet
+      delivery: node (2) never gets packet 0 (message 0, part 0)
+    """
+    from gossamer.schedules import _kernels
+
+    began = time.perf_counter()
+    state = ReplayState(schedule)
+    found: list[Violation] = []
+    counts = dict.fromkeys(KINDS, 0)
+
+    _check_table(schedule, state, limit, found, counts)
+    _check_slot_lengths(schedule, found, counts)
+    if counts["wrong payload"] == 0:
+        network = schedule.network
+        held, sent = state.holding_at_start(), state.bits()
+        location = state.origin.astype(np.int32)
+        kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
+        totals = np.zeros(_kernels.COUNTED, np.int64)
+        written = _kernels.replay(
+            schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
+            state.folded, state.orbit, state.degree, state.classes, state.node_classes,
+            schedule.model.send_limited, schedule.model.receive_limited, state.kind, state.origin,
+            network.terminal_count, location, held, sent, state.row_bytes, limit, kinds, hops, totals,
+        )  # fmt: skip
+        for k, n in enumerate(totals):
+            counts[KINDS[k]] += int(n)
+        found += [at_hop(schedule, KINDS[kinds[i]], int(hops[i])) for i in range(written)]
+        packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
+        written, total = _kernels.unmet(
+            state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
+            network.node_count, network.terminal_count, location, held, sent, state.row_bytes, limit, packets, nodes,
+        )  # fmt: skip
+        counts["delivery"] += int(total)
+        found += [
+            unmet_goal(schedule, int(p), int(v), int(location[p]))
+            for p, v in zip(packets[:written], nodes[:written], strict=True)
+        ]
+        _check_order(schedule, state, limit, found, counts)
+        if schedule.model.buffer is not None and not any(counts.values()):
+            _check_buffers(schedule, state, limit, found, counts)
+    counts = {k: n for k, n in counts.items() if n}
+    return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.perf_counter() - began)
+
+
+def _check_table(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Compare the packet table with the task's messages in their parts."""
+    table, messages = schedule.packets, schedule.messages
+    if schedule.parts > 1 and not schedule.model.split:
+        counts["splitting"] += 1
+        found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the model has whole ones"))
+    if table == Packets.of(messages, schedule.parts):
+        return
+
+    def report(packets: npt.NDArray[np.intp], fact: str) -> None:
+        counts["wrong payload"] += int(packets.size)
+        for p in packets[: max(limit - len(found), 0)].tolist():
+            text = fact.format(p=p, m=int(table.message[p]), part=int(table.part[p]), o=int(table.origin[p]))
+            found.append(Violation("wrong payload", text, packets=(p,)))
+
+    unknown = state.row_of < 0
+    report(np.flatnonzero(unknown), "packet {p} is of message {m}, which the task does not have")
+    bad_part = ~unknown & ((table.part < 0) | (table.part >= schedule.parts))
+    report(np.flatnonzero(bad_part), f"packet {{p}} is part {{part}}; parts are 0..{schedule.parts - 1}")
+    good = ~unknown & ~bad_part
+    report(np.flatnonzero(good & (table.origin != state.origin)), "packet {p} of message {m} cannot start at node {o}")
+    cell = np.where(good, state.row_of * schedule.parts + table.part, -1)
+    first = np.full(messages.count * schedule.parts, -1, np.int64)
+    rows = np.flatnonzero(good)
+    first[cell[rows[::-1]]] = rows[::-1]
+    report(rows[first[cell[rows]] != rows], "packet {p} repeats part {part} of message {m}")
+    absent = np.flatnonzero(first < 0)
+    counts["wrong payload"] += int(absent.size)
+    for c in absent[: max(limit - len(found), 0)].tolist():
+        m, part = int(messages.ids[c // schedule.parts]), c % schedule.parts
+        found.append(Violation("wrong payload", f"no packet carries part {part} of message {m}"))
+
+
+def _check_slot_lengths(schedule: Schedule, found: list[Violation], counts: dict[str, int]) -> None:
+    """Check that every phase's slots are long enough for what hops in them."""
+    needed = Fraction(1, schedule.parts)
+    for i, phase in enumerate(schedule.phases):
+        packets = schedule.packet[schedule.phase_hops(i)]
+        for least, what, hops in (
+            (needed, f"a part of 1/{schedule.parts} message" if schedule.parts > 1 else "a packet", packets != CONTROL),
+            (schedule.model.control_time, "a control packet", packets == CONTROL),
+        ):
+            if phase.slot_length < least and bool(hops.any()):
+                counts["slot length"] += 1
+                text = f"phase {phase.name!r} has slots of {phase.slot_length} step; {what} needs {least}"
+                found.append(Violation("slot length", text, slot=phase.first_slot))
+
+
+def _check_order(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Check that dependent messages leave only after what they depend on is complete."""
+    after = schedule.messages.after
+    if after is None:
+        return
+    rows = schedule.messages.count
+    data = schedule.packet != CONTROL
+    row_of_hop = state.row_of[schedule.packet[data]]
+    first, last = np.full(rows, 2**31 - 1, np.int64), np.full(rows, -1, np.int64)
+    np.minimum.at(first, row_of_hop, schedule.slot[data])
+    np.maximum.at(last, row_of_hop, schedule.slot[data])
+    early = np.flatnonzero((after >= 0) & (first <= last[np.maximum(after, 0)]))
+    counts["order"] += int(early.size)
+    for m in early[: max(limit - len(found), 0)].tolist():
+        ids, need = schedule.messages.ids, int(after[m])
+        text = f"slot {first[m]}: message {ids[m]} leaves before message {ids[need]} is complete in slot {last[need]}"
+        found.append(Violation("order", text, slot=int(first[m])))
+
+
+def _check_buffers(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Check the model's buffer limit at every slot boundary."""
+    model = schedule.model
+    allowed = model.buffer or 0
+    _, over, rows = measure_buffers(schedule, state, model.buffer_counts, allowed, limit)
+    counts["buffer"] += over
+    for node, slot, holds in rows:
+        text = f"before slot {slot}: node {schedule.network.node_name(node)} holds {holds} packets, buffer {allowed}"
+        found.append(Violation("buffer", text, slot=slot, nodes=(node,)))

@@ -1,0 +1,75 @@
+"""The arrays on which the checking and measuring kernels work."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.schedules.schedule import Packets, Schedule
+from gossamer.tasks import COPY, MOVE, Messages
+
+__all__ = ["ReplayState"]
+
+
+class ReplayState:
+    """Packets with their disciplines and goals, and the folding of links and nodes onto their orbits.
+
+    Attributes
+    ----------
+    row_of : int64[P]
+        Row of each packet's message in ``schedule.messages``, -1 where the task has no such message.
+    kind : uint8[P]
+        Discipline of each packet.
+    origin : int32[P]
+        Origin that the task gives to each packet.
+    row_bytes : int
+        Bytes of a packet's row in a bit table with one bit a node; 0 where no packet is copied or combined.
+    folded : bool
+        Whether nodes and links stand for their orbits.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        network, messages, table = schedule.network, schedule.messages, schedule.packets
+        self.schedule = schedule
+        self.row_of = _rows(messages, table)
+        known = np.maximum(self.row_of, 0)
+        self.kind = messages.discipline[known] if messages.count else np.zeros(table.count, np.uint8)
+        self.origin = messages.origin[known] if messages.count else table.origin
+        self.to_all = messages.targets is None
+        self.target_start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
+        self.targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
+        # one row of bits a packet, unless no packet is ever copied or combined
+        bits = network.node_count if table.count and bool((self.kind != MOVE).any()) else 0
+        self.row_bytes = (bits + 7) // 8
+        symmetry = schedule.symmetry
+        self.folded = symmetry is not None
+        self.orbit = symmetry.orbit if symmetry else np.zeros(1, np.int32)
+        self.degree = max(network.link_count // network.node_count, 1)
+        self.node_classes = symmetry.orbit_count if symmetry else network.node_count
+        self.classes = symmetry.orbit_count * self.degree if symmetry else network.link_count
+        uniform = network.uniform_capacity
+        self.capacity = network.link_capacity if uniform is None else np.array([uniform], np.int32)
+
+    def holding_at_start(self) -> npt.NDArray[np.uint8]:
+        """Return the bit table of what each origin of a copied message holds."""
+        held = self.bits()
+        rows = np.flatnonzero(self.kind == COPY)
+        if rows.size and self.row_bytes:
+            place = rows * np.int64(self.row_bytes) + (self.origin[rows] >> 3)
+            held[place] |= (1 << (self.origin[rows] & 7)).astype(np.uint8)
+        return held
+
+    def bits(self) -> npt.NDArray[np.uint8]:
+        """Return an empty bit table."""
+        return np.zeros(max(self.row_bytes * self.schedule.packets.count, 1), np.uint8)
+
+
+def _rows(messages: Messages, table: Packets) -> npt.NDArray[np.int64]:
+    """Return the row of each packet's message among `messages`, -1 where the task has no such message."""
+    if not messages.count:
+        return np.full(table.count, -1, np.int64)
+    step, rest = divmod(table.count, messages.count)
+    if not rest and np.array_equal(table.message, np.repeat(messages.ids, step)):
+        return np.repeat(np.arange(messages.count, dtype=np.int64), step)
+    place = np.minimum(np.searchsorted(messages.ids, table.message), messages.count - 1)
+    return np.where(messages.ids[place] == table.message, place, -1)

@@ -1,0 +1,177 @@
+"""What the checker reports: violations, each named by slot, nodes, link and packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gossamer.errors import VerificationError
+from gossamer.schedules.schedule import CONTROL, Schedule
+from gossamer.tasks import COMBINE, MOVE
+
+__all__ = ["KINDS", "Verification", "Violation", "at_hop", "unmet_goal"]
+
+KINDS = (
+    "causality",
+    "link capacity",
+    "send port",
+    "receive port",
+    "duplicate",
+    "lost contribution",
+    "delivery",
+    "buffer",
+    "wrong payload",
+    "slot length",
+    "splitting",
+    "order",
+)
+"""Every kind of violation. The first eight are in the order of the compiled kernels."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    text : str
+        The fact in one line, with names and values.
+    slot : int or None
+        The slot in which it happens.
+    nodes, packets : tuple of int
+        The nodes and packets concerned.
+    link : int or None
+        The link concerned.
+    """
+
+    kind: str
+    text: str
+    slot: int | None = None
+    nodes: tuple[int, ...] = ()
+    link: int | None = None
+    packets: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the checker found.
+
+    Attributes
+    ----------
+    violations : tuple of Violation
+        The first violations, up to the limit of the call.
+    counts : dict of str to int
+        Violations by kind, all of them; kinds without any are absent.
+    hops : int
+        Hops replayed (of an invariant schedule: the stored ones).
+    seconds : float
+        Wall time of the check.
+    """
+
+    violations: tuple[Violation, ...]
+    counts: dict[str, int]
+    hops: int
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the schedule is valid."""
+        return not self.counts
+
+    @property
+    def total(self) -> int:
+        """Number of violations."""
+        return sum(self.counts.values())
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        if self.ok:
+            return f"valid: {self.hops} hops replayed, no violation"
+        lines = [f"invalid: {self.total} violations ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
+        lines += [f"  {v}" for v in self.violations]
+        if self.total > len(self.violations):
+            lines.append(f"  ... and {self.total - len(self.violations)} more")
+        return "\n".join(lines)
+
+    def raise_if_invalid(self) -> None:
+        """Raise VerificationError with the first violation unless the schedule is valid."""
+        if not self.ok:
+            more = f" (and {self.total - 1} more)" if self.total > 1 else ""
+            raise VerificationError(f"the schedule is not valid: {self.violations[0] if self.violations else ''}{more}")
+
+
+def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
+    """Name a violation that the replay found at one hop."""
+    network = schedule.network
+    slot, link, packet = (int(column[hop]) for column in (schedule.slot, schedule.link, schedule.packet))
+    u, v = int(network.link_source[link]), int(network.link_target[link])
+    name, sender, receiver = network.link_name(link), network.node_name(u), network.node_name(v)
+    what = "a control packet" if packet == CONTROL else f"packet {packet}"
+    packets: tuple[int, ...] = (packet,)
+    if kind == "link capacity":
+        packets = _sharing(schedule, slot, link)
+        allowed = int(network.link_capacity[link])
+        each = ", ".join("control" if p == CONTROL else str(p) for p in packets)
+        text = f"slot {slot}: {name} carries packets {each}, capacity {allowed}"
+    elif kind == "send port":
+        text = f"slot {slot}: node {sender} sends {what} to {receiver} besides another packet; it has one send port"
+    elif kind == "receive port":
+        text = f"slot {slot}: node {receiver} gets {what} from {sender} besides another packet; it has one receive port"
+    elif kind == "duplicate":
+        text = f"slot {slot}: {name} carries {what}, which {_duplicate_reason(schedule, packet, sender, receiver)}"
+    elif kind == "lost contribution":
+        text = f"slot {slot}: {name} carries {what} to node {receiver}, whose own contribution has left"
+    elif _discipline(schedule, packet) == COMBINE:
+        text = f"slot {slot}: {name} carries {what}, of which node {sender} has nothing to send on"
+    else:
+        text = f"slot {slot}: {name} carries {what}, which node {sender} does not hold yet"
+    return Violation(kind, text, slot, (u, v), link, packets)
+
+
+def _discipline(schedule: Schedule, packet: int) -> int:
+    if packet == CONTROL:
+        return -1
+    messages = schedule.messages
+    return int(messages.discipline[np.searchsorted(messages.ids, schedule.packets.message[packet])])
+
+
+def _duplicate_reason(schedule: Schedule, packet: int, sender: str, receiver: str) -> str:
+    discipline = _discipline(schedule, packet)
+    if discipline == MOVE:
+        return f"node {sender} has sent already"
+    if discipline == COMBINE:
+        return f"node {sender} has contributed already"
+    return f"node {receiver} has already"
+
+
+def _sharing(schedule: Schedule, slot: int, link: int) -> tuple[int, ...]:
+    """Return the packets on a link, or on its orbit, in a slot."""
+    low, high = np.searchsorted(schedule.slot, [slot, slot + 1])
+    links = schedule.link[low:high]
+    if schedule.symmetry is not None:
+        same = schedule.symmetry.link_orbit(links) == schedule.symmetry.link_orbit(link)
+    else:
+        same = links == link
+    return tuple(int(p) for p in schedule.packet[low:high][same])
+
+
+def unmet_goal(schedule: Schedule, packet: int, node: int, end: int) -> Violation:
+    """Name a goal that is not met: `packet` should have reached `node`, or left it; a moved packet ended at `end`."""
+    discipline = _discipline(schedule, packet)
+    name = schedule.network.node_name(node)
+    what = f"packet {packet} (message {schedule.packets.message[packet]}, part {schedule.packets.part[packet]})"
+    if discipline == MOVE and end != schedule.packets.origin[packet]:
+        text = f"{what} ends at node {schedule.network.node_name(end)} instead of {name}"
+    elif discipline == COMBINE:
+        text = f"node {name} never sends its contribution to {what}"
+    else:
+        text = f"node {name} never gets {what}"
+    return Violation("delivery", text, nodes=(node,), packets=(packet,))
