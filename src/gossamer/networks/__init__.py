@@ -5,7 +5,8 @@ The parser of spec strings is `parse` here and ``gossamer.network`` at the top.
 
 from __future__ import annotations
 
-from gossamer.networks.cayley import bubble_sort, butterfly, cayley, cube_connected_cycles, pancake, star
+from gossamer.networks.butterflies import butterfly, cube_connected_cycles
+from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.conversion import from_networkx, read_edge_list, to_networkx
 from gossamer.networks.families import FAMILIES, Family
@@ -14,6 +15,7 @@ from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, FatTreeLevels, Grid, Network
+from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
 from gossamer.networks.spec import network as parse
 

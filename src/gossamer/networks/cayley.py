@@ -1,12 +1,11 @@
 """Cayley networks: a node for each element of a group, a link from ``u`` to ``u*g`` for each generator ``g``.
 
-The named families follow the presentations of the digest of seed 004, section 3. Tiny sizes are allowed: generators
-that coincide or become the identity are dropped, so that ``ccc:2`` is an 8-ring and ``star:2`` a single edge.
+The named families (rings and circulants, tori and hypercubes, permutation networks, cube-connected cycles and
+butterflies) follow the presentations of the digest of seed 004, section 3.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,17 +13,10 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks._parameters import check_links, whole_number
-from gossamer.networks.groups import CubeRotationGroup, Group, PermutationGroup
+from gossamer.networks.groups import Group
 from gossamer.networks.network import Grid, Network
 
-__all__ = [
-    "bubble_sort",
-    "butterfly",
-    "cayley",
-    "cube_connected_cycles",
-    "pancake",
-    "star",
-]
+__all__ = ["cayley", "cayley_network"]
 
 
 def cayley(name: str, group: Group, generators: Iterable[int]) -> Network:
@@ -107,221 +99,3 @@ def _reached(network: Network) -> int:
         frontier = near[~seen[near]]
         seen[frontier] = True
     return int(seen.sum())
-
-
-# -- networks of permutations --------------------------------------------------------------------------------
-
-
-def star(symbols: int) -> Network:
-    """Return the star graph S_m: arrangements of m symbols, adjacent by swapping the first with another.
-
-    Parameters
-    ----------
-    symbols : int
-        m, 1..11; 1 gives a single node and 2 a single edge.
-
-    Returns
-    -------
-    Network
-        ``m!`` nodes of degree m-1, spec ``star:m``. Generator i-1 swaps positions 0 and i.
-
-    Raises
-    ------
-    NetworkError
-        If m is out of range.
-
-    Notes
-    -----
-    Diameter ``floor(3(m-1)/2)``. O(m! m^2) time.
-
-    References
-    ----------
-    Akers, Krishnamurthy, "A group-theoretic model for symmetric interconnection networks", IEEE Trans. Computers 38,
-    1989; seed 004, 4.4.
-
-    Examples
-    --------
-    >>> star(4)
-    <Network star:4: 24 nodes, 72 links>
-    """
-    m = _symbols("star", symbols)
-    moves = [_swap(m, 0, i) for i in range(1, m)]
-    return _permutation_network(f"star:{m}", m, moves)
-
-
-def pancake(symbols: int) -> Network:
-    """Return the pancake graph P_m: arrangements of m symbols, adjacent by reversing a prefix.
-
-    Parameters
-    ----------
-    symbols : int
-        m, 1..11; 1 gives a single node and 2 a single edge.
-
-    Returns
-    -------
-    Network
-        ``m!`` nodes of degree m-1, spec ``pancake:m``. Generator i-2 reverses the first i symbols, i = 2..m.
-
-    Raises
-    ------
-    NetworkError
-        If m is out of range.
-
-    Notes
-    -----
-    O(m! m^2) time.
-
-    References
-    ----------
-    Akers, Krishnamurthy 1989; seed 004, 4.4.
-
-    Examples
-    --------
-    >>> pancake(4).diameter
-    4
-    """
-    m = _symbols("pancake", symbols)
-    moves = [[*range(i - 1, -1, -1), *range(i, m)] for i in range(2, m + 1)]
-    return _permutation_network(f"pancake:{m}", m, moves)
-
-
-def bubble_sort(symbols: int) -> Network:
-    """Return the bubble-sort graph B_m: arrangements of m symbols, adjacent by swapping neighbours.
-
-    Parameters
-    ----------
-    symbols : int
-        m, 1..11; 1 gives a single node and 2 a single edge.
-
-    Returns
-    -------
-    Network
-        ``m!`` nodes of degree m-1, spec ``bubble-sort:m``. Generator i swaps positions i and i+1.
-
-    Raises
-    ------
-    NetworkError
-        If m is out of range.
-
-    Notes
-    -----
-    The distance is the number of inversions, the diameter ``m(m-1)/2``. O(m! m^2) time.
-
-    References
-    ----------
-    Akers, Krishnamurthy 1989; seed 004, 4.4.
-
-    Examples
-    --------
-    >>> bubble_sort(4).diameter
-    6
-    """
-    m = _symbols("bubble-sort", symbols)
-    moves = [_swap(m, i, i + 1) for i in range(m - 1)]
-    return _permutation_network(f"bubble-sort:{m}", m, moves)
-
-
-def _symbols(family: str, symbols: int) -> int:
-    m = whole_number(symbols, family, "m")
-    check_links(family, math.factorial(min(m, 20)) * (m - 1))
-    return m
-
-
-def _swap(m: int, i: int, j: int) -> list[int]:
-    arrangement = list(range(m))
-    arrangement[i], arrangement[j] = arrangement[j], arrangement[i]
-    return arrangement
-
-
-def _permutation_network(spec: str, m: int, moves: list[list[int]]) -> Network:
-    group = PermutationGroup(m)
-    return cayley_network(spec, group, [int(group.rank(move)) for move in moves])
-
-
-# -- networks of words and rotations -------------------------------------------------------------------------
-
-
-def cube_connected_cycles(bits: int) -> Network:
-    """Return the cube-connected cycles CCC_d: a hypercube with a cycle of d nodes at each corner.
-
-    Parameters
-    ----------
-    bits : int
-        d, 1..22; 1 gives a single edge, 2 a ring of 8 nodes.
-
-    Returns
-    -------
-    Network
-        ``d*2**d`` nodes of degree 3, spec ``ccc:d``, coordinates (word, place on the cycle). Generators: one place
-        on, one place back, across the hypercube.
-
-    Raises
-    ------
-    NetworkError
-        If d is out of range.
-
-    Notes
-    -----
-    O(N) time.
-
-    References
-    ----------
-    Preparata, Vuillemin, "The cube-connected cycles", Comm. ACM 24, 1981; seed 004, 4.4.
-
-    Examples
-    --------
-    >>> cube_connected_cycles(4)
-    <Network ccc:4: 64 nodes, 192 links>
-    """
-    d = _bits("ccc", bits, 3)
-    return _rotation_network(f"ccc:{d}", d, [1 % d, -1 % d, d])
-
-
-def butterfly(bits: int) -> Network:
-    """Return the wrapped butterfly BF_d: d ranks of 2**d nodes, each rank joined to the next straight and across.
-
-    Parameters
-    ----------
-    bits : int
-        d, 1..22; 1 gives a single edge; 2 has degree 3 instead of 4, because two of its edges coincide.
-
-    Returns
-    -------
-    Network
-        ``d*2**d`` nodes of degree 4, spec ``butterfly:d``, coordinates (word, rank). Generators: straight to the
-        next rank, straight back, across to the next rank, and the inverse of that.
-
-    Raises
-    ------
-    NetworkError
-        If d is out of range.
-
-    Notes
-    -----
-    Words are written relative to the rank: the straight and the crossing link to the next rank are ``(0,+1)`` and
-    ``(e_0,+1)`` of the group. Diameter ``floor(3d/2)`` for d >= 3. O(N) time.
-
-    References
-    ----------
-    Seed 004, 4.4; presentation in its digest, section 3.
-
-    Examples
-    --------
-    >>> butterfly(4).diameter
-    6
-    """
-    d = _bits("butterfly", bits, 4)
-    across = d + 1 % d
-    return _rotation_network(f"butterfly:{d}", d, [1 % d, -1 % d, across, int(CubeRotationGroup(d).inverse(across))])
-
-
-def _bits(family: str, bits: int, degree: int) -> int:
-    d = whole_number(bits, family, "d")
-    check_links(family, degree * d << min(d, 64))
-    return d
-
-
-def _rotation_network(spec: str, d: int, generators: list[int]) -> Network:
-    node = np.arange(d << d, dtype=np.int32)
-    coordinates = np.stack([node // d, node % d], axis=1)
-    return cayley_network(spec, CubeRotationGroup(d), generators, coordinates=coordinates)

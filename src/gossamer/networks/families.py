@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from gossamer.networks.cayley import bubble_sort, butterfly, cube_connected_cycles, pancake, star
+from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.conversion import read_edge_list
 from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.grids import array, hypercube, ring, torus
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.network import Network
+from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
 
 __all__ = ["FAMILIES", "Family"]

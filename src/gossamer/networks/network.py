@@ -82,9 +82,10 @@ class BreadthFirst(NamedTuple):
 def _frozen(values: npt.ArrayLike, what: str) -> IntArray:
     """Return `values` as a read-only int32 array, without a copy where it is an int32 array already."""
     given = np.asarray(values)
-    if given.dtype != np.int32 and given.size:
-        if given.dtype.kind not in "iu" or int(given.max()) >= 2**31 or int(given.min()) < -(2**31):
-            raise NetworkError(f"{what} must be integers of at most 32 bits")
+    if given.size and given.dtype.kind not in "iu":
+        raise NetworkError(f"{what} must be integers, got {given.dtype} values")
+    if given.size and given.dtype != np.int32 and max(int(given.max()), -int(given.min())) >= 2**31:
+        raise NetworkError(f"{what} must be integers of at most 32 bits")
     array = np.asarray(given, np.int32, order="C")
     array.flags.writeable = False
     return array

@@ -100,7 +100,8 @@ def _numbers(family: Family, text: str) -> list[object]:
     names = family.parameters.split(",")
     given = text.split(",")
     if len(given) < len(names) or (len(given) > len(names) and not names[-1].endswith("...")):
-        raise NetworkError(f"{family.name}: {len(given)} parameters given in {shown(text)}; {_form(family)}")
+        count = "1 parameter" if len(given) == 1 else f"{len(given)} parameters"
+        raise NetworkError(f"{family.name}: {count} given in {shown(text)}; {_form(family)}")
     return [_integer(family, number) for number in given]
 
 

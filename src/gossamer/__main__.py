@@ -1,0 +1,7 @@
+"""``python -m gossamer``."""
+
+import sys
+
+from gossamer.cli import main
+
+sys.exit(main())

@@ -1,0 +1,78 @@
+"""``gossamer networks``, ``gossamer tasks`` and ``gossamer algorithms``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gossamer.cli.console import print_json, print_table
+from gossamer.errors import NotApplicableError
+
+__all__ = ["algorithms", "networks", "tasks"]
+
+
+def networks(json: bool) -> None:
+    """List the families of networks."""
+    from gossamer.networks.families import FAMILIES
+
+    if json:
+        print_json(
+            [{"name": f.name, "parameters": f.parameters, "example": f.example, "summary": f.summary} for f in FAMILIES]
+        )
+        return
+    print_table(
+        ["family", "written", "example", "what it is"], [[f.name, f.parameters, f.example, f.summary] for f in FAMILIES]
+    )
+
+
+def tasks(json: bool) -> None:
+    """List the tasks."""
+    from gossamer.tasks import ALIASES, TASKS
+
+    rows: list[list[str]] = []
+    for name, kind in TASKS.items():
+        aliases = ", ".join(a for a, of in ALIASES.items() if of == name)
+        rows.append([name, aliases, kind.summary])
+    if json:
+        print_json([{"name": n, "aliases": a.split(", ") if a else [], "summary": s} for n, a, s in rows])
+        return
+    print_table(["task", "also called", "what it is"], rows)
+
+
+def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None:
+    """List the algorithms; of those for `network`, only what covers it and with which claim."""
+    from gossamer.algorithms import ALGORITHMS
+
+    rows: list[dict[str, Any]] = [
+        {"task": a.task.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
+        for a in ALGORITHMS
+    ]
+    if network is not None:
+        covering = _covering(network, ports, split)
+        rows = [row for row, a in zip(rows, ALGORITHMS, strict=True) if a in covering]
+        if not rows:
+            raise NotApplicableError(f"no algorithm covers {network} with ports {ports}")
+    if json:
+        print_json(rows)
+        return
+    columns = ["task", "algorithm", "networks", "summary", "source"]
+    print_table(columns, [[row[c] for c in columns] for row in rows])
+
+
+def _covering(network: str, ports: str, split: bool) -> list[Any]:
+    """Return the algorithms that cover some task of their kind on the network (roots and active sets at node 0)."""
+    import dataclasses
+
+    from gossamer.algorithms import ALGORITHMS
+    from gossamer.model import Model
+    from gossamer.networks.spec import network as parse_network
+
+    net = parse_network(network)
+    model = Model(ports=ports, split=split)  # type: ignore[arg-type]
+    sample: dict[str, Any] = {"active": (0,), "destination": tuple(range(net.terminal_count))}
+    covering = []
+    for a in ALGORITHMS:
+        names = [f.name for f in dataclasses.fields(a.task)]  # type: ignore[arg-type]
+        task = a.task(**{n: sample[n] for n in names if n in sample})
+        if a.covers(net, task, model):
+            covering.append(a)
+    return covering

@@ -1,0 +1,138 @@
+"""Cayley networks of permutations: star, pancake and bubble-sort graphs."""
+
+from __future__ import annotations
+
+import math
+
+from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks.cayley import cayley_network
+from gossamer.networks.groups import PermutationGroup
+from gossamer.networks.network import Network
+
+__all__ = ["bubble_sort", "pancake", "star"]
+
+
+def star(symbols: int) -> Network:
+    """Return the star graph S_m: arrangements of m symbols, adjacent by swapping the first with another.
+
+    Parameters
+    ----------
+    symbols : int
+        m, 1..11; 1 gives a single node and 2 a single edge.
+
+    Returns
+    -------
+    Network
+        ``m!`` nodes of degree m-1, spec ``star:m``. Generator i-1 swaps positions 0 and i.
+
+    Raises
+    ------
+    NetworkError
+        If m is out of range.
+
+    Notes
+    -----
+    Diameter ``floor(3(m-1)/2)``. O(m! m^2) time.
+
+    References
+    ----------
+    Akers, Krishnamurthy, "A group-theoretic model for symmetric interconnection networks", IEEE Trans. Computers 38,
+    1989; seed 004, 4.4.
+
+    Examples
+    --------
+    >>> star(4)
+    <Network star:4: 24 nodes, 72 links>
+    """
+    m = _symbols("star", symbols)
+    moves = [_swap(m, 0, i) for i in range(1, m)]
+    return _permutation_network(f"star:{m}", m, moves)
+
+
+def pancake(symbols: int) -> Network:
+    """Return the pancake graph P_m: arrangements of m symbols, adjacent by reversing a prefix.
+
+    Parameters
+    ----------
+    symbols : int
+        m, 1..11; 1 gives a single node and 2 a single edge.
+
+    Returns
+    -------
+    Network
+        ``m!`` nodes of degree m-1, spec ``pancake:m``. Generator i-2 reverses the first i symbols, i = 2..m.
+
+    Raises
+    ------
+    NetworkError
+        If m is out of range.
+
+    Notes
+    -----
+    O(m! m^2) time.
+
+    References
+    ----------
+    Akers, Krishnamurthy 1989; seed 004, 4.4.
+
+    Examples
+    --------
+    >>> pancake(4).diameter
+    4
+    """
+    m = _symbols("pancake", symbols)
+    moves = [[*range(i - 1, -1, -1), *range(i, m)] for i in range(2, m + 1)]
+    return _permutation_network(f"pancake:{m}", m, moves)
+
+
+def bubble_sort(symbols: int) -> Network:
+    """Return the bubble-sort graph B_m: arrangements of m symbols, adjacent by swapping neighbours.
+
+    Parameters
+    ----------
+    symbols : int
+        m, 1..11; 1 gives a single node and 2 a single edge.
+
+    Returns
+    -------
+    Network
+        ``m!`` nodes of degree m-1, spec ``bubble-sort:m``. Generator i swaps positions i and i+1.
+
+    Raises
+    ------
+    NetworkError
+        If m is out of range.
+
+    Notes
+    -----
+    The distance is the number of inversions, the diameter ``m(m-1)/2``. O(m! m^2) time.
+
+    References
+    ----------
+    Akers, Krishnamurthy 1989; seed 004, 4.4.
+
+    Examples
+    --------
+    >>> bubble_sort(4).diameter
+    6
+    """
+    m = _symbols("bubble-sort", symbols)
+    moves = [_swap(m, i, i + 1) for i in range(m - 1)]
+    return _permutation_network(f"bubble-sort:{m}", m, moves)
+
+
+def _symbols(family: str, symbols: int) -> int:
+    m = whole_number(symbols, family, "m")
+    check_links(family, math.factorial(min(m, 20)) * (m - 1))
+    return m
+
+
+def _swap(m: int, i: int, j: int) -> list[int]:
+    arrangement = list(range(m))
+    arrangement[i], arrangement[j] = arrangement[j], arrangement[i]
+    return arrangement
+
+
+def _permutation_network(spec: str, m: int, moves: list[list[int]]) -> Network:
+    group = PermutationGroup(m)
+    return cayley_network(spec, group, [int(group.rank(move)) for move in moves])

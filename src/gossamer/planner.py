@@ -1,0 +1,344 @@
+"""The planner: from a network and a task to a verified schedule beside a lower bound."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from gossamer.algorithms import ALGORITHMS, Algorithm
+from gossamer.bounds import Bound, bounds
+from gossamer.errors import ModelError, NotApplicableError, nearest
+from gossamer.model import Model, Ports
+from gossamer.networks.network import Network
+from gossamer.networks.spec import network as parse_network
+from gossamer.schedules import BufferPeak, Schedule, Verification, buffer_peak, link_utilization, verify
+from gossamer.tasks import Task
+from gossamer.tasks import task as parse_task
+
+__all__ = ["Plan", "applicable", "plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A schedule that the checker accepted, and what can be said about it.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        The schedule.
+    verification : Verification
+        What the checker said; always without violations.
+    bounds : tuple of Bound
+        Every lower bound, the largest first.
+    claim : Fraction or None
+        Completion time in steps that the algorithm's source promises.
+    claim_is_bound : bool
+        Whether the claim is an upper bound rather than an exact time.
+    link_utilization : Fraction
+        Share of link capacity used by message packets over the completion time.
+    buffer : BufferPeak
+        The most packets in transit at a node.
+    build_seconds, verify_seconds : float
+        Wall time of the builder and of the checker.
+    peak_memory : int
+        Largest resident size of the process so far, in bytes.
+    """
+
+    schedule: Schedule
+    verification: Verification
+    bounds: tuple[Bound, ...]
+    claim: Fraction | None
+    claim_is_bound: bool
+    link_utilization: Fraction
+    buffer: BufferPeak
+    build_seconds: float
+    verify_seconds: float
+    peak_memory: int
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm."""
+        return self.schedule.algorithm
+
+    @property
+    def completion_time(self) -> Fraction:
+        """Completion time in steps, exact."""
+        return self.schedule.completion_time
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest lower bound in steps; 0 when there is nothing to do."""
+        return self.bounds[0].value if self.bounds else Fraction(0)
+
+    @property
+    def bound_name(self) -> str:
+        """Name of the largest lower bound."""
+        return self.bounds[0].name if self.bounds else "nothing to do"
+
+    @property
+    def ratio(self) -> float | None:
+        """Completion time over bound; None where the bound is 0 and the time is not."""
+        if self.bound:
+            return float(self.completion_time / self.bound)
+        return None if self.completion_time else 1.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the completion time meets the bound, which proves it optimal."""
+        return self.completion_time == self.bound
+
+    def save(self, path: str | Path) -> None:
+        """Write the schedule to a Parquet file."""
+        self.schedule.save(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; times in steps, exact ones also as fractions in text."""
+        s = self.schedule
+        return {
+            "network": s.network.spec,
+            "nodes": s.network.node_count,
+            "links": s.network.link_count,
+            "task": s.task.name,
+            "model": s.model.to_dict(),
+            "algorithm": self.algorithm,
+            "completion_time": _number(self.completion_time),
+            "completion_time_exact": str(self.completion_time),
+            "bound": _number(self.bound),
+            "bound_exact": str(self.bound),
+            "bound_name": self.bound_name,
+            "ratio": self.ratio,
+            "optimal": self.optimal,
+            "claim": None if self.claim is None else _number(self.claim),
+            "claim_is_bound": self.claim_is_bound,
+            "verified": self.verification.ok,
+            "invariant": s.invariant,
+            "parts": s.parts,
+            "phases": [{"name": p.name, "slots": p.slots, "slot_length": str(p.slot_length)} for p in s.phases],
+            "slots": s.slot_count,
+            "hops": s.hop_count,
+            "packets": s.packet_count,
+            "stored_hops": s.stored_hops,
+            "link_utilization": float(self.link_utilization),
+            "buffer_peak": self.buffer.packets,
+            "build_seconds": self.build_seconds,
+            "verify_seconds": self.verify_seconds,
+            "schedule_bytes": s.nbytes,
+            "peak_memory_bytes": self.peak_memory,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        s = self.schedule
+        stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
+        ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
+        verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
+        binding = f"{_steps(self.bound)} ({self.bound_name}: {self.bounds[0].witness})" if self.bounds else "0 steps"
+        claim = "none"
+        if self.claim is not None:
+            claim = f"{'at most ' if self.claim_is_bound else ''}{_steps(self.claim)}"
+        parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
+        control = [p for p in s.phases if "prefix" in p.name]
+        rows = [
+            ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {s.network.link_count:,} links"),
+            ("task", s.task.describe()),
+            ("model", f"ports {s.model.ports}, {'split' if s.model.split else 'whole'} messages{parts}"),
+            ("algorithm", self.algorithm),
+            ("claim", claim),
+            ("completion time", f"{_steps(self.completion_time)} - {verdict}"),
+            ("lower bound", binding),
+            ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
+            ("link utilization", f"{float(self.link_utilization):.1%}"),
+            ("buffer peak", f"{self.buffer.packets:,} packets in transit at a node"),
+            ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
+            (
+                "took",
+                f"{self.build_seconds:.3g} s to build, {self.verify_seconds:.3g} s to verify; schedule "
+                f"{_bytes(s.nbytes)}, process {_bytes(self.peak_memory)}",
+            ),
+        ]
+        if control:
+            slots = sum(p.slots for p in control)
+            text = f"{slots} slots of control packets at t_p = {s.model.control_time} step"
+            rows.insert(6, ("of which", f"{text} (set it with --control-time)"))
+        return rows
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for label, text in self.rows():
+            table.add_row(label, text)
+        return table
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
+        )
+        return f"<table>{cells}</table>"
+
+    def __repr__(self) -> str:
+        s = self.schedule
+        times = f"{self.completion_time} steps, bound {self.bound}"
+        return f"<Plan {s.task.name} on {s.network.spec}: {times}, {self.algorithm}>"
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _steps(value: Fraction) -> str:
+    exact = f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.4g}"
+    return f"{exact} step{'' if value == 1 else 's'}"
+
+
+def _bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def applicable(network: Network, task: Task, model: Model) -> list[Algorithm]:
+    """Return the algorithms that cover the case, the smallest claim first.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is none, with the reason that each algorithm of the task gives.
+    """
+    of_task = [a for a in ALGORITHMS if isinstance(task, a.task)]
+    covering = [a for a in of_task if a.covers(network, task, model)]
+    if covering:
+        claims = {a.name: a.claim(network, task, model) for a in covering}
+        return sorted(covering, key=lambda a: (claims[a.name] is None, claims[a.name] or 0))
+    if not of_task:
+        raise NotApplicableError(f"no algorithm for {task.name} yet; its lower bounds are known (gossamer bounds)")
+    reasons = "; ".join(f"{a.name} {a.reason(network, task, model)}" for a in of_task)
+    raise NotApplicableError(f"no algorithm covers {task.name} on {network.spec} with ports {model.ports}: {reasons}")
+
+
+def _named(name: str, task: Task) -> Algorithm:
+    of_task = {a.name: a for a in ALGORITHMS if isinstance(task, a.task)}
+    if name not in of_task:
+        names = ", ".join(of_task) or "none yet"
+        raise NotApplicableError(f"no algorithm {name!r} for {task.name}{nearest(name, of_task)}; there are: {names}")
+    return of_task[name]
+
+
+def plan(
+    network: Network | str,
+    task: Task | str,
+    model: Model | None = None,
+    *,
+    algorithm: str = "best",
+    seed: int = 0,
+    ports: Ports | None = None,
+    split: bool | None = None,
+    progress: Callable[[str], None] | None = None,
+    **fields: Any,
+) -> Plan:
+    """Plan a task on a network: choose an algorithm, build its schedule, verify it, and set it beside the bounds.
+
+    Parameters
+    ----------
+    network : Network or str
+        A network, or its spec such as ``"torus:8x8"``.
+    task : Task or str
+        A task, or its name such as ``"allgather"``, with its fields as further keywords (``root=``, ``active=``).
+    model : Model, optional
+        Default: all ports, whole messages. `ports` and `split` change just these.
+    algorithm : str
+        ``"best"`` for the fastest that covers the case, or a name.
+    seed : int
+        For builders that make random choices.
+    progress : callable, optional
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Plan
+        Never of a schedule that the checker refused.
+
+    Raises
+    ------
+    GossamerError
+        If the spec, task or model is illegal or no algorithm covers the case.
+
+    Notes
+    -----
+    ``"best"`` builds in the order of the claims and stops as soon as no remaining claim can beat the best time found.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> p = gossamer.plan("torus:4x4", "allgather")
+    >>> p.completion_time, p.bound, p.optimal
+    (Fraction(4, 1), Fraction(4, 1), True)
+    """
+    if isinstance(network, str):
+        network = parse_network(network)
+    if isinstance(task, str):
+        task = parse_task(task, **fields)
+    elif fields:
+        raise ModelError(f"unexpected keyword {next(iter(fields))!r}; the task is given already")
+    model = model or Model()
+    if ports is not None or split is not None:
+        model = Model(
+            ports=ports if ports is not None else model.ports,
+            split=split if split is not None else model.split,
+            control_time=model.control_time,
+            buffer=model.buffer,
+            buffer_counts=model.buffer_counts,
+        )
+    task.check(network)
+    say = progress or (lambda stage: None)
+    candidates = applicable(network, task, model) if algorithm == "best" else [_named(algorithm, task)]
+    say("computing lower bounds")
+    limits = bounds(network, task, model)
+    least = limits[0].value if limits else Fraction(0)
+
+    best: tuple[Schedule, Verification, Algorithm, float] | None = None
+    for candidate in candidates:
+        if best is not None:
+            reached = best[0].completion_time
+            promised = candidate.claim(network, task, model)
+            exact = promised is not None and not candidate.claim_is_bound
+            if reached <= least or (exact and promised is not None and promised >= reached):
+                continue
+        say(f"building with {candidate.name}")
+        began = time.perf_counter()
+        schedule = candidate.build(network, task, model, seed=seed)
+        seconds = time.perf_counter() - began
+        say(f"verifying {schedule.stored_hops:,} hops")
+        verification = verify(schedule)
+        verification.raise_if_invalid()
+        if best is None or schedule.completion_time < best[0].completion_time:
+            best = (schedule, verification, candidate, seconds)
+    assert best is not None  # candidates is never empty
+    schedule, verification, chosen, seconds = best
+    say("measuring links and buffers")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Plan(
+        schedule,
+        verification,
+        limits,
+        chosen.claim(network, task, model),
+        chosen.claim_is_bound,
+        link_utilization(schedule),
+        buffer_peak(schedule),
+        seconds,
+        verification.seconds,
+        peak,
+    )

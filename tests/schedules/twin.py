@@ -1,0 +1,265 @@
+"""A slow twin of the checker: sets and dicts, one hop at a time, explicit schedules only.
+
+It reads the rules in the docstring of `gossamer.verify` again, and shares nothing with the compiled kernels but the
+schedule and the task's messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import groupby
+
+from gossamer.schedules import CONTROL, Packets, Schedule
+
+COPY, MOVE, COMBINE = 0, 1, 2
+
+
+class Rules:
+    """The schedule in plain Python: messages by number, hops by slot, the ends of links."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        network, messages = schedule.network, schedule.messages
+        self.schedule = schedule
+        self.nodes, self.terminals = range(network.node_count), range(network.terminal_count)
+        self.ends = list(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
+        self.capacity = network.link_capacity.tolist()
+        self.origin, self.discipline, self.targets, self.after = {}, {}, {}, {}
+        for row, number in enumerate(messages.ids.tolist()):
+            self.origin[number] = int(messages.origin[row])
+            self.discipline[number] = int(messages.discipline[row])
+            if messages.targets is None:
+                self.targets[number] = list(self.terminals)
+            else:
+                low, high = messages.target_start[row : row + 2].tolist()
+                self.targets[number] = messages.targets[low:high].tolist()
+            if messages.after is not None and messages.after[row] >= 0:
+                self.after[number] = int(messages.ids[messages.after[row]])
+        table = schedule.packets
+        self.table = list(zip(table.message.tolist(), table.part.tolist(), table.origin.tolist(), strict=True))
+        rows = zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True)
+        self.slots = {t: [(*self.ends[e], e, p) for _, e, p in hops] for t, hops in groupby(rows, lambda row: row[0])}
+
+
+def violations(schedule: Schedule) -> Counter[str]:
+    """Count the violations of an explicit schedule by kind."""
+    rules = Rules(schedule)
+    found = Counter(wrong_payload=0)
+    table_problems(rules, found)
+    slot_length_problems(rules, found)
+    if not found["wrong payload"]:
+        end = replay(rules, found)
+        goals(rules, end, found)
+        order_problems(rules, found)
+        limit = schedule.model.buffer
+        if limit is not None and not +found:
+            found["buffer"] = stretches_over(holdings(schedule, schedule.model.buffer_counts), limit)
+    return +found
+
+
+def table_problems(rules: Rules, found: Counter[str]) -> None:
+    """The packet table must hold every part of every message once, at its origin."""
+    schedule = rules.schedule
+    if schedule.parts > 1 and not schedule.model.split:
+        found["splitting"] += 1
+    carried = set()
+    for message, part, origin in rules.table:
+        if message not in rules.origin or not 0 <= part < schedule.parts:
+            found["wrong payload"] += 1
+            continue
+        found["wrong payload"] += origin != rules.origin[message]
+        found["wrong payload"] += (message, part) in carried
+        carried.add((message, part))
+    found["wrong payload"] += len(rules.origin) * schedule.parts - len(carried)
+
+
+def slot_length_problems(rules: Rules, found: Counter[str]) -> None:
+    """Every slot must last as long as what hops in it."""
+    first = 0
+    for phase in rules.schedule.phases:
+        hops = [hop for t in range(first, first + phase.slots) for hop in rules.slots.get(t, [])]
+        if any(p == CONTROL for *_, p in hops) and phase.slot_length < rules.schedule.model.control_time:
+            found["slot length"] += 1
+        if any(p != CONTROL for *_, p in hops) and phase.slot_length < Fraction(1, rules.schedule.parts):
+            found["slot length"] += 1
+        first += phase.slots
+
+
+class Holdings:
+    """What is where: holders of copied packets, places of moved ones, who has what of a reduction and who sent it."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.holders, self.place = {}, {}
+        self.touched, self.sent = defaultdict(set), defaultdict(set)
+        for p, (message, _, _) in enumerate(rules.table):
+            if rules.discipline[message] == COPY:
+                self.holders[p] = {rules.origin[message]}
+            elif rules.discipline[message] == MOVE:
+                self.place[p] = rules.origin[message]
+
+
+def replay(rules: Rules, found: Counter[str]) -> Holdings:
+    """Go through the slots in order: resources, then what leaves, then what arrives."""
+    model = rules.schedule.model
+    state = Holdings(rules)
+    for _, hops in sorted(rules.slots.items()):
+        for e, uses in Counter(e for _, _, e, _ in hops).items():
+            found["link capacity"] += max(uses - rules.capacity[e], 0)
+        if model.ports in ("one", "one-send"):
+            found["send port"] += sum(n - 1 for n in Counter(u for u, *_ in hops).values())
+        if model.ports == "one":
+            found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
+        leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
+        moved = set()
+        for u, v, _, p in leaving:
+            kind = rules.discipline[rules.table[p][0]]
+            if kind == MOVE:
+                if p in moved:
+                    found["duplicate"] += 1
+                else:
+                    moved.add(p)
+                    state.place[p] = v
+            elif kind == COPY:
+                found["duplicate"] += v in state.holders[p]
+                state.holders[p].add(v)
+            else:
+                found["lost contribution"] += v in state.sent[p]
+                state.touched[p].add(v)
+    return state
+
+
+def may_leave(rules: Rules, state: Holdings, hop: tuple[int, int, int, int], found: Counter[str]) -> bool:
+    """Say whether node u has what it sends; of a reduction, note that u's share has left."""
+    u, _, _, p = hop
+    message = rules.table[p][0]
+    kind = rules.discipline[message]
+    if kind == MOVE:
+        legal = state.place[p] == u
+    elif kind == COPY:
+        legal = u in state.holders[p]
+    else:
+        legal = u != rules.origin[message] and (u in rules.terminals or u in state.touched[p])
+        if legal and u in state.sent[p]:
+            found["duplicate"] += 1
+            return False
+        if legal:
+            state.sent[p].add(u)
+    found["causality"] += not legal
+    return legal
+
+
+def goals(rules: Rules, end: Holdings, found: Counter[str]) -> None:
+    """Every target must hold its packet; every share of a reduction must have left."""
+    for p, (message, _, _) in enumerate(rules.table):
+        kind = rules.discipline[message]
+        if kind == MOVE:
+            found["delivery"] += end.place[p] != rules.targets[message][0]
+        elif kind == COPY:
+            found["delivery"] += sum(v not in end.holders[p] for v in rules.targets[message])
+        else:
+            owing = set(rules.terminals) | end.touched[p]
+            found["delivery"] += len(owing - end.sent[p] - {rules.origin[message]})
+
+
+def order_problems(rules: Rules, found: Counter[str]) -> None:
+    """A message must not leave before the one that it waits for is complete."""
+    slots = defaultdict(list)
+    for t, hops in rules.slots.items():
+        for *_, p in hops:
+            if p != CONTROL:
+                slots[rules.table[p][0]].append(t)
+    for message, needed in rules.after.items():
+        if slots[message] and slots[needed] and min(slots[message]) <= max(slots[needed]):
+            found["order"] += 1
+
+
+def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
+    """Return how many packets each node holds before every slot and at the end of a valid explicit schedule."""
+    rules = Rules(schedule)
+    last_leave: dict[tuple[int, int], int] = {}
+    arrivals: dict[tuple[int, int], int] = {}
+    for t, hops in rules.slots.items():
+        for u, v, _, p in hops:
+            if p != CONTROL:
+                last_leave[p, u] = max(t, last_leave.get((p, u), -1))
+                if rules.discipline[rules.table[p][0]] == MOVE:  # may come back: every visit counts
+                    continue
+                arrivals[p, v] = min(t, arrivals.get((p, v), t))
+    state = Holdings(rules)
+    end = max(rules.slots, default=-1) + 1
+    boundaries = []
+    for t in range(end + 1):
+        held: Counter[int] = Counter()
+        for p, (message, _, _) in enumerate(rules.table):
+            origin, kind = rules.origin[message], rules.discipline[message]
+            if kind == MOVE:
+                node = state.place[p]
+                still = any(q == p for s in rules.slots if s >= t for *_, q in rules.slots[s])
+                held[node] += counts == "all" or (still and node != origin)
+                continue
+            for node in rules.nodes:
+                arrived = arrivals.get((p, node), end) < t
+                moves_on = last_leave.get((p, node), -1) >= t
+                if kind == COPY and counts == "all":
+                    here = arrived or node == origin
+                    counted = here and (moves_on or node in rules.targets[message])
+                    if node == origin and message in rules.after:
+                        counted = False  # the result of a reduction, which is counted as that
+                elif kind == COPY:
+                    counted = arrived and moves_on and node != origin
+                elif counts == "all" and node in rules.terminals:
+                    counted = moves_on or node == origin
+                else:
+                    counted = arrived and moves_on
+                held[node] += counted
+        boundaries.append(+held)
+        for _, v, _, p in rules.slots.get(t, []):
+            if p in state.place:
+                state.place[p] = v
+    return boundaries
+
+
+def peak(schedule: Schedule, counts: str) -> int:
+    """Return the most packets that a node holds at a slot boundary."""
+    return max((n for held in holdings(schedule, counts) for n in held.values()), default=0)
+
+
+def stretches_over(boundaries: list[Counter[int]], limit: int) -> int:
+    """Count, for all nodes, the runs of consecutive boundaries at which a node holds more than `limit`."""
+    nodes = {v for held in boundaries for v in held}
+    runs = 0
+    for v in nodes:
+        over = [held[v] > limit for held in boundaries]
+        runs += sum(now and not before for before, now in zip([False, *over], over, strict=False))
+    return runs
+
+
+def expanded(schedule: Schedule) -> Schedule:
+    """Return the explicit schedule of an invariant one, by translating its hops one at a time."""
+    symmetry, network = schedule.symmetry, schedule.network
+    if symmetry is None:
+        return schedule
+    group, table = network.group, schedule.packets
+    hops, rows = [], []
+    for i, h in enumerate(symmetry.elements.tolist()):
+
+        def image(x, h=h):
+            return group.compose(h, x)
+
+        numbers = schedule.task.renamed_ids(network, table.message, image).tolist()
+        rows += list(zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True))
+        for t, e, p in zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True):
+            u = int(network.link_source[e])
+            generator = e - int(network.first_link[u])
+            link = int(network.first_link[int(image(u))]) + generator
+            hops.append((t, link, CONTROL if p == CONTROL else p + i * table.count))
+    hops.sort()
+    columns = list(zip(*hops, strict=True)) if hops else ([], [], [])
+    origin, message, part = list(zip(*rows, strict=True)) if rows else ([], [], [])
+    return schedule.replace(
+        slot=columns[0],
+        link=columns[1],
+        packet=columns[2],
+        packets=Packets(origin, message, part),
+        symmetry=None,
+    )
