@@ -11,7 +11,9 @@ import pytest
 import gossamer
 
 MODULES = sorted(
-    m.name for m in pkgutil.walk_packages(gossamer.__path__, "gossamer.") if not m.name.endswith(("__main__", "_kernels"))
+    m.name
+    for m in pkgutil.walk_packages(gossamer.__path__, "gossamer.")
+    if not m.name.endswith(("__main__", "_kernels"))
 )
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+from zlib import error as ZlibError  # noqa: N812
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +18,60 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, TaskError
 
 __all__ = ["active_nodes", "read_active", "read_numbers"]
+
+MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what goes wrong while the block reads `path` into one FileFormatError of one line."""
+    name = _shown(os.fspath(path))
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except FileNotFoundError:
+        raise FileFormatError(f"no such file: {name}") from None
+    except MemoryError:
+        raise FileFormatError(f"cannot read {name}: it says that it holds more than fits in memory") from None
+    except (OSError, ValueError, OverflowError, EOFError, TokenError, SyntaxError, ZlibError) as error:
+        reason = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), type(error).__name__)
+        raise FileFormatError(f"cannot read {name}: {reason}") from None
+
+
+def _shown(text: str) -> str:
+    """Return `text` quoted, its middle left out if it is long."""
+    return repr(text if len(text) <= 200 else f"{text[:100]}...{text[-40:]}")
+
+
+def _read_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
+    """Return the one-dimensional array of integers or booleans in a ``.npy`` file."""
+    with _reading(path), Path(path).open("rb") as file:
+        if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+            raise FileFormatError(f"{str(path)!r} is not a .npy file")
+        file.seek(0)
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    if array.ndim != 1 or array.dtype.kind not in "iub":
+        raise FileFormatError(
+            f"{str(path)!r} must hold a one-dimensional array of integers or booleans, "
+            f"got {array.dtype} in {array.ndim} dimensions"
+        )
+    return array
+
+
+def _read_text(path: str | os.PathLike[str]) -> list[int]:
+    with _reading(path):
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{str(path)!r} is not a text file of node numbers") from None
+    numbers = []
+    for at, line in enumerate(text.split("\n"), start=1):
+        for word in line.split("#", 1)[0].replace(",", " ").split():
+            if not re.fullmatch("[-+]?[0-9]{1,18}", word):
+                raise FileFormatError(f"{str(path)!r}, line {at}: {_shown(word)} is not a node number")
+            numbers.append(int(word))
+    return numbers
 
 
 def read_numbers(path: str | os.PathLike[str]) -> list[int]:
@@ -20,32 +81,21 @@ def read_numbers(path: str | os.PathLike[str]) -> list[int]:
     ------
     FileFormatError
         If the file is missing or unreadable, or holds anything but whole numbers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "destinations.txt"
+    >>> _ = path.write_text("3 -1, 0  # node 1 sends nothing")
+    >>> read_numbers(path)
+    [3, -1, 0]
     """
-    name = str(path)
-    if not Path(path).exists():
-        raise FileFormatError(f"no such file: {name!r}")
-    try:
-        if name.endswith(".npy"):
-            array = np.load(path, allow_pickle=False)
-            if array.ndim != 1 or array.dtype.kind not in "iub":
-                raise FileFormatError(
-                    f"{name!r} must hold a one-dimensional array of integers or booleans, got {array.dtype}"
-                )
-            return [int(x) for x in (np.flatnonzero(array) if array.dtype.kind == "b" else array)]
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{name!r} is not a text file of node numbers") from None
-    except (OSError, ValueError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise FileFormatError(f"cannot read {name!r}: {reason}") from None
-    numbers = []
-    for at, line in enumerate(text.splitlines(), start=1):
-        for word in line.split("#", 1)[0].replace(",", " ").split():
-            try:
-                numbers.append(int(word))
-            except ValueError:
-                raise FileFormatError(f"{name!r}, line {at}: {word!r} is not a node number") from None
-    return numbers
+    if not str(path).lower().endswith(".npy"):
+        return _read_text(path)
+    array = _read_array(path)
+    if array.dtype.kind == "b":
+        raise FileFormatError(f"{str(path)!r} must hold an array of integers, got booleans")
+    return [int(x) for x in array]
 
 
 def _nonempty_columns(path: str | os.PathLike[str]) -> list[int]:
@@ -53,35 +103,43 @@ def _nonempty_columns(path: str | os.PathLike[str]) -> list[int]:
     import scipy.io
     import scipy.sparse
 
-    try:
+    with _reading(path):
+        rows, columns, _, layout, _, _ = scipy.io.mminfo(path)
+        if layout == "array" and 0 in (rows, columns):  # scipy 1.17 divides by the zero and the process dies
+            return []
         matrix = scipy.sparse.coo_array(scipy.io.mmread(path))
-    except (OSError, ValueError, OverflowError) as error:
-        raise FileFormatError(
-            f"cannot read the Matrix Market file {str(path)!r}: {str(error).splitlines()[0]}"
-        ) from None
-    columns: npt.NDArray[np.intp] = np.unique(matrix.col[matrix.data != 0])
-    return [int(c) for c in columns]
+        matrix.sum_duplicates()
+    nonempty: npt.NDArray[np.intp] = np.unique(matrix.col[matrix.data != 0])
+    return [int(c) for c in nonempty]
 
 
-def read_active(path: str | os.PathLike[str]) -> tuple[int, ...]:
+def read_active(path: str | os.PathLike[str], node_count: int | None = None) -> tuple[int, ...]:
     """Read a set of active nodes from a file.
 
     Parameters
     ----------
     path : str or path
-        A text file of node numbers; a ``.npy`` file of node numbers or with one boolean a node; or a Matrix Market file
-        (``.mtx``, ``.mtx.gz``), whose non-empty columns are the active nodes.
+        A text file of node numbers; a ``.npy`` file of node numbers, or of booleans that mark the active nodes; or a
+        Matrix Market file (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``), whose non-empty columns are the active nodes.
+    node_count : int, optional
+        Number of booleans that a mask must have.
+
+    Returns
+    -------
+    tuple of int
+        The active nodes in ascending order.
 
     Raises
     ------
     FileFormatError
         If the file is missing, unreadable or of another kind.
     TaskError
-        If it names no node, or one twice.
+        If it names no node, one twice, or a negative one, or if a mask has another length than `node_count`.
 
     Notes
     -----
     In ``y = A x`` with one component of x a node, a change of x_j matters to others only if column j of A is not empty.
+    A column is empty if its entries are absent or zero. O(m log m) time for m numbers or entries.
 
     Examples
     --------
@@ -91,15 +149,29 @@ def read_active(path: str | os.PathLike[str]) -> tuple[int, ...]:
     >>> read_active(path)
     (2, 5)
     """
-    name = str(path)
-    if not Path(path).exists():
-        raise FileFormatError(f"no such file: {name!r}")
-    nodes = _nonempty_columns(path) if name.endswith((".mtx", ".mtx.gz")) else read_numbers(path)
+    name = str(path).lower()
+    if name.endswith(MATRIX_MARKET):
+        nodes = _nonempty_columns(path)
+    elif name.endswith(".npy"):
+        array = _read_array(path)
+        if array.dtype.kind == "b":
+            if node_count is not None and array.size != node_count:
+                raise TaskError(
+                    f"{str(path)!r} marks {array.size} nodes as active or idle; the network has {node_count}"
+                )
+            array = np.flatnonzero(array)
+        nodes = [int(x) for x in array]
+    else:
+        nodes = _read_text(path)
     if not nodes:
-        raise TaskError(f"{name!r} names no active node; at least one is needed")
-    for node in {n for n in nodes if nodes.count(n) > 1} if len(set(nodes)) < len(nodes) else ():
-        raise TaskError(f"{name!r} lists node {node} twice")
-    return tuple(sorted(nodes))
+        raise TaskError(f"{str(path)!r} names no active node; at least one is needed")
+    nodes.sort()
+    if nodes[0] < 0:
+        raise TaskError(f"{str(path)!r} names the node {nodes[0]}; node numbers start at 0")
+    for before, node in itertools.pairwise(nodes):
+        if before == node:
+            raise TaskError(f"{str(path)!r} lists node {node} twice")
+    return tuple(nodes)
 
 
 def active_nodes(text: str, node_count: int, seed: int = 0) -> tuple[int, ...]:
@@ -109,31 +181,44 @@ def active_nodes(text: str, node_count: int, seed: int = 0) -> tuple[int, ...]:
     ----------
     text : str
         ``all``; ``random:M`` for M nodes drawn with `seed`; numbers such as ``0,5,7``; or else the path of a file for
-        `read_active`.
+        `read_active` (a file whose name is a number needs a folder before it, as in ``./5``).
     node_count : int
-        Nodes to draw from.
+        Nodes to draw from, and the length of a mask in a file.
+
+    Returns
+    -------
+    tuple of int
+        The active nodes in ascending order; numbers are not compared with `node_count` here, but by the task.
 
     Raises
     ------
     TaskError
-        If M is not in 1..node_count.
+        If the word is empty, M is not in 1..node_count, or the file names no legal set.
     FileFormatError
         If the file cannot be read.
 
     Examples
     --------
     >>> active_nodes("7,0,5", 8), active_nodes("random:2", 8, seed=1)
-    ((0, 5, 7), (0, 4))
+    ((0, 5, 7), (3, 4))
     """
     word = text.strip()
+    allowed = "a file, numbers such as 0,5,7, random:M, or all"
+    if not word:
+        raise TaskError(f"the active set is an empty word; give {allowed}")
     if word == "all":
         return tuple(range(node_count))
     if word.startswith("random:"):
         count = word.removeprefix("random:")
-        if not count.isdecimal() or not 1 <= int(count) <= node_count:
-            raise TaskError(f"random:M needs M in 1..{node_count}, got {count!r}")
+        if not re.fullmatch("[0-9]{1,18}", count) or not 1 <= int(count) <= node_count:
+            raise TaskError(f"random:M needs M in 1..{node_count}, got {_shown(count)}")
         drawn = np.random.default_rng(seed).choice(node_count, int(count), replace=False)
         return tuple(sorted(drawn.tolist()))
-    if word and all(piece.strip().lstrip("-").isdecimal() for piece in word.split(",")):
-        return tuple(sorted(int(piece) for piece in word.split(",")))
-    return read_active(text)
+    if re.fullmatch(r"-?[0-9]{1,18}([\s,]+-?[0-9]{1,18})*,?", word):
+        return tuple(sorted(int(piece) for piece in word.replace(",", " ").split()))
+    try:
+        return read_active(text, node_count)
+    except FileFormatError as error:
+        if str(error).startswith("no such file"):
+            raise FileFormatError(f"{error}; the active nodes are {allowed}") from None
+        raise

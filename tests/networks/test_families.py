@@ -142,8 +142,8 @@ def test_coordinates_are_all_different(spec):
 def test_table_entry_is_complete_and_its_example_is_canonical(family):
     assert family.parameters
     assert family.source
-    assert family.description
-    assert "\n" not in family.description + family.parameters + family.source
+    assert family.summary
+    assert "\n" not in family.summary + family.parameters + family.source
     assert family.example.startswith(f"{family.name}:")
     if family.form != "path":
         net = parse(family.example)

@@ -44,7 +44,7 @@ class Rules:
 def violations(schedule: Schedule) -> Counter[str]:
     """Count the violations of an explicit schedule by kind."""
     rules = Rules(schedule)
-    found = Counter(wrong_payload=0)
+    found: Counter[str] = Counter()
     table_problems(rules, found)
     slot_length_problems(rules, found)
     if not found["wrong payload"]:

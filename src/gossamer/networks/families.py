@@ -36,7 +36,7 @@ class Family:
         (``(spec)x(spec)...``), `path`.
     parameters : str
         The text after the colon, in words.
-    description : str
+    summary : str
         One line.
     example : str
         A canonical spec.
@@ -50,7 +50,7 @@ class Family:
     function: Callable[..., Network]
     form: Literal["numbers", "sides", "pairs", "levels", "factors", "path"]
     parameters: str
-    description: str
+    summary: str
     example: str
     source: str
     aliases: tuple[str, ...] = ()

@@ -211,47 +211,48 @@ def unmet(
 @njit(cache=True, nogil=True)
 def buffer_peak(
     slot, link, packet, link_source, link_target, folded, orbit, node_classes,
-    kind, origin, message_of, target_start, targets, to_all, terminals, count_all,
+    kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,
     pending, waiting, arrived, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
 ):  # fmt: skip
     """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
 
     Only meaningful for schedules that `replay` accepts. `pending` uint8[P], `waiting` and `arrived` uint8 bit tables
-    must be zero. Boundary t lies before slot t. Returns (peak, its node class, its boundary, boundaries over the
-    limit, number of those written).
+    must be zero. `after` int64[m] is empty where no message depends on another. Boundary t lies before slot t.
+
+    Returns (peak, its node class, its boundary, number of stretches over the limit). A stretch is a maximal run of
+    boundaries at which a node class holds more than `buffer_limit`; the earliest `limit` of them are written, in any
+    order: node class, first boundary, packets held then.
     """
     hops = slot.size
-    held_now = np.zeros(node_classes, np.int64)
-    over_last = np.full(node_classes, -1, np.int64)
-    first_arrival = np.zeros(hops, np.bool_)
+    held = np.zeros(node_classes, np.int64)
+    first_arrival = np.zeros(hops if arrived.size > 1 else 0, np.bool_)
     # reductions: which hop first brings something to a node, that is when a partial result begins to wait there
-    for h in range(hops):
+    for h in range(first_arrival.size):
         p = packet[h]
         if p >= 0 and kind[p] == COMBINE:
             v = link_target[link[h]]
             if not _bit(arrived, row_bytes, p, v):
                 _set(arrived, row_bytes, p, v)
                 first_arrival[h] = True
-    peak, where, when, over, written = 0, -1, 0, 0, 0
+    peak, where, when, over = 0, -1, 0, 0
     if count_all:  # the final state: who holds what for good
         for p in range(kind.size):
             m = message_of[p]
             if kind[p] == COMBINE:
                 v = origin[p]
-                held_now[orbit[v] if folded else v] += 1
-            elif to_all:
-                for v in range(terminals):
-                    held_now[orbit[v] if folded else v] += 1
-                    _set(waiting, row_bytes, p, v)
-            else:
-                for i in range(target_start[m], target_start[m + 1]):
-                    v = targets[i]
-                    held_now[orbit[v] if folded else v] += 1
+                held[orbit[v] if folded else v] += 1
+                continue
+            own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
+            for i in range(0 if to_all else target_start[m], terminals if to_all else target_start[m + 1]):
+                v = i if to_all else targets[i]
+                if own or v != origin[p]:
+                    held[orbit[v] if folded else v] += 1
                     if kind[p] == COPY:
                         _set(waiting, row_bytes, p, v)
         for w in range(node_classes):
-            if held_now[w] > peak:
-                peak, where, when = held_now[w], w, slot[hops - 1] + 1 if hops else 0
+            if held[w] > peak:
+                peak, where, when = held[w], w, slot[hops - 1] + 1 if hops else 0
+    held_after = held.copy()  # at the boundary last looked at, which is a later one
     b = hops
     while b > 0:
         t = slot[b - 1]
@@ -266,43 +267,47 @@ def buffer_peak(
             w = orbit[v] if folded else v
             if kind[p] == MOVE:
                 if count_all or (pending[p] and v != origin[p]):
-                    held_now[w] -= 1
+                    held[w] -= 1
             elif kind[p] == COPY:
-                if _bit(waiting, row_bytes, p, v) and (count_all or v != origin[p]):
-                    held_now[w] -= 1
+                if _bit(waiting, row_bytes, p, v):
+                    held[w] -= 1
                     _clear(waiting, row_bytes, p, v)
             elif first_arrival[h] and v != origin[p] and not (count_all and v < terminals):
-                held_now[w] -= 1
+                held[w] -= 1
         for h in range(a, b):  # undo departures
             p = packet[h]
             if p < 0:
                 continue
             u = link_source[link[h]]
             w = orbit[u] if folded else u
-            added = False
             if kind[p] == MOVE:
                 pending[p] = 1
-                added = count_all or u != origin[p]
+                if count_all or u != origin[p]:
+                    held[w] += 1
             elif kind[p] == COPY:
-                if not _bit(waiting, row_bytes, p, u) and (count_all or u != origin[p]):
+                own = count_all and (after.size == 0 or after[message_of[p]] < 0)
+                if (own or u != origin[p]) and not _bit(waiting, row_bytes, p, u):
                     _set(waiting, row_bytes, p, u)
-                    added = True
-            else:
-                added = count_all or _bit(arrived, row_bytes, p, u)
-            if added:
-                held_now[w] += 1
-        for h in range(a, b):
-            if packet[h] < 0:
-                continue
-            u = link_source[link[h]]
-            w = orbit[u] if folded else u
-            if held_now[w] > peak:
-                peak, where, when = held_now[w], w, t
-            if buffer_limit > 0 and held_now[w] > buffer_limit and over_last[w] != t:
-                over_last[w] = t
-                over += 1
-                if written < limit:
-                    found_node[written], found_slot[written], found_held[written] = u, t, held_now[w]
-                    written += 1
+                    held[w] += 1
+            elif count_all or _bit(arrived, row_bytes, p, u):
+                held[w] += 1
+        for h in range(2 * a, 2 * b):  # look at both ends of every link used
+            v = link_source[link[h >> 1]] if h & 1 else link_target[link[h >> 1]]
+            w = orbit[v] if folded else v
+            if held[w] > peak:
+                peak, where, when = held[w], w, t
+            if buffer_limit > 0:
+                if held_after[w] > buffer_limit and held[w] <= buffer_limit:
+                    if limit > 0:
+                        i = over % limit
+                        found_node[i], found_slot[i], found_held[i] = w, t + 1, held_after[w]
+                    over += 1
+                held_after[w] = held[w]
         b = a
-    return peak, where, when, over, written
+    for w in range(node_classes if buffer_limit > 0 else 0):
+        if held[w] > buffer_limit:
+            if limit > 0:
+                i = over % limit
+                found_node[i], found_slot[i], found_held[i] = w, 0, held[w]
+            over += 1
+    return peak, where, when, over

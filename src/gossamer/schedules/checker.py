@@ -179,6 +179,7 @@ def _check_buffers(
     allowed = model.buffer or 0
     _, over, rows = measure_buffers(schedule, state, model.buffer_counts, allowed, limit)
     counts["buffer"] += over
-    for node, slot, holds in rows:
-        text = f"before slot {slot}: node {schedule.network.node_name(node)} holds {holds} packets, buffer {allowed}"
+    for slot, node, holds in rows:
+        when = f"before slot {slot}" if slot < schedule.slot_count else "at the end"
+        text = f"{when}: node {schedule.network.node_name(node)} holds {holds} packets, buffer {allowed}"
         found.append(Violation("buffer", text, slot=slot, nodes=(node,)))

@@ -100,6 +100,7 @@ def _network_to_dict(network: Network) -> dict[str, Any]:
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "fingerprint": network.fingerprint,
+        "labels": network.labels,
         "links": packed,
     }
 
@@ -115,6 +116,7 @@ def _network_from_dict(fields: dict[str, Any]) -> Network:
             target,
             capacity,
             terminal_count=fields["terminals"],
+            labels=fields["labels"],
             links_only=True,
         )
     else:

@@ -95,19 +95,28 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
 def measure_buffers(
     schedule: Schedule, state: ReplayState, count: str, buffer_limit: int, limit: int
 ) -> tuple[BufferPeak, int, list[tuple[int, int, int]]]:
-    """Run the buffer kernel: the peak, the number of boundaries over the limit, the first of them."""
+    """Run the buffer kernel: the peak, the number of stretches over the limit, the earliest of them.
+
+    A stretch is a maximal run of slot boundaries at which one node (of each orbit) holds more than `buffer_limit`
+    packets; it is given as (first boundary, node, packets held there).
+    """
     from gossamer.schedules import _kernels
 
-    network, packets = schedule.network, schedule.packets.count
+    network, symmetry = schedule.network, schedule.symmetry
+    after = schedule.messages.after
     arrived = state.bits() if bool((state.kind == COMBINE).any()) else np.zeros(1, np.uint8)
     found = np.zeros((3, max(limit, 1)), np.int64)
-    peak, where, when, over, written = _kernels.buffer_peak(
+    peak, where, when, over = _kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
         state.folded, state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
-        state.target_start, state.targets, state.to_all, network.terminal_count, count == "all",
-        np.zeros(packets, np.uint8), state.bits(), arrived,
+        state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,
+        network.terminal_count, count == "all", np.zeros(schedule.packets.count, np.uint8), state.bits(), arrived,
         state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
     )  # fmt: skip
-    node = None if where < 0 else int(schedule.symmetry.representatives[where]) if schedule.symmetry else int(where)
-    result = BufferPeak(int(peak), node, None if where < 0 else int(when))
-    return result, int(over), [(int(a), int(b), int(c)) for a, b, c in found[:, :written].T]
+
+    def node(of: int) -> int:
+        return int(of) if symmetry is None else int(symmetry.representatives[of])
+
+    result = BufferPeak(int(peak), None if where < 0 else node(where), None if where < 0 else int(when))
+    rows = sorted((int(t), node(w), int(n)) for w, t, n in found[:, : min(over, limit)].T)
+    return result, int(over), rows

@@ -1,0 +1,45 @@
+"""Configuration of the documentation; build it with ``sphinx-build -W --keep-going docs docs/_build/html``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from gossamer.version import __version__
+
+project = "Gossamer"
+author = "the Gossamer authors"
+copyright = author
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinxcontrib.bibtex",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+nitpicky = False
+
+html_theme = "furo"
+html_title = f"Gossamer {__version__}"
+html_static_path = ["_static"]
+html_show_copyright = False
+html_show_sphinx = False
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_class_signature = "mixed"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False

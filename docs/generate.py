@@ -1,0 +1,323 @@
+"""Write the generated pages and the outputs of commands in the hand-written ones.
+
+    python docs/generate.py            write what is stale
+    python docs/generate.py --check    name what is stale, put a .new file beside it, and exit with status 1
+
+Whole pages are made from the registries: ``networks.md``, ``tasks.md``, ``algorithms.md``, ``cli.md``. In all others every
+``console`` block is run: lines that begin with ``$ `` are commands, and what lies between them is replaced by what they
+print. The commands of a page run one after the other in one empty folder. Times and memory become ``...``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+WIDTH = 88
+
+_VARYING = (
+    (r"[\d.e+-]+ s to build, [\d.e+-]+ s to verify", "... s to build, ... s to verify"),
+    (r"process [\d.]+ [kMG]?B", "process ..."),
+    (r'"(build_seconds|verify_seconds|seconds|peak_memory_bytes)": [\d.e+-]+', r'"\1": ...'),
+)
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    cells = [columns, ["---"] * len(columns), *[[c.replace("|", "\\|") for c in row] for row in rows]]
+    return "\n".join("| " + " | ".join(row) + " |" for row in cells)
+
+
+def page(title: str, text: str, source: str) -> str:
+    """Return a generated page with its first line."""
+    return f"<!-- made by docs/generate.py from {source}; do not edit -->\n\n# {title}\n\n{text.strip()}\n"
+
+
+# -- pages from the registries ---------------------------------------------------------------------------------
+
+
+def networks_page() -> str:
+    """Return the table of network families."""
+    from gossamer import network
+    from gossamer.networks.families import FAMILIES
+
+    rows = []
+    for family in FAMILIES:
+        size = ""
+        if family.form != "path":
+            net = network(family.example)
+            size = f"{net.node_count:,} nodes, {net.link_count:,} links"
+        names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
+        written = f"`{family.name}:{family.parameters}`"
+        rows.append([names, written, family.description, f"`{family.example}`", size, family.source])
+    text = f"""
+A network is named by a *spec*: the family, a colon, and the parameters. `gossamer networks` prints the families;
+`gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical spec.
+
+{table(["family", "written", "what it is", "example", "size of the example", "source"], rows)}
+
+Every undirected edge is two links. Upper case, spaces and underscores in names of families are accepted. Networks also
+come from NetworkX graphs (`gossamer.networks.from_networkx`) and from any group and generators
+(`gossamer.networks.cayley`). Sources are listed in the [references](references.md).
+
+Some cases at the edge:
+
+* A side of 2 in a torus is a single edge, as in an array: two parallel edges are never made. A torus of sides 2 is a
+  hypercube.
+* Sides of 1 are allowed, and so are networks of one node and of two nodes.
+* Sizes are checked before anything is built.
+"""
+    return page("Networks", text, "gossamer.networks.families")
+
+
+def tasks_page() -> str:
+    """Return the table of tasks."""
+    import dataclasses
+
+    from gossamer.tasks import ALIASES, TASKS
+
+    meaning = {
+        "root": "`root`: a node, default 0",
+        "active": "`active`: the active nodes",
+        "destination": "`destination`: for each node where its message goes, -1 for none",
+        "destinations": "`destinations`: for each node the set of nodes to which its message goes",
+    }
+    option = {"root": "`--root`", "active": "`--active`", "destination": "`--destinations`"}
+    rows = []
+    for name, kind in TASKS.items():
+        aliases = ", ".join(f"`{a}`" for a, of in ALIASES.items() if of == name)
+        fields = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        options = ", ".join(option.get(f, "Python only") for f in fields)
+        rows.append([f"`{name}`", aliases, kind.summary, "; ".join(meaning[f] for f in fields), options])
+    text = f"""
+`gossamer.task(name, ...)` takes either name, and so do the commands. `gossamer tasks` prints this list.
+
+{table(["task", "also called", "what it is", "fields", "option"], rows)}
+
+Messages and the words used here are defined in the [nomenclature](nomenclature.md).
+"""
+    return page("Tasks", text, "gossamer.tasks")
+
+
+def algorithms_page() -> str:
+    """Return the tables of algorithms, one a task."""
+    from gossamer import ALGORITHMS
+    from gossamer.tasks import TASKS
+    from gossamer.testing import standard_cases
+
+    sections = []
+    for name, kind in TASKS.items():
+        rows = []
+        for a in (a for a in ALGORITHMS if a.task is kind):
+            cases = list(standard_cases(a))
+            ports = [p for p in ("all", "one", "one-send") if any(c.model.ports == p for c in cases)]
+            claims = [a.claim(*c) is not None for c in cases]
+            claim = "none" if not any(claims) else "upper bound" if a.claim_is_bound else "exact"
+            if any(claims) and not all(claims):
+                claim += ", on some"
+            optimal = [a.optimal(*c) for c in cases]
+            promise = "always" if all(optimal) else "on some" if any(optimal) else ""
+            rows.append([f"`{a.name}`", a.networks, ", ".join(ports), claim, promise, a.summary, a.source])
+        if rows:
+            columns = ["algorithm", "networks", "ports", "claim", "promises the bound", "what it does", "source"]
+            sections.append(f"## {name}\n\n{table(columns, rows)}")
+        else:
+            sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
+    text = f"""
+Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that cover a
+network, and `--algorithm NAME` asks for one.
+
+The columns *ports*, *claim* and *promises the bound* are read off the cases of the
+[battery](how_it_works.md#the-battery): small networks of every family under several models. A claim is the completion time
+that the source promises, exactly or as an upper bound. "Promises the bound" means that the algorithm claims to meet the
+largest lower bound, and that the battery holds it to that. Sources are listed in the [references](references.md).
+
+{chr(10).join(s + chr(10) for s in sections)}
+"""
+    return page("Algorithms", text, "gossamer.algorithms")
+
+
+def cli_page() -> str:
+    """Return the reference of the command line."""
+    import typer
+
+    from gossamer.cli.app import app
+
+    group: Any = typer.main.get_command(app)
+    toc = table(["command", "what it does"], [[f"[`{n}`](#gossamer-{n})", _first(c)] for n, c in group.commands.items()])
+    sections = []
+    for name, command in group.commands.items():
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+        usage = " ".join(["gossamer", name, *(_word(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
+        parts = [f"(gossamer-{name})=\n## gossamer {name}", _first(command), f"```text\n{usage}\n```"]
+        if arguments:
+            parts.append(table(["argument", "meaning"], [[f"`{_word(p)}`", p.help or ""] for p in arguments]))
+        if options:
+            rows = [[_flags(p), p.help or "", _default(p)] for p in options]
+            parts.append(table(["option", "meaning", "default"], rows))
+        sections.append("\n\n".join(parts))
+    text = f"""
+Every command answers `--help`; `gossamer --version` prints the version.
+
+{toc}
+
+Results go to standard output; progress, for what takes over a second, to standard error. With `--json` a command prints JSON and
+nothing else. The exit status is 0 when all went well, 1 when a schedule is not valid, and 2 when the input is bad; that is told in one
+line, and no file is left behind.
+
+{chr(10).join(s + chr(10) for s in sections)}
+"""
+    return page("Command line", text, "gossamer.cli")
+
+
+def _first(command: Any) -> str:
+    return str(command.help or "").strip().splitlines()[0]
+
+
+def _word(argument: Any) -> str:
+    word = str(argument.metavar or argument.name.upper())
+    return word if argument.required or word.startswith("[") else f"[{word}]"
+
+
+def _flags(option: Any) -> str:
+    value = option.metavar or "|".join(str(c) for c in getattr(option.type, "choices", ()))
+    if not value and not option.is_flag:
+        value = option.type.name.upper()
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    if option.secondary_opts:
+        names += " / " + ", ".join(f"`{name}`" for name in option.secondary_opts)
+    return f"{names} `{value}`" if value else names
+
+
+def _default(option: Any) -> str:
+    value = getattr(option.default, "value", option.default)
+    if option.is_flag and option.secondary_opts:
+        return f"`{(option.opts if value else option.secondary_opts)[0]}`"
+    return "" if value is None or option.is_flag or option.required or callable(value) else f"`{value}`"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "networks.md": networks_page,
+    "tasks.md": tasks_page,
+    "algorithms.md": algorithms_page,
+    "cli.md": cli_page,
+}
+
+
+# -- outputs of commands ---------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def workplace() -> Iterator[Path]:
+    """Enter an empty folder, with a `gossamer` of this Python on the path and a fixed terminal."""
+    before = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tools:
+        command = Path(tools) / "gossamer"
+        command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gossamer "$@"\n')
+        command.chmod(0o755)
+        source = str(DOCS.parent / "src")
+        os.environ.update(
+            PATH=f"{tools}{os.pathsep}{before.get('PATH', '')}",
+            PYTHONPATH=os.pathsep.join(p for p in (source, before.get("PYTHONPATH")) if p),
+            COLUMNS=str(WIDTH),
+            NO_COLOR="1",
+            TERM="dumb",
+        )
+        os.environ.pop("FORCE_COLOR", None)
+        try:
+            with contextlib.chdir(folder):
+                yield Path(folder)
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+def output_of(command: str) -> str:
+    """Run one command in the current folder; return what it prints, with times and memory cut."""
+    if command.startswith("gossamer ") and not re.search("[|;&<>$`]", command):
+        from gossamer.cli import main  # in this process: no second start of numba
+
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            main(shlex.split(command)[1:])
+        text = printed.getvalue()
+    else:
+        run = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+        text = run.stdout + run.stderr
+    for pattern, instead in _VARYING:
+        text = re.sub(pattern, instead, text)
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+def with_outputs(text: str) -> str:
+    """Return a page with the output of every ``console`` block renewed."""
+
+    def renewed(block: re.Match[str]) -> str:
+        commands = [line[2:] for line in block[1].splitlines() if line.startswith("$ ")]
+        body = "".join(f"$ {command}\n{output_of(command)}" for command in commands)
+        return f"```console\n{body}```"
+
+    if not _BLOCK.search(text):
+        return text
+    with workplace():
+        return _BLOCK.sub(renewed, text)
+
+
+def fresh_pages() -> Iterator[tuple[Path, str]]:
+    """Yield every page that this script writes to, with the text that it should have."""
+    for name, make in GENERATED.items():
+        yield DOCS / name, make()
+    for path in sorted(DOCS.glob("*.md")):
+        if path.name not in GENERATED:
+            text = path.read_text(encoding="utf-8")
+            if _BLOCK.search(text):
+                yield path, with_outputs(text)
+
+
+def stale_pages() -> list[Path]:
+    """Return the pages whose text is not what this script would write, and put the right text beside them."""
+    stale = []
+    for path, text in fresh_pages():
+        beside = path.with_name(path.name + ".new")
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            beside.unlink(missing_ok=True)
+        else:
+            beside.write_text(text, encoding="utf-8")
+            stale.append(path)
+    return stale
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the pages; return the exit status."""
+    if arguments == ["--check"]:
+        stale = stale_pages()
+        for path in stale:
+            print(f"stale: {path}; see {path}.new, or run python docs/generate.py", file=sys.stderr)
+        return 1 if stale else 0
+    if arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for path, text in fresh_pages():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+        path.with_name(path.name + ".new").unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(DOCS.parent / "src"))
+    sys.exit(main(sys.argv[1:]))

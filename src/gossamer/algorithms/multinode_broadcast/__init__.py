@@ -1,0 +1,1 @@
+"""Multinode broadcast (gossip, allgather) and partial multinode broadcast."""

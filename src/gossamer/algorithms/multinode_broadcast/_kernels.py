@@ -1,0 +1,111 @@
+"""Compiled kernels of the partial multinode broadcast; they write hops sorted by slot into given columns.
+
+A *cell* is a place in the flat table of links: ``(node * d + digit column) * 2 + way``, way 0 up and 1 down.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["rounds", "travel"]
+
+
+@njit(cache=True, nogil=True)
+def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved, links):
+    """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
+
+    Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of cell
+    ``cell[i] + k*stride[i]``. Returns the row after the last one written.
+    """
+    going = cell.size
+    k = 0
+    while going > 0 and k < hops[0]:
+        while hops[going - 1] <= k:
+            going -= 1
+        for half in range(halves):
+            for i in range(going):
+                slot[at] = first_slot + k * halves + half
+                link[at] = links[cell[i] + k * stride[i]]
+                packet[at] = moved[i] + half
+                at += 1
+        k += 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _sources(low, high, nodes, origin, packet, side, place, above, stride, first_cell, width, out):
+    """List who broadcasts what in a round: the packets of ranks low..high-1, each from every node that holds it.
+
+    Rows of `out`: position in the line, cell of the line's node at digit 0, packet, first and last position that
+    has the packet already.
+    """
+    n = 0
+    for r in range(low, high):
+        s = origin[r]
+        begin = r - low
+        at = begin // place
+        came = s // place % side
+        for y in range(begin, nodes.size, above):
+            out[0, n] = at
+            out[1, n] = nodes[y - at * place] * width + first_cell
+            out[2, n] = packet[r]
+            passed = y // above == s // above
+            out[3, n] = min(came, at) if passed else side
+            out[4, n] = max(came, at) if passed else -1
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def rounds(slot, link, packet, at, first_slot, slots, halves, node, size, origin, ranked, fields, width, links):
+    """Run one subphase of broadcasts along lines or rings in rounds, for all classes together.
+
+    `fields` has one row a class: side, wraps, place of the digit, place above it, stride of a step in cells,
+    first cell of the digit, slots of a round. Returns the row after the last one written.
+    """
+    classes, count = node.shape
+    sources = np.empty((classes, 5, count), np.int32)
+    listed = np.zeros(classes, np.int64)
+    for t in range(slots):
+        for c in range(classes):
+            side, wraps, place, above = fields[c, 0], fields[c, 1], fields[c, 2], fields[c, 3]
+            stride, first_cell, length = fields[c, 4], fields[c, 5], fields[c, 6]
+            w = t // length
+            k = t - w * length
+            if k == 0:
+                low = w * above
+                high = min(low + above, size[c])
+                listed[c] = _sources(
+                    low, high, node[c], origin[c], ranked[c], side, place, above, stride, first_cell, width, sources[c]
+                )
+            half_up, half_down, reach_up, reach_down = 0, 0, side - 1, side - 1
+            if wraps and halves == 2:
+                half_down = 1
+            elif wraps:
+                reach_up, reach_down = side // 2, (side - 1) // 2
+            elif k >= side - 1:
+                half_up, half_down = 1, 1
+                k -= side - 1
+            for i in range(listed[c]):
+                at_line = sources[c, 0, i]
+                from_held, to_held = sources[c, 3, i], sources[c, 4, i]
+                up = at_line + k + 1
+                if k < reach_up and (wraps or up < side):
+                    v = up - side if up >= side else up
+                    if v < from_held or v > to_held:
+                        u = v - 1 if v > 0 else side - 1
+                        slot[at] = first_slot + t
+                        link[at] = links[sources[c, 1, i] + u * stride]
+                        packet[at] = sources[c, 2, i] + half_up
+                        at += 1
+                down = at_line - k - 1
+                if k < reach_down and (wraps or down >= 0):
+                    v = down + side if down < 0 else down
+                    if v < from_held or v > to_held:
+                        u = v + 1 if v < side - 1 else 0
+                        slot[at] = first_slot + t
+                        link[at] = links[sources[c, 1, i] + u * stride + 1]
+                        packet[at] = sources[c, 2, i] + half_down
+                        at += 1
+    return at

@@ -1,0 +1,288 @@
+"""Partial multinode broadcast on arrays and tori by ranking, packing and broadcasting along rotated dimensions.
+
+Seed 000, section 3. Algorithm A_0 ranks the M active nodes by a parallel prefix operation, moves the packet of rank
+r to node r, and broadcasts along the dimensions one after the other. It uses one dimension at a time, so d copies of
+it with rotated dimensions, A_0, ..., A_{d-1}, run side by side. *Split*: every packet is cut into d parts, and class
+c consists of the parts c of all packets. *Whole*: class c consists of the packets whose rank modulo d is c, which are
+ranked again within their class, in the order that A_c needs.
+
+A multinode broadcast is the case in which all nodes are active and know it: the prefix phases fall away, and so
+does the packing phase where every packet is at its place already.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.multinode_broadcast.packing import write_packing
+from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
+from gossamer.algorithms.multinode_broadcast.prefix import prefix_hops, prefix_ranks
+from gossamer.algorithms.multinode_broadcast.rotation import RotatedClass, Rotation, links_along, rotations
+from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.model import Model
+from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+
+__all__ = [
+    "MAX_HOPS",
+    "PARTIAL_MULTINODE_BROADCAST",
+    "ROTATED_MULTINODE_BROADCAST",
+    "rotated_dimensions_split",
+    "rotated_dimensions_whole",
+]
+
+MAX_HOPS = 2**31 - 1
+"""The most hops of a schedule built here (26 GB of columns)."""
+
+
+def rotated_dimensions_split(
+    network: Network, task: Task, model: Model, *, seed: int = 0, parts: int | None = None
+) -> Schedule:
+    """Return the partial multinode broadcast in which every packet is split, one part or two for each dimension.
+
+    Parameters
+    ----------
+    network : Network
+        With a grid of d dimensions of side 2 and more.
+    task : PartialMultinodeBroadcast or MultinodeBroadcast
+        M active nodes.
+    model : Model
+        With `split`; all ports.
+    seed : int
+        Ignored.
+    parts : int, optional
+        d or 2d; default `split_parts`.
+
+    Returns
+    -------
+    Schedule
+        Phases ``prefix`` (slots of t_p), ``packing``, ``broadcast 1`` to ``broadcast d`` (slots of 1/parts); the first
+        two are absent when all nodes are known to be active. Completion time: `split_time`, whichever M nodes are active.
+
+    Notes
+    -----
+    Time and memory linear in the hops, ``parts * M * (N-1)`` and ``2d(N-1)`` control hops.
+
+    References
+    ----------
+    Seed 000, Theorem 6; digest, section 5 and X4.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
+    >>> s = rotated_dimensions_split(gossamer.network("torus:4x4"), task, gossamer.Model(split=True))
+    >>> s.completion_time, bool(gossamer.verify(s))
+    (Fraction(21, 4), True)
+    """
+    if network.node_count == 1:
+        return Schedule(network, task, model, [], [], [], phases=())
+    turns = rotations(_grid(network))
+    d = len(turns)
+    parts = split_parts(_grid(network).sides, _grid(network).wraps) if parts is None else parts
+    halves = parts // d
+    origin = task.messages(network).origin
+    active = _mask(network, origin)
+    classes = []
+    for turn in turns:
+        rank, _ = prefix_ranks(turn, active)
+        classes.append(_class(turn, rank, origin, np.arange(origin.size) * parts + turn.shift * halves))
+    links = links_along(network)
+    full = isinstance(task, MultinodeBroadcast)
+    longest = max(turns[0].sides) - 1
+    control = [] if full else [[prefix_hops(turn, links, [longest] * d) for turn in turns]]
+    names = [("prefix", 2 * d * longest)]
+    return _schedule(network, task, model, classes, links, control, names, halves, parts, packing=not full)
+
+
+def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Return the partial multinode broadcast with whole packets, each routed along one order of the dimensions.
+
+    Parameters
+    ----------
+    network : Network
+        With a grid of d dimensions of side 2 and more.
+    task : PartialMultinodeBroadcast or MultinodeBroadcast
+        M active nodes.
+    model : Model
+        All ports.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Phases ``prefix``, ``prefix within classes`` (slots of t_p), ``packing``, ``broadcast 1`` to ``broadcast d`` (slots of
+        one step); the prefixes are absent when all nodes are known to be active, and so is the packing if then d = 1.
+        Completion time: `whole_time`, whichever M nodes are active.
+
+    Notes
+    -----
+    All classes keep to the subphase lengths of the largest one, M' = ceil(M/d). Time and memory linear in the hops,
+    ``M * (N-1)`` and at most ``2(d+1)(N-1)`` control hops.
+
+    References
+    ----------
+    Seed 000, 3.2; digest, section 5 and X5.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
+    >>> s = rotated_dimensions_whole(gossamer.network("torus:4x4"), task, gossamer.Model())
+    >>> s.completion_time, bool(gossamer.verify(s))
+    (Fraction(10, 1), True)
+    """
+    if network.node_count == 1:
+        return Schedule(network, task, model, [], [], [], phases=())
+    turns = rotations(_grid(network))
+    d = len(turns)
+    origin = task.messages(network).origin
+    rank, _ = prefix_ranks(turns[0], _mask(network, origin))
+    class_of = rank[origin] % d
+    classes = []
+    for turn in turns[: origin.size]:  # with fewer than d packets, classes M..d-1 are known to be empty
+        rows = np.flatnonzero(class_of == turn.shift)
+        within, _ = prefix_ranks(turn, _mask(network, origin[rows]))
+        classes.append(_class(turn, within, origin[rows], rows))
+    links = links_along(network)
+    full = isinstance(task, MultinodeBroadcast)
+    sides, longest = turns[0].sides, max(turns[0].sides) - 1
+    first = [prefix_hops(turns[0], links, [side - 1 for side in sides])]
+    second = [prefix_hops(each.rotation, links, [longest] * d) for each in classes]
+    names = [("prefix", 2 * sum(side - 1 for side in sides)), ("prefix within classes", 2 * d * longest)]
+    control = [] if full else [first, second]
+    return _schedule(network, task, model, classes, links, control, names, 1, 1, packing=not full or d > 1)
+
+
+def _schedule(
+    network: Network,
+    task: Task,
+    model: Model,
+    classes: list[RotatedClass],
+    links: IntArray,
+    control: list[list[tuple[IntArray, IntArray]]],
+    control_phases: list[tuple[str, int]],
+    halves: int,
+    parts: int,
+    packing: bool,
+) -> Schedule:
+    """Put the phases one after the other: control hops, packing, broadcasts."""
+    d = links.shape[1]
+    phases = [Phase(name, slots, model.control_time) for (name, slots), _ in zip(control_phases, control, strict=False)]
+    longest = max(classes[0].rotation.sides) - 1
+    largest = max(each.size for each in classes)
+    subphases = subphase_slots(rotations(_grid(network)), largest, halves)
+    length = Fraction(1, parts)
+    if packing:
+        phases.append(Phase("packing", d * longest * halves, length))
+    phases += [Phase(f"broadcast {turn}", slots, length) for turn, slots in enumerate(subphases, 1)]
+
+    packets = sum(each.size for each in classes) * halves
+    hops = packets * (network.node_count - 1) + sum(step.size for together in control for step, _ in together)
+    columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
+    at = first_slot = 0
+    for together, phase in zip(control, phases, strict=False):
+        step = np.concatenate([each for each, _ in together])
+        order = np.argsort(step, kind="stable")
+        rows = slice(at, at + step.size)
+        columns[0][rows] = first_slot + step[order]
+        columns[1][rows] = np.concatenate([link for _, link in together])[order]
+        columns[2][rows] = CONTROL
+        at += step.size
+        first_slot += phase.slots
+    if packing:
+        at = write_packing(columns, at, first_slot, classes, links, longest, halves)
+        first_slot += d * longest * halves
+    write_rounds(columns, at, first_slot, classes, links, subphases, halves)
+    return Schedule(network, task, model, *columns, parts=parts, phases=phases)
+
+
+def _class(
+    turn: Rotation, rank: IntArray, origin: IntArray, packet: npt.NDArray[np.int64] | npt.NDArray[np.intp]
+) -> RotatedClass:
+    """Return the class of the packets of the given origins, in the order of their ranks."""
+    by_rank = np.empty(origin.size, np.int64)
+    by_rank[rank[origin]] = np.arange(origin.size)
+    return RotatedClass(turn, turn.name[origin[by_rank]], packet[by_rank].astype(np.int32))
+
+
+def _mask(network: Network, nodes: IntArray) -> npt.NDArray[np.bool_]:
+    mask = np.zeros(network.node_count, np.bool_)
+    mask[nodes] = True
+    return mask
+
+
+def _grid(network: Network) -> Grid:
+    return network.grid or Grid((1,), (False,))
+
+
+def _active(network: Network, task: Task) -> int:
+    """Return the number M of active nodes."""
+    return len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
+
+
+def _reason(network: Network, task: Task, model: Model, *, split: bool) -> str | None:
+    if network.grid is None:
+        return "needs an array or a torus"
+    if split and not model.split:
+        return "splits messages, which the model does not allow"
+    if model.ports != "all":
+        return f"needs all ports at once, not ports {model.ports!r}"
+    parts = split_parts(network.grid.sides, network.grid.wraps) if split else 1
+    packets = _active(network, task) * parts
+    if model.buffer is not None and model.buffer < packets:
+        return f"may keep all {packets} packets at one node, more than the buffer of {model.buffer}"
+    if packets * network.node_count > MAX_HOPS:
+        return f"would write out {packets * (network.node_count - 1)} hops; at most {MAX_HOPS} are allowed"
+    return None
+
+
+def _claim(network: Network, task: Task, model: Model, *, split: bool) -> Fraction | None:
+    if network.grid is None:
+        return None
+    time = split_time if split else whole_time
+    full = isinstance(task, MultinodeBroadcast)
+    return time(network.grid.sides, network.grid.wraps, _active(network, task), model.control_time, full)
+
+
+def _meets_port_bound(network: Network, task: Task, model: Model, *, split: bool) -> bool:
+    """Whether the claim is what a node with the fewest links needs to receive the packets of all others."""
+    if not network.link_count:
+        return True
+    bound = Fraction(network.node_count - 1, int(network.in_degree.min()))
+    return _claim(network, task, model, split=split) == (bound if split else Fraction(-(-bound // 1)))
+
+
+def _algorithm(task: type[Task], split: bool) -> Algorithm:
+    full = task is MultinodeBroadcast
+    name = "split" if split else "whole"
+    section = "Theorem 6" if split else "section 3.2"
+    return Algorithm(
+        name=f"rotated-dimensions-{name}",
+        task=task,
+        builder=rotated_dimensions_split if split else rotated_dimensions_whole,
+        reason=partial(_reason, split=split),
+        claim=partial(_claim, split=split),
+        networks="arrays, tori and hypercubes",
+        source=f"Varvarigos, Bertsekas 1994 (seed 000), {section}",
+        summary=("" if full else "ranks and packs the packets, then ")
+        + f"broadcasts along the dimensions in d rotated orders, packets {name}",
+        optimal=partial(_meets_port_bound, split=split) if full else lambda network, task, model: False,
+    )
+
+
+PARTIAL_MULTINODE_BROADCAST = (
+    _algorithm(PartialMultinodeBroadcast, split=True),
+    _algorithm(PartialMultinodeBroadcast, split=False),
+)
+ROTATED_MULTINODE_BROADCAST = (
+    _algorithm(MultinodeBroadcast, split=True),
+    _algorithm(MultinodeBroadcast, split=False),
+)

@@ -1,0 +1,81 @@
+"""What all pictures share: colours, type sizes, the heading, and how numbers are written."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from gossamer.schedules import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+__all__ = ["CONTROL_COLOUR", "FAINT", "INK", "MUTED", "PAPER", "caption", "heading", "plural", "sequential", "write"]
+
+PAPER = "#ffffff"
+INK = "#262626"
+MUTED = "#666666"
+FAINT = "#d4d4d4"
+CONTROL_COLOUR = "#d1641b"
+"""Control packets: an orange that stands apart from the blue-green scale, also for colour-blind readers."""
+
+_HEADING, _SMALL = 11.5, 8.5
+_EM = 0.0076
+"""Mean width of a character in inches for each point of type size (DejaVu Sans)."""
+
+
+def sequential() -> Colormap:
+    """Return the scale of all pictures: viridis, light for little and dark for much, without its palest end."""
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    shades = matplotlib.colormaps["viridis_r"](range(20, 256))
+    return ListedColormap(shades, name="gossamer")
+
+
+def plural(count: int, noun: str) -> str:
+    """Return the count, with thousands set apart, and the noun.
+
+    >>> plural(1, "link"), plural(24576, "link")
+    ('1 link', '24,576 links')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **style: Any) -> Any:
+    """Write plain text (a dollar sign is only a dollar sign) on a figure or on axes."""
+    style.setdefault("color", INK)
+    return area.text(x, y, text, fontsize=size, parse_math=False, **style)
+
+
+def heading(figure: Any, schedule: Schedule, width: float, height: float) -> float:
+    """Write task, network, algorithm and completion time at the top; return the inches used."""
+    network = schedule.network
+    first = f"{schedule.task.describe()} on {network.spec}"
+    facts = [schedule.algorithm or "unnamed algorithm", f"{schedule.completion_time} steps"]
+    if schedule.completion_time == 1:
+        facts[-1] = "1 step"
+    if schedule.slot_count != schedule.completion_time:
+        facts.append(plural(schedule.slot_count, "slot"))
+    if schedule.parts > 1:
+        facts.append(f"messages in {schedule.parts} parts")
+    facts.append(f"{plural(network.node_count, 'node')}, {plural(network.link_count, 'link')}")
+    used = 0.16
+    for text, size, colour in ((first, _HEADING, INK), (" · ".join(facts), _SMALL, MUTED)):
+        for line in _lines(text, size, width):
+            write(figure, 0.2 / width, 1 - used / height, line, size, color=colour, va="top")
+            used += size / 72 * 1.45
+    return used + 0.06
+
+
+def caption(figure: Any, text: str, width: float, height: float) -> float:
+    """Write explanations at the bottom; return the inches used."""
+    lines = _lines(text, _SMALL - 1, width) if text else []
+    pitch = (_SMALL - 1) / 72 * 1.4
+    for i, line in enumerate(reversed(lines)):
+        write(figure, 0.2 / width, (0.14 + i * pitch) / height, line, _SMALL - 1, color=MUTED, va="bottom")
+    return 0.14 + len(lines) * pitch
+
+
+def _lines(text: str, size: float, width: float) -> list[str]:
+    return textwrap.wrap(text, max(20, int((width - 0.4) / (size * _EM))))

@@ -1,0 +1,266 @@
+"""Layouts of networks that are made of smaller ones: grids of grids, products, and Cayley networks by blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.groups import AbelianGroup, PermutationGroup
+from gossamer.networks.network import Network
+from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points, circle, lay_out
+
+__all__ = ["by_digits", "by_factors", "by_last_symbol", "by_words"]
+
+Digits = npt.NDArray[np.integer]
+
+ARC_LIMIT = 300
+"""Up to this many links that pass over other nodes are drawn in full, as arcs; more of them as stubs."""
+FOLD = 4
+"""A line or grid this many times longer than wide, and longer than FOLD_FROM, is folded into strips."""
+FOLD_FROM = 32
+RANKS_LIMIT = 5
+"""Butterflies of up to this many bits are drawn rank by rank."""
+
+_GAP = 1.1
+_RIM = "Stubs at the rim are wrap-around links."
+_TURNS = (0.0, 45.0, 22.5, 67.5, 11.25, 56.25, 33.75, 78.75)
+"""Degrees by which the stubs of each level of blocks are turned against rows and columns."""
+
+
+# -- grids ---------------------------------------------------------------------------------------------------
+
+
+def by_digits(
+    network: Network, sides: Sequence[int], wraps: Sequence[bool] | None = None, digits: Digits | None = None
+) -> Layout:
+    """Place nodes by coordinates: the last two in rows and columns, those before as rows and columns of blocks.
+
+    Parameters
+    ----------
+    network : Network
+        Its nodes are numbered by `digits`, the first most significant, unless `digits` are given.
+    sides : sequence of int
+        Values of each coordinate.
+    wraps : sequence of bool, optional
+        Dimensions whose links between the first and the last place are drawn as stubs that leave the grid. Default:
+        the links are drawn like any others.
+    digits : int[N, d], optional
+        Coordinates of the nodes.
+    """
+    if digits is None:
+        strides = np.array([math.prod(sides[k + 1 :]) for k in range(len(sides))], np.int64)
+        digits = np.arange(network.node_count)[:, None] // strides % np.array(sides)
+    wide = [k for k, side in enumerate(sides) if side > 1] or [len(sides) - 1]
+    width = tuple(int(sides[k]) for k in wide)
+    at = np.asarray(digits[:, wide], np.int64)
+    positions, levels = _grid_positions(width, at)
+    step = at[network.link_target] - at[network.link_source]
+    side = np.array(width)
+    if wraps is None:
+        around = np.zeros(step.shape, bool)
+        sign = np.sign(np.where(np.abs(step) * 2 > side, -step, step))
+    else:
+        around = (np.abs(step) == side - 1) & np.array([wraps[k] for k in wide]) & (step != 0)
+        sign = np.sign(np.where(around, -step, step))
+    wrapped = around.any(axis=1)
+    way = positions[network.link_target] - positions[network.link_source]
+    near = np.hypot(way[:, 0], way[:, 1]) < 1.6
+    inner = ~(step[:, levels > 0] != 0).any(axis=1) if levels.any() else np.ones(len(step), bool)
+    far = ~near & ~wrapped
+    broken = far & inner & (np.abs(step).sum(axis=1) == 1)  # at the ends of a folded strip
+    long = far & ~broken
+    shape = np.full(len(step), STRAIGHT)
+    shape[(wrapped & ~(near & inner)) | broken] = STUB
+    shape[long] = ARC if int(long.sum()) <= ARC_LIMIT else STUB
+    unit = np.array([_heading(int(level), row) for level, row in _level_rows(len(width))])
+    direction = sign @ unit
+    direction /= np.maximum(np.hypot(direction[:, 0], direction[:, 1]), 1e-12)[:, None]
+    names = [f"dimension {k}" for k in wide]
+    notes = []
+    if (wrapped & inner).any() and (shape == STUB).any():
+        notes.append(_RIM)
+    if broken.any():
+        notes.append("The rows are cut into strips; stubs lead on to the next strip.")
+    outer = (shape == STUB) & ~inner
+    if outer.any():
+        crossed = [name for name, level in zip(names, levels, strict=True) if level > 0]
+        turned = "Diagonal" if levels.max() == 1 else "Slanted"
+        notes.append(f"{turned} stubs are links to the same place in another block, along {' and '.join(crossed)}.")
+    return Layout(positions, shape, direction, _block_names(positions, digits, wide, levels), tuple(notes))
+
+
+def _level_rows(dimensions: int) -> list[tuple[int, bool]]:
+    """Return for each dimension its level of blocks (0 within a block) and whether it goes down rather than across."""
+    return [((dimensions - 1 - k) // 2, (dimensions - 1 - k) % 2 == 1) for k in range(dimensions)]
+
+
+def _heading(level: int, row: bool) -> tuple[float, float]:
+    turn = math.radians(_TURNS[level % len(_TURNS)] - (90 if row else 0))
+    return math.cos(turn), math.sin(turn)
+
+
+def _grid_positions(sides: tuple[int, ...], at: npt.NDArray[np.int64]) -> tuple[Points, npt.NDArray[np.int64]]:
+    """Return places and the level of each dimension."""
+    plan = _level_rows(len(sides))
+    levels = np.array([level for level, _ in plan])
+    x, y = np.zeros(len(at)), np.zeros(len(at))
+    width = height = 0.0
+    for level in range(int(levels.max()) + 1):
+        dims = np.flatnonzero(levels == level)
+        columns, rows = sides[dims[-1]], sides[dims[0]] if len(dims) == 2 else 1
+        column, row = at[:, dims[-1]], at[:, dims[0]] if len(dims) == 2 else np.zeros(len(at), np.int64)
+        gap = 1.0 if level == 0 else 1.0 + _GAP * min(level, 3)
+        if len(sides) <= 2:
+            column, row, columns, rows = _folded(column, row, columns, rows)
+        elif len(dims) == 1:  # the blocks of a single dimension, in reading order
+            across = _across(columns, width + gap, height + gap)
+            row, rows = column // across, -(-columns // across)
+            column, columns = column % across, across
+        x += column * (width + gap)
+        y -= row * (height + gap)
+        width += (columns - 1) * (width + gap)
+        height += (rows - 1) * (height + gap)
+    return np.stack([x, y + 0.0], axis=1), levels
+
+
+def _across(count: int, width: float, height: float) -> int:
+    """Return how many blocks to put in a row so that the whole is not much wider than high."""
+    if count <= 3:
+        return count
+    best = min(range(1, count + 1), key=lambda c: (abs(math.log(c * width / (-(-count // c) * height * 1.25))), c))
+    return -(-count // -(-count // best))
+
+
+def _folded(
+    column: npt.NDArray[np.int64], row: npt.NDArray[np.int64], columns: int, rows: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, int]:
+    """Cut a long grid into strips below each other (a tall one into strips side by side)."""
+    if rows > columns:
+        row, column, rows, columns = _folded(row, column, rows, columns)
+        return column, row, columns, rows
+    if columns <= FOLD_FROM or columns <= FOLD * rows:
+        return column, row, columns, rows
+    pitch = rows + 1
+    strips = max(1, round(math.sqrt(columns / (1.4 * pitch))))
+    length = -(-columns // strips)
+    return column % length, row + column // length * pitch, length, rows + (strips - 1) * pitch
+
+
+def _block_names(
+    positions: Points, digits: Digits, wide: list[int], levels: npt.NDArray[np.int64]
+) -> tuple[tuple[float, float, str], ...]:
+    """Name the blocks of rows and columns by the coordinates that their nodes share, as in ``(3,*,*)``."""
+    outer = [k for k, level in zip(wide, levels, strict=True) if level > 0]
+    if not outer:
+        return ()
+    _, first, block = np.unique(digits[:, outer], axis=0, return_index=True, return_inverse=True)
+    block = block.reshape(-1)
+    if len(first) > 64 or len(block) < 9 * len(first):
+        return ()
+    names = []
+    for b, node in enumerate(first):
+        inside = positions[block == b]
+        shared = [str(int(v)) if k in outer else "*" for k, v in enumerate(digits[node])]
+        middle = float(inside[:, 0].min() + inside[:, 0].max()) / 2
+        names.append((middle, float(inside[:, 1].max()), f"({','.join(shared)})"))
+    return tuple(names)
+
+
+# -- products ------------------------------------------------------------------------------------------------
+
+
+def by_factors(network: Network) -> Layout:
+    """Place a product: the last factor as it stands alone, copied to where the nodes of the factors before stand."""
+    factors = network.factors
+    if all(_one_dimensional(f) for f in factors):
+        return by_digits(network, [f.node_count for f in factors])
+    positions = np.zeros((1, 2))
+    for f in reversed(factors):
+        size = float(np.ptp(positions, axis=0).max()) if len(positions) > 1 else 0.0
+        pitch = 1.0 if len(positions) == 1 else size + 1 + _GAP
+        places = lay_out(f).positions
+        positions = (places[:, None, :] * pitch + positions[None, :, :]).reshape(-1, 2)
+    inner = factors[-1].node_count
+    crossing = network.link_source // inner != network.link_target // inner
+    if int(crossing.sum()) <= 2 * ARC_LIMIT:
+        return Layout.of(network, positions)
+    note = "Stubs are links to the same place in another block."
+    return Layout.of(network, positions, np.where(crossing, STUB, STRAIGHT), note)
+
+
+def _one_dimensional(network: Network) -> bool:
+    if network.grid is not None:
+        return network.grid.dimensions == 1
+    return isinstance(network.group, AbelianGroup) and len(network.group.moduli) == 1
+
+
+# -- Cayley networks -----------------------------------------------------------------------------------------
+
+
+def by_words(network: Network, bits: int) -> Layout:
+    """Place cube-connected cycles and butterflies: by ranks if small and without links inside a rank, else by words."""
+    node = np.arange(network.node_count)
+    word, place = node // bits, node % bits
+    generators = network.generators
+    if bits <= RANKS_LIMIT and bool((generators % bits != 0).all()):
+        rise = max(1.5, 0.3 * 2**bits / 2)
+        positions = np.stack([word.astype(float), -place * rise], axis=1)
+        layout = Layout.of(network, positions)
+        step = place[network.link_target] - place[network.link_source]
+        around = np.abs(step) == bits - 1 if bits > 2 else np.zeros(len(step), bool)
+        aside = np.sign(word[network.link_target] - word[network.link_source])
+        direction = np.where(around[:, None], np.stack([0.6 * aside, -np.sign(-step)], axis=1), layout.direction)
+        direction /= np.hypot(direction[:, 0], direction[:, 1])[:, None]
+        notes = ("Rows are ranks; stubs lead from the last rank back to the first.",) if around.any() else ()
+        return Layout(positions, np.where(around, STUB, STRAIGHT), direction, (), notes)
+    cell = circle(bits)
+    size = float(np.ptp(cell, axis=0).max()) + 1.0
+    sides = (2,) * bits
+    digits = word[:, None] // 2 ** np.arange(bits - 1, -1, -1) % 2
+    corners, _ = _grid_positions(sides, digits)
+    positions = corners * (size + 0.4) + cell[place]
+    across = word[network.link_source] != word[network.link_target]
+    way = np.abs(corners[network.link_target] - corners[network.link_source]).max(axis=1)
+    far = across & (way > 1.01)
+    if int(across.sum()) <= ARC_LIMIT:
+        return Layout.of(network, positions, np.where(far, ARC, STRAIGHT))
+    note = "Each circle is a word of the hypercube; stubs are links to another circle."
+    return Layout.of(network, positions, np.where(across, STUB, STRAIGHT), note)
+
+
+def by_last_symbol(network: Network, group: PermutationGroup) -> Layout:
+    """Place a network of arrangements: those with the same last symbol in one block, and so on down to hexagons."""
+    symbols = group.symbols
+    arrangement = group.arrangement(np.arange(network.node_count)).astype(np.int64)
+    order = _hexagon(network, group)
+    lower = arrangement[:, :3].argsort(axis=1).argsort(axis=1)  # the first three symbols, as an arrangement of three
+    position = np.zeros((network.node_count, 2))
+    place = order[PermutationGroup(3).rank(lower)]
+    position += circle(6)[place]
+    reach = 1.0
+    for k in range(3, symbols):
+        value = (arrangement[:, :k] < arrangement[:, k : k + 1]).sum(axis=1)
+        ring = circle(k + 1) * (2 * reach + 1 + _GAP / 2)
+        position += ring[value]
+        reach += float(np.hypot(*ring[0]))
+    block = 6
+    inside = (arrangement[network.link_source, 3:] == arrangement[network.link_target, 3:]).all(axis=1)
+    if network.link_count <= 8 * ARC_LIMIT // block * block // 3:
+        return Layout.of(network, position)
+    note = "Hexagons share all symbols after the third; stubs are links to another hexagon."
+    return Layout.of(network, position, np.where(inside, STRAIGHT, STUB), note)
+
+
+def _hexagon(network: Network, group: PermutationGroup) -> npt.NDArray[np.int64]:
+    """Return the place on the hexagon of each arrangement of three symbols: neighbours stand side by side."""
+    moves = [m[:3] for m in group.arrangement(network.generators) if (m[3:] == np.arange(3, group.symbols)).all()]
+    place = np.arange(6)
+    if len(moves) == 2:
+        at = np.arange(3)
+        for step in range(6):
+            place[int(PermutationGroup(3).rank(at))] = step
+            at = at[moves[step % 2]]
+    return place

@@ -1,0 +1,56 @@
+"""The checker and the buffer measure agree with their slow twins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from schedules import twin
+from schedules.strategies import mutated, mutations, schedules
+
+from gossamer.schedules import KINDS, buffer_peak, verify
+
+limits = st.sampled_from(["transit", "all"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(schedules())
+def test_random_legal_schedules_are_valid(schedule):
+    result = verify(schedule)
+    assert result.ok, str(result)
+    assert not twin.violations(schedule)
+
+
+@settings(max_examples=400, deadline=None)
+@given(schedules(), mutations)
+def test_verdict_and_counts_are_those_of_the_twin(schedule, changes):
+    changed = mutated(schedule, changes)
+    expected = dict(twin.violations(changed))
+    for kind in expected:
+        event(kind)
+    result = verify(changed, limit=3)
+    assert result.counts == expected
+    assert len(result.violations) == min(3, result.total)
+    assert {v.kind for v in result.violations} <= set(expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(schedules(), limits, st.integers(-1, 1))
+def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
+    boundaries = twin.holdings(schedule, counts)
+    peak = twin.peak(schedule, counts)
+    found = buffer_peak(schedule, counts)
+    assert found.packets == peak
+    assert (found.node is None) == (peak == 0)
+    if peak:
+        assert boundaries[found.slot][found.node] == peak
+    limit = max(peak + slack, 1)
+    limited = schedule.replace(model=replace(schedule.model, buffer=limit, buffer_counts=counts))
+    result = verify(limited)
+    assert result.counts == dict(twin.violations(limited))
+    assert result.ok == (peak <= limit)
+
+
+def test_every_kind_has_a_name_of_its_own():
+    assert len(set(KINDS)) == len(KINDS) == 12

@@ -1,0 +1,249 @@
+"""The command line as a newcomer uses it: good input prints what it should, bad input one line and status 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.cli import main
+
+HEAVY = ("numba", "scipy", "matplotlib", "networkx", "pyarrow", "numpy")
+
+
+def run(capsys, *words):
+    """Run the command; return (status, standard output, standard error)."""
+    status = main([str(w) for w in words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def assert_one_line(result, *words):
+    """Assert status 2, nothing on standard output, and one line of error with all the words in it."""
+    status, out, err = result
+    assert status == 2
+    assert out == ""
+    assert err.startswith("gossamer: ")
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A schedule file of a multinode broadcast on a ring of 6."""
+    path = tmp_path / "plan.parquet"
+    gossamer.plan("ring:6", "allgather").save(path)
+    return path
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from gossamer.cli import main; status = main(['--help']); "
+        f"print([m for m in {HEAVY!r} if m in sys.modules], status)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == "[] 0"
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"gossamer {gossamer.__version__}\n", "")
+
+
+def test_no_command_shows_the_help(capsys):
+    status, out, err = run(capsys)
+    assert "Commands" in out + err
+    assert status in (0, 2)
+
+
+@pytest.mark.parametrize("command", ["plan", "bounds", "verify", "draw", "networks", "tasks", "algorithms"])
+def test_every_command_has_help(capsys, command):
+    status, out, _ = run(capsys, command, "--help")
+    assert status == 0
+    assert out.startswith(f"Usage: gossamer {command}")
+
+
+def test_plan_prints_time_bound_and_verdict(capsys):
+    status, out, _ = run(capsys, "plan", "torus:8x8", "allgather")
+    assert status == 0
+    for text in (
+        "16 steps - meets the bound: optimal",
+        "lower bound",
+        "verified",
+        "link utilization",
+        "buffer peak",
+        "took",
+    ):
+        assert text in out
+
+
+def test_plan_json_has_the_promised_keys(capsys):
+    status, out, _ = run(capsys, "plan", "torus:4x4", "allgather", "--json")
+    values = json.loads(out)
+    promised = {
+        "algorithm", "completion_time", "bound", "bound_name", "ratio", "claim", "verified", "slots", "hops",
+        "buffer_peak", "build_seconds", "verify_seconds",
+    }  # fmt: skip
+    assert status == 0
+    assert promised <= set(values)
+    assert (values["completion_time"], values["bound"], values["ratio"], values["verified"]) == (4, 4, 1.0, True)
+    assert values["hops"] == 16 * 15
+
+
+@pytest.mark.parametrize("ports", ["one", "one-send"])
+def test_plan_with_one_port(capsys, ports):
+    status, out, _ = run(capsys, "plan", "torus:4x4", "allgather", "--ports", ports, "--json")
+    assert status == 0
+    assert json.loads(out)["completion_time"] == 15
+
+
+def test_plan_save_verify_draw(capsys, tmp_path):
+    plan, picture = tmp_path / "plan.parquet", tmp_path / "load.svg"
+    active = tmp_path / "active.txt"
+    active.write_text("0 3 9\n")
+    words = ("plan", "array:4x4", "partial-multinode-broadcast", "--active", active, "--save", plan)
+    assert run(capsys, *words)[0] == 0
+    status, out, _ = run(capsys, "verify", plan)
+    assert status == 0
+    assert "no violation" in out
+    status, out, _ = run(capsys, "draw", plan, "-o", picture)
+    assert (status, out) == (0, f"wrote {picture}\n")
+    assert picture.read_text().lstrip().startswith("<?xml")
+
+
+def test_seed_draws_the_same_active_nodes_again(capsys):
+    words = ("plan", "array:5x5", "allgatherv", "--active", "random:6", "--seed", "4", "--json")
+    first, second = (json.loads(run(capsys, *words)[1]) for _ in range(2))
+    assert first["hops"] == second["hops"]
+
+
+def test_split_is_faster_than_whole(capsys):
+    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--json")
+    whole, split = (json.loads(run(capsys, *words, option)[1]) for option in ("--whole", "--split"))
+    assert (whole["completion_time"], split["completion_time"]) == (14, 8)
+
+
+def test_control_time_is_charged(capsys):
+    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--split", "--json", "--control-time", "1/4")
+    assert json.loads(run(capsys, *words)[1])["completion_time"] == 8 + 16 / 4
+
+
+def test_verify_names_violations_and_exits_1(capsys, saved):
+    schedule = gossamer.load(saved)
+    link = schedule.link.copy()
+    link[0] = link[1]
+    schedule.replace(link=link).save(saved)
+    status, out, _ = run(capsys, "verify", saved)
+    assert status == 1
+    assert "invalid:" in out
+    assert "link capacity" in out
+    status, out, _ = run(capsys, "verify", saved, "--json")
+    assert status == 1
+    assert json.loads(out)["valid"] is False
+
+
+def test_bounds_say_which_binds(capsys):
+    status, out, _ = run(capsys, "bounds", "torus:8x8", "alltoall")
+    assert status == 0
+    assert "binds" in out
+    values = json.loads(run(capsys, "bounds", "torus:8x8", "alltoall", "--json")[1])["bounds"]
+    assert max(b["value"] for b in values) == 64  # digest of seed 004, 10.3: n**3/8
+    assert all(b["witness"] and b["source"] for b in values)
+
+
+@pytest.mark.parametrize("command", ["networks", "tasks", "algorithms"])
+def test_tables_print_and_give_json(capsys, command):
+    status, out, _ = run(capsys, command)
+    assert status == 0
+    assert len(out.splitlines()) > 5
+    assert len(json.loads(run(capsys, command, "--json")[1])) > 5
+
+
+def test_algorithms_of_a_network(capsys):
+    status, out, _ = run(capsys, "algorithms", "star:4", "--json")
+    assert status == 0
+    covering = {row["task"] for row in json.loads(out)}
+    assert "multinode-broadcast" in covering
+    assert "partial-multinode-broadcast" not in covering
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("plan", "tours:8x8", "allgather"), ["tours", "torus"]),
+        (("plan", "torus:0x8", "allgather"), ["0"]),
+        (("plan", "torus:8x-3", "allgather"), ["-3"]),
+        (("plan", "torus:99999x99999x9", "allgather"), ["torus"]),
+        (("plan", "torus:8x8", "algather"), ["algather", "allgather"]),
+        (("plan", "torus:8x8", "broadcast", "--root", "64"), ["64", "0..63"]),
+        (("plan", "torus:8x8", "broadcast", "--root", "-1"), ["-1"]),
+        (("plan", "torus:8x8", "allgather", "--root", "1"), ["--root"]),
+        (("plan", "array:4x4", "allgatherv"), ["--active"]),
+        (("plan", "array:4x4", "allgatherv", "--active", "16"), ["16", "0..15"]),
+        (("plan", "array:4x4", "allgatherv", "--active", "-1,2"), ["-1"]),
+        (("plan", "array:4x4", "allgatherv", "--active", "3,3"), ["3", "twice"]),
+        (("plan", "array:4x4", "allgatherv", "--active", "random:17"), ["1..16"]),
+        (("plan", "array:4x4", "allgatherv", "--active", "nowhere.txt"), ["nowhere.txt"]),
+        (("plan", "array:4x4", "allgather", "--algorithm", "magic"), ["magic"]),
+        (("plan", "array:4x4", "allgather", "--ports", "two"), ["two"]),
+        (("plan", "array:4x4", "allgather", "--control-time", "2"), ["2"]),
+        (("plan", "array:4x4", "allgather", "--control-time", "soon"), ["soon"]),
+        (("plan", "array:4x4", "allgather", "--buffer", "0"), ["0"]),
+        (("plan", "array:4x4", "allgather", "--seed", "-1"), ["-1"]),
+        (("plan", "array:4x4", "permutation"), ["--destinations"]),
+        (("plan", "array:4x4"), ["TASK"]),
+        (("verify", "nowhere.parquet"), ["nowhere.parquet"]),
+        (("nonsense",), ["nonsense"]),
+    ],
+)
+def test_bad_input_gets_one_line_and_leaves_no_file(capsys, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "plan":
+        words = (*words, "--save", "out.parquet")
+    assert_one_line(run(capsys, *words), *told)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_empty_active_file(capsys, tmp_path):
+    path = tmp_path / "active.txt"
+    path.write_text("# nobody\n")
+    assert_one_line(run(capsys, "plan", "array:4x4", "allgatherv", "--active", path), "no active node")
+
+
+@pytest.mark.parametrize("kept", [0, 4, 100, -8])
+def test_truncated_file(capsys, tmp_path, saved, kept):
+    path = tmp_path / "cut.parquet"
+    path.write_bytes(saved.read_bytes()[:kept])
+    assert_one_line(run(capsys, "verify", path), "cut.parquet")
+    assert_one_line(run(capsys, "draw", path, "-o", tmp_path / "x.svg"), "cut.parquet")
+    assert not (tmp_path / "x.svg").exists()
+
+
+def test_foreign_and_newer_files(capsys, tmp_path, saved):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    foreign = tmp_path / "foreign.parquet"
+    pq.write_table(pa.table({"slot": np.arange(3)}), foreign)
+    assert_one_line(run(capsys, "verify", foreign), "not a schedule")
+    table = pq.read_table(saved)
+    header = json.loads(table.schema.metadata[b"gossamer"]) | {"version": 99}
+    pq.write_table(table.replace_schema_metadata({b"gossamer": json.dumps(header).encode()}), foreign)
+    assert_one_line(run(capsys, "verify", foreign), "version 99")
+
+
+@pytest.mark.parametrize("output", ["load.txt", "nowhere/load.svg"])
+def test_picture_that_cannot_be_written(capsys, tmp_path, monkeypatch, saved, output):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert_one_line(run(capsys, "draw", saved, "-o", output), output)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_save_into_a_missing_folder(capsys, tmp_path):
+    words = ("plan", "ring:5", "allgather", "--save", tmp_path / "none" / "plan.parquet")
+    assert_one_line(run(capsys, *words), "cannot write")
