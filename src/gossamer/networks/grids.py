@@ -10,10 +10,10 @@ from gossamer.errors import NetworkError
 from gossamer.networks._parameters import check_links, whole_number
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.groups import AbelianGroup
-from gossamer.networks.network import Grid, Network
+from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.product import product
 
-__all__ = ["array", "hypercube", "linear_array", "ring", "torus"]
+__all__ = ["array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
 
 
 def linear_array(n: int) -> Network:
@@ -209,6 +209,36 @@ def hypercube(dimensions: int) -> Network:
     check_links("hypercube", d << min(d, 64))
     sides = [2] * d or [1]
     return product(*map(linear_array, sides), spec=f"hypercube:{d}")
+
+
+def grid_links(network: Network) -> IntArray:
+    """Return the link from each node of an array or torus one step up and one step down along each dimension.
+
+    Returns
+    -------
+    int32[N, d, 2]
+        Link numbers, [..., 0] up and [..., 1] down; -1 where there is none.
+
+    Notes
+    -----
+    O(d L) time.
+
+    Examples
+    --------
+    >>> grid_links(ring(4))[:, 0].tolist()
+    [[0, 1], [2, 3], [4, 5], [6, 7]]
+    """
+    grid = network.grid
+    if grid is None:
+        raise NetworkError(f"network {network.spec!r} is not an array or torus")
+    table = np.full((network.node_count, grid.dimensions, 2), -1, np.int32)
+    for i, (side, wraps, stride) in enumerate(zip(grid.sides, grid.wraps, grid.strides, strict=True)):
+        step = network.link_target // stride % side - network.link_source // stride % side
+        around = side - 1 if wraps else side
+        for way, (near, far) in enumerate(((1, -around), (-1, around))):
+            links = np.flatnonzero((step == near) | (step == far))
+            table[network.link_source[links], i, way] = links
+    return table
 
 
 def _grid_network(family: str, sides: tuple[int, ...]) -> Network:

@@ -44,7 +44,7 @@ def _halve(edges, ends, open_at, partner, half):
 
 @njit(cache=True, nogil=True)
 def _cover(root, full, first, listed, edges_at, ends, match, via, queue, stamp, seen):
-    """Change the matching along an alternating path from `root` so that it covers `root` and no full vertex loses cover.
+    """Change the matching along an alternating path from `root`: it covers `root` then, and no full vertex loses cover.
 
     Breadth-first over vertices on the side of `root`: leave over any edge, come back over a matching edge; stop at an
     unmatched vertex opposite, or at a vertex of the own side that need not be covered.
@@ -88,7 +88,9 @@ def _cover(root, full, first, listed, edges_at, ends, match, via, queue, stamp, 
 
 
 @njit(cache=True, nogil=True)
-def _matching(edges, colors, color, ends, degree, budget, first, listed, edges_at, match, via, queue, seen, full, stamp):
+def _matching(
+    edges, colors, color, ends, degree, budget, first, listed, edges_at, match, via, queue, seen, full, stamp
+):
     """Give `color` to a matching of `edges` that covers every vertex of degree `budget`; return the next stamp."""
     place = 0
     for e in edges:

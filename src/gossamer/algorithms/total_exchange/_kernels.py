@@ -1,11 +1,11 @@
-"""Compiled kernels of the total exchanges."""
+"""Compiled kernels of the total exchanges: words of generators, and movement along the lines of arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-__all__ = ["balance", "walk"]
+__all__ = ["balance", "line_step", "line_steps", "move_offsets", "walk"]
 
 
 @njit(cache=True, nogil=True)
@@ -29,10 +29,14 @@ def balance(order, distance, inverse, inverse_generator, before, offset, generat
                 for g in range(degree):
                     if distance[before[x, g]] != distance[x] - 1:
                         continue
-                    if best < 0 or load[g] + load[inverse_generator[g]] < load[best] + load[inverse_generator[best]] or (
-                        own == 1
-                        and load[g] + load[inverse_generator[g]] == load[best] + load[inverse_generator[best]]
-                        and load[g] < load[best]
+                    if (
+                        best < 0
+                        or load[g] + load[inverse_generator[g]] < load[best] + load[inverse_generator[best]]
+                        or (
+                            own == 1
+                            and load[g] + load[inverse_generator[g]] == load[best] + load[inverse_generator[best]]
+                            and load[g] < load[best]
+                        )
                     ):
                         best = g
                 offset[place], generator[place] = y, best
@@ -54,3 +58,58 @@ def walk(offset, generator, link_target, degree, source):
             u = 0
         source[i] = u
         u = link_target[u * degree + generator[i]]
+
+
+@njit(cache=True, nogil=True)
+def line_step(n, k, i, j):
+    """Return the step from 0 in which the message from k to i leaves node j of a line of n nodes, furthest first."""
+    if i < k:
+        k, i, j = n - 1 - k, n - 1 - i, n - 1 - j
+    if i == n - 1:
+        return j - k
+    return (j + 1) * (n - i - 1) + k
+
+
+@njit(cache=True, nogil=True)
+def line_steps(n, steps):
+    """Fill `steps` int32[n, n, n] with `line_step` of [k, i, j] wherever node j sends the message on."""
+    for k in range(n):
+        for i in range(n):
+            for j in range(min(k, i), max(k, i) + 1):
+                if j != i:
+                    steps[k, i, j] = line_step(n, k, i, j)
+
+
+@njit(cache=True, nogil=True)
+def move_offsets(job, column, begin, digits, sides, strides, links, slot, link, packet):
+    """Write the hops of all messages, offset by offset, dimension by dimension in the order of the runs.
+
+    Operations come sorted by job and time. `digits` int64[N, d] of each node; `links` int32[N, d, 2].
+    """
+    n, d = digits.shape
+    at = 0
+    where = np.empty(n, np.int64)
+    target = np.empty(n, np.int64)
+    for o in range(job.size):
+        y, c = job[o], column[o]
+        if o == 0 or job[o - 1] != y:
+            for s in range(n):
+                where[s] = s
+                v = 0
+                for k in range(d):
+                    v += (digits[s, k] + digits[y, k]) % sides[k] * strides[k]
+                target[s] = v - 1 if v > s else v
+        for s in range(n):
+            u = where[s]
+            a = digits[u, c]
+            b = (a + digits[y, c]) % sides[c]
+            way = 1 if b > a else -1
+            x = a
+            while x != b:
+                slot[at] = begin[o] + line_step(sides[c], a, b, x)
+                link[at] = links[u, c, 0 if way > 0 else 1]
+                packet[at] = s * (n - 1) + target[s]
+                at += 1
+                x += way
+                u += way * strides[c]
+            where[s] = u

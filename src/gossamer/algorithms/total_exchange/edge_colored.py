@@ -104,7 +104,9 @@ def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: i
     )
 
 
-def _partial_products(network: Network, offset: npt.NDArray[np.int32], generator: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _partial_products(
+    network: Network, offset: npt.NDArray[np.int32], generator: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int64]:
     """Return the node from which each letter leads on, for letters in the order of offset and time."""
     from gossamer.algorithms.total_exchange import _kernels
 

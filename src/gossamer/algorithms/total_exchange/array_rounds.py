@@ -1,0 +1,184 @@
+"""Total exchange on arrays of any dimension: algorithm A3 of seed 004, generalized (design 5.3).
+
+Give every message an offset, the cyclic difference of destination and source in each dimension. All messages of one
+offset can move together: when each has corrected the same dimensions, every node holds exactly one of them. In one
+*run* a dimension performs a total exchange on all of its lines, and every digit of the offset in that dimension can be
+served once. So offsets are jobs, pairs (dimension, digit) are machines, and Koenig's theorem packs the runs.
+
+With equal sides n there are ``n**(d-1)`` rounds of ``floor(n*n/4)`` steps, which is the cut bound: optimal. With
+unequal sides a round is longer and holds as many runs of each dimension as fit; the best round length is chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.edge_coloring import color_edges
+from gossamer.algorithms.total_exchange.linear_array import exchange_steps
+from gossamer.model import Model
+from gossamer.networks.grids import grid_links
+from gossamer.networks.network import Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.tasks import Task, TotalExchange
+
+__all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "best_rounds"]
+
+
+class Rounds(NamedTuple):
+    """How the exchange is cut into rounds: their number, the steps of one, and the runs of each dimension in one."""
+
+    count: int
+    steps: int
+    runs: tuple[int, ...]
+
+    @property
+    def time(self) -> int:
+        """Steps of all rounds."""
+        return self.count * self.steps
+
+
+@lru_cache(maxsize=256)
+def best_rounds(sides: tuple[int, ...]) -> Rounds:
+    """Return the rounds with the least total time for an array with these sides.
+
+    Parameters
+    ----------
+    sides : tuple of int
+        Sides of at least 2.
+
+    Notes
+    -----
+    In rounds of R steps a dimension of side n makes ``floor(R / floor(n*n/4))`` runs and needs ``N/n`` runs in all; a
+    job makes at most one run a round, so at least d rounds are needed. Candidates for R are the lengths at which
+    some dimension gains a run.
+
+    Examples
+    --------
+    >>> best_rounds((4, 4)), best_rounds((2, 3)).time
+    (Rounds(count=4, steps=4, runs=(1, 1)), 5)
+    """
+    total = math.prod(sides)
+    one = [exchange_steps(n) for n in sides]
+    needed = [total // n for n in sides]
+    lengths = sorted({t * k for t, n in zip(one, needed, strict=True) for k in range(1, n + 1) if t * k >= max(one)})
+    best: Rounds | None = None
+    for steps in lengths:
+        runs = tuple(steps // t for t in one)
+        count = max(len(sides), *(-(-n // r) for n, r in zip(needed, runs, strict=True)))
+        if len(sides) == 1:
+            count = needed[0]
+        if best is None or count * steps < best.time:
+            best = Rounds(count, steps, runs)
+    assert best is not None
+    return best
+
+
+def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build the total exchange on an array in rounds of exchanges along its lines.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus; the wrap-around links of a torus are not used.
+
+    Notes
+    -----
+    Optimal for equal sides (Theorem 5.8 of seed 004, in any number of dimensions). O(hops) besides sorting them.
+
+    References
+    ----------
+    Seed 004, section 5.4: algorithm A3, Theorem 5.6, Corollary 5.7 (for powers of two); design 5.3 for any d.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> array_rounds_exchange(gossamer.network("array:3x3"), gossamer.task("alltoall"), Model()).completion_time
+    Fraction(6, 1)
+    """
+    from gossamer.algorithms.total_exchange import _kernels
+
+    assert network.grid is not None
+    axes = [i for i, side in enumerate(network.grid.sides) if side > 1]
+    sides = tuple(network.grid.sides[i] for i in axes)
+    n = network.node_count
+    if not axes:
+        return Schedule(network, TotalExchange(), model, [], [], [])
+    rounds = best_rounds(sides)
+    digits = np.stack(np.unravel_index(np.arange(n), sides), axis=1)
+    job, column = np.nonzero(digits)
+    begin = _begin_of_runs(sides, rounds, job, column, digits[job, column])
+
+    order = np.lexsort((begin, job))
+    hops = sum(n * (n // side) * (side * side - 1) // 3 for side in sides)
+    slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
+    strides = np.array([math.prod(sides[c + 1 :]) for c in range(len(sides))], np.int64)
+    _kernels.move_offsets(
+        job[order], column[order], begin[order], digits.astype(np.int64), np.array(sides, np.int64), strides,
+        np.ascontiguousarray(grid_links(network)[:, axes]), slot, link, packet,
+    )  # fmt: skip
+    by_slot = np.argsort(slot, kind="stable")
+    phases = [Phase("exchanges along lines", rounds.time)]
+    return Schedule(network, TotalExchange(), model, slot[by_slot], link[by_slot], packet[by_slot], phases=phases)
+
+
+def _begin_of_runs(
+    sides: tuple[int, ...],
+    rounds: Rounds,
+    job: npt.NDArray[np.intp],
+    column: npt.NDArray[np.intp],
+    digit: npt.NDArray[np.intp],
+) -> npt.NDArray[np.int64]:
+    """Return the slot in which the run of each operation (job, dimension, digit) begins."""
+    # a machine with several runs a round is that many machines with an equal share of the jobs each
+    runs = np.array(rounds.runs)
+    first = np.concatenate([[0], np.cumsum(np.array(sides) * runs)])
+    machine_class = first[column] + digit * runs[column]
+    order = np.lexsort((job, machine_class))
+    rank = np.empty(job.size, np.int64)
+    starts = np.searchsorted(machine_class[order], machine_class[order])
+    rank[order] = np.arange(job.size) - starts
+    copy = rank % runs[column]
+    color = color_edges(job, machine_class + copy, rounds.count)
+    return color * np.int64(rounds.steps) + copy * np.array([exchange_steps(n) for n in sides])[column]
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    if network.grid is None:
+        return "needs an array or a torus"
+    if model.ports != "all":
+        return "needs ports 'all'"
+    if model.buffer is not None:
+        return "does not limit buffers"
+    return None
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction:
+    assert network.grid is not None
+    sides = tuple(side for side in network.grid.sides if side > 1)
+    return Fraction(best_rounds(sides).time if sides else 0)
+
+
+def _optimal(network: Network, task: Task, model: Model) -> bool:
+    assert network.grid is not None
+    sides = {side for side in network.grid.sides if side > 1}
+    return len(sides) <= 1 and not any(network.grid.wraps) and not model.split
+
+
+ARRAY_ROUNDS = Algorithm(
+    name="array-rounds",
+    task=TotalExchange,
+    builder=array_rounds_exchange,
+    reason=_reason,
+    claim=_claim,
+    networks="arrays of any dimension and sides (tori too, without their wrap-around links)",
+    source="seed 004, section 5.4 (algorithm A3), generalized to any dimension by Koenig's theorem",
+    summary="exchanges along the lines of every dimension, packed in rounds by bipartite edge colouring",
+    optimal=_optimal,
+)
