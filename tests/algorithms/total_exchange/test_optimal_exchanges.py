@@ -42,9 +42,11 @@ TORI = [f"torus:{n}x{n}" for n in range(3, 17)] + ["torus:3x3x3", "torus:4x4x4",
 TORI += ["torus:3x5", "torus:4x6", "torus:3x4x5"]
 
 
-@pytest.mark.parametrize(
-    "spec", TORI + [f"hypercube:{d}" for d in range(1, 13)] + [f"ring:{n}" for n in range(3, 40, 2)]
-)
+CUBES = [f"hypercube:{d}" for d in range(1, 13)]
+ODD_RINGS = [f"ring:{n}" for n in range(3, 40, 2)]
+
+
+@pytest.mark.parametrize("spec", TORI + CUBES + ODD_RINGS)
 def test_edge_colored_exchange_meets_the_cut_bound(spec):
     assert planned(spec, edge_colored_exchange).completion_time == cut_bound(spec)
 
@@ -89,10 +91,11 @@ def test_words_are_shortest_and_lead_to_their_offsets(spec):
     assert end.tolist() == list(range(network.node_count))
 
 
-ARRAYS = [(n,) * d for d in range(1, 5) for n in range(2, 512) if n**d <= 512 and (d > 1 or n <= 40)]
+ARRAYS = [(n,) * d for d in range(1, 5) for n in range(2, 513) if n**d <= 512 and (d > 1 or n <= 40)]
+LONG_LINES = [pytest.param((n,), marks=pytest.mark.slow) for n in (41, 64, 100, 127, 256, 511, 512)]
 
 
-@pytest.mark.parametrize("sides", ARRAYS, ids=lambda s: "x".join(map(str, s)))
+@pytest.mark.parametrize("sides", ARRAYS + LONG_LINES, ids=lambda s: "x".join(map(str, s)))
 def test_arrays_of_equal_sides_meet_the_cut_bound(sides):
     spec = "array:" + "x".join(map(str, sides))
     time = planned(spec, array_rounds_exchange).completion_time
