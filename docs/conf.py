@@ -39,7 +39,8 @@ bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # the docstrings name types, dtypes, shapes and units
 autodoc_class_signature = "mixed"
+autosummary_generate = False
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

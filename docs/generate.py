@@ -3,9 +3,9 @@
     python docs/generate.py            write what is stale
     python docs/generate.py --check    name what is stale, put a .new file beside it, and exit with status 1
 
-Whole pages are made from the registries: ``networks.md``, ``tasks.md``, ``algorithms.md``, ``cli.md``. In all others every
-``console`` block is run: lines that begin with ``$ `` are commands, and what lies between them is replaced by what they
-print. The commands of a page run one after the other in one empty folder. Times and memory become ``...``.
+Whole pages are made from the registries: those of `GENERATED`. In all others every ``console`` block is run: lines
+that begin with ``$ `` are commands, and what lies between them is replaced by what they print. The commands of a page
+run one after the other in one empty folder. Times and memory become ``...``.
 """
 
 from __future__ import annotations
@@ -61,10 +61,11 @@ def networks_page() -> str:
             size = f"{net.node_count:,} nodes, {net.link_count:,} links"
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
         written = f"`{family.name}:{family.parameters}`"
-        rows.append([names, written, family.description, f"`{family.example}`", size, family.source])
+        rows.append([names, written, family.summary, f"`{family.example}`", size, family.source])
     text = f"""
 A network is named by a *spec*: the family, a colon, and the parameters. `gossamer networks` prints the families;
-`gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical spec.
+`gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
+spec.
 
 {table(["family", "written", "what it is", "example", "size of the example", "source"], rows)}
 
@@ -136,77 +137,115 @@ def algorithms_page() -> str:
         else:
             sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
     text = f"""
-Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that cover a
-network, and `--algorithm NAME` asks for one.
+Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that
+cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
+[Builders](api/builders.md).
 
 The columns *ports*, *claim* and *promises the bound* are read off the cases of the
-[battery](how_it_works.md#the-battery): small networks of every family under several models. A claim is the completion time
-that the source promises, exactly or as an upper bound. "Promises the bound" means that the algorithm claims to meet the
-largest lower bound, and that the battery holds it to that. Sources are listed in the [references](references.md).
+[battery](how_it_works.md#the-battery): small networks of every family under several models. A claim is the completion
+time that the source promises, exactly or as an upper bound. "Promises the bound" means that the algorithm claims to
+meet the largest lower bound, and that the battery holds it to that. Sources are listed in the
+[references](references.md).
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
     return page("Algorithms", text, "gossamer.algorithms")
 
 
-def cli_page() -> str:
-    """Return the reference of the command line."""
-    import typer
+def builders_page() -> str:
+    """Return the reference of the functions that build schedules, by module."""
+    import inspect
+    from functools import partial
 
+    from gossamer import ALGORITHMS
+
+    functions: dict[str, list[str]] = {}
+    for a in ALGORITHMS:
+        builder = a.builder.func if isinstance(a.builder, partial) else a.builder
+        name = getattr(builder, "__name__", "")
+        module = inspect.getmodule(builder)
+        if module is not None and getattr(module, name, None) is builder and not name.startswith("_"):
+            listed = functions.setdefault(module.__name__, [])
+            if name not in listed:
+                listed.append(name)
+    sections = []
+    for module_name, names in functions.items():
+        directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)
+        sections.append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
+    text = """
+The functions behind the [table of algorithms](../algorithms.md). Reversed and two-way algorithms are made from these by
+`gossamer.algorithms.algorithm.dual` and `allreduce_from`, and have no functions of their own.
+
+"""
+    return page("Builders", text + "\n\n".join(sections), "gossamer.algorithms")
+
+
+def cli_page() -> str:
+    """Return the reference of the command line, from the signatures of the commands."""
     from gossamer.cli.app import app
 
-    group: Any = typer.main.get_command(app)
-    toc = table(["command", "what it does"], [[f"[`{n}`](#gossamer-{n})", _first(c)] for n, c in group.commands.items()])
+    commands = {c.callback.__name__: c.callback for c in app.registered_commands if c.callback is not None}
+    toc = table(
+        ["command", "what it does"], [[f"[`{name}`](#gossamer-{name})", _first(f)] for name, f in commands.items()]
+    )
     sections = []
-    for name, command in group.commands.items():
-        arguments = [p for p in command.params if p.param_type_name == "argument"]
-        options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-        usage = " ".join(["gossamer", name, *(_word(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
-        parts = [f"(gossamer-{name})=\n## gossamer {name}", _first(command), f"```text\n{usage}\n```"]
+    for name, function in commands.items():
+        arguments, options = parameters(function)
+        usage = " ".join(["gossamer", name, *(a[0].strip("`") for a in arguments), *(["[OPTIONS]"] if options else [])])
+        parts = [f"## gossamer {name}", _first(function), f"```text\n{usage}\n```"]
         if arguments:
-            parts.append(table(["argument", "meaning"], [[f"`{_word(p)}`", p.help or ""] for p in arguments]))
+            parts.append(table(["argument", "meaning"], arguments))
         if options:
-            rows = [[_flags(p), p.help or "", _default(p)] for p in options]
-            parts.append(table(["option", "meaning", "default"], rows))
+            parts.append(table(["option", "meaning", "default"], options))
         sections.append("\n\n".join(parts))
     text = f"""
 Every command answers `--help`; `gossamer --version` prints the version.
 
 {toc}
 
-Results go to standard output; progress, for what takes over a second, to standard error. With `--json` a command prints JSON and
-nothing else. The exit status is 0 when all went well, 1 when a schedule is not valid, and 2 when the input is bad; that is told in one
-line, and no file is left behind.
+Results go to standard output; progress, for what takes over a second, to standard error. With `--json` a command prints
+JSON and nothing else. The exit status is 0 when all went well, 1 when a schedule is not valid, and 2 when the input is
+bad; that is told in one line, and no file is left behind.
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
     return page("Command line", text, "gossamer.cli")
 
 
-def _first(command: Any) -> str:
-    return str(command.help or "").strip().splitlines()[0]
+def parameters(command: Callable[..., Any]) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the rows of the arguments (word, meaning) and of the options (flags, meaning, default) of a command."""
+    import inspect
+    import typing
+    from enum import Enum
+
+    hints = typing.get_type_hints(command, include_extras=True)
+    arguments, options = [], []
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind, info = typing.get_args(hints[name])
+        if type(info).__name__ == "ArgumentInfo":
+            arguments.append([f"`{info.metavar or name.upper()}`", info.help or ""])
+            continue
+        # the first flag of an annotated option stands where the default would be
+        flags = [d for d in (info.default, *(info.param_decls or ())) if isinstance(d, str)]
+        flags = flags or [f"--{name.replace('_', '-')}"]
+        value = info.metavar or ""
+        default = getattr(parameter.default, "value", parameter.default)
+        if kind is bool:
+            on_off = [word for flag in flags for word in flag.split("/")]
+            default = (on_off[0] if default else on_off[-1]) if len(on_off) > 1 else None
+            flags = on_off
+        elif isinstance(kind, type) and issubclass(kind, Enum):
+            value = "|".join(str(member.value) for member in kind)
+        elif not value:
+            value = "NUMBER" if kind is int else "TEXT"
+        shown = ", ".join(f"`{flag}`" for flag in flags) + (f" `{value}`" if value else "")
+        required = parameter.default is inspect.Parameter.empty
+        options.append([shown, info.help or "", "required" if required else "" if default is None else f"`{default}`"])
+    return arguments, options
 
 
-def _word(argument: Any) -> str:
-    word = str(argument.metavar or argument.name.upper())
-    return word if argument.required or word.startswith("[") else f"[{word}]"
-
-
-def _flags(option: Any) -> str:
-    value = option.metavar or "|".join(str(c) for c in getattr(option.type, "choices", ()))
-    if not value and not option.is_flag:
-        value = option.type.name.upper()
-    names = ", ".join(f"`{name}`" for name in option.opts)
-    if option.secondary_opts:
-        names += " / " + ", ".join(f"`{name}`" for name in option.secondary_opts)
-    return f"{names} `{value}`" if value else names
-
-
-def _default(option: Any) -> str:
-    value = getattr(option.default, "value", option.default)
-    if option.is_flag and option.secondary_opts:
-        return f"`{(option.opts if value else option.secondary_opts)[0]}`"
-    return "" if value is None or option.is_flag or option.required or callable(value) else f"`{value}`"
+def _first(function: Callable[..., Any]) -> str:
+    return str(function.__doc__).strip().splitlines()[0]
 
 
 GENERATED: dict[str, Callable[[], str]] = {
@@ -214,6 +253,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "tasks.md": tasks_page,
     "algorithms.md": algorithms_page,
     "cli.md": cli_page,
+    "api/builders.md": builders_page,
 }
 
 

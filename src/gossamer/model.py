@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -54,15 +55,23 @@ class Model:
             raise ModelError(f"buffer_counts must be 'transit' or 'all', got {self.buffer_counts!r}")
         try:
             time = Fraction(self.control_time)
-        except (TypeError, ValueError, ZeroDivisionError):
+        except (TypeError, ValueError, ArithmeticError):
             raise ModelError(
                 f"control_time must be a fraction of a step in [0, 1], got {self.control_time!r}"
             ) from None
         if not 0 <= time <= 1:
             raise ModelError(f"control_time must be a fraction of a step in [0, 1], got {time}")
         object.__setattr__(self, "control_time", time)
-        if self.buffer is not None and (isinstance(self.buffer, bool) or int(self.buffer) < 1):
-            raise ModelError(f"buffer must be at least 1 packet or None, got {self.buffer!r}")
+        if not isinstance(self.split, bool):
+            raise ModelError(f"split must be True or False, got {self.split!r}")
+        if self.buffer is not None:
+            try:
+                size = 0 if isinstance(self.buffer, bool) else operator.index(self.buffer)
+            except TypeError:
+                size = 0
+            if size < 1:
+                raise ModelError(f"buffer must be at least 1 packet or None, got {self.buffer!r}")
+            object.__setattr__(self, "buffer", size)
 
     @property
     def send_limited(self) -> bool:

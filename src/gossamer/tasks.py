@@ -2,19 +2,20 @@
 
 A task alone knows its messages; the checker asks only the task, never the algorithm. Each message has a *discipline*:
 
-=========  ============================================================================================
-``COPY``   the origin's packet may be copied at every node; all its targets must get it (broadcasts)
-``MOVE``   one packet travels from its origin to one target and is never copied (personalized tasks)
+===========  ============================================================================================
+``COPY``     the origin's packet may be copied at every node; all its targets must get it (broadcasts)
+``MOVE``     one packet travels from its origin to one target and is never copied (personalized tasks)
 ``COMBINE``  every terminal holds a contribution; they are combined on the way and end at the origin,
-           which is the root of the reduction (duals of broadcasts by time reversal)
-=========  ============================================================================================
+             which is the root of the reduction (duals of broadcasts by time reversal)
+===========  ============================================================================================
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -321,10 +322,17 @@ class Allreduce(Task):
         return ids // n * n + by(ids % n)
 
 
-def _active(nodes: Iterable[Any], what: str) -> tuple[int, ...]:
+def _list(values: Any, what: str) -> list[Any]:
+    """Return the values of any iterable but a text, or raise a TaskError."""
+    if not isinstance(values, str):
+        with contextlib.suppress(TypeError):
+            return list(values)
+    raise TaskError(f"{what} must be a list, got {values!r}")
+
+
+def _active(nodes: Any, what: str) -> tuple[int, ...]:
     """Return node numbers sorted, or raise a TaskError that names the offender."""
-    values = nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
-    numbers = sorted(_node(v, f"{what} node") for v in values)
+    numbers = sorted(_node(v, f"{what} node") for v in _list(nodes, f"the {what} nodes"))
     if not numbers:
         raise TaskError(f"the set of {what} nodes is empty; at least one node is needed")
     for a, b in itertools.pairwise(numbers):
@@ -480,7 +488,7 @@ class Permutation(Task):
     summary = "each node sends at most one message and receives at most one"
 
     def __post_init__(self) -> None:
-        values = tuple(_node(v, "destination") for v in self.destination)
+        values = tuple(_node(v, "destination") for v in _list(self.destination, "the destinations"))
         object.__setattr__(self, "destination", values)
         origin_of: dict[int, int] = {}
         for origin, target in enumerate(values):
@@ -548,11 +556,16 @@ class OneToManyRouting(Task):
     summary = "each node sends at most one message to a set of nodes; the sets are disjoint"
 
     def __post_init__(self) -> None:
-        rows = tuple(tuple(sorted(_node(v, "destination") for v in row)) for row in self.destinations)
+        rows = tuple(
+            tuple(sorted(_node(v, "destination") for v in _list(row, f"the destinations of node {u}")))
+            for u, row in enumerate(_list(self.destinations, "the destination sets"))
+        )
         object.__setattr__(self, "destinations", rows)
         origin_of: dict[int, int] = {}
         for origin, row in enumerate(rows):
             for target in row:
+                if origin_of.get(target) == origin:
+                    raise TaskError(f"node {origin} lists destination {target} twice")
                 if target in origin_of:
                     raise TaskError(f"nodes {origin_of[target]} and {origin} both send to node {target}; only one may")
                 origin_of[target] = origin
@@ -656,6 +669,8 @@ def task(name: str, **fields: Any) -> Task:
 
 
 def task_from_dict(fields: dict[str, Any]) -> Task:
-    """Return the task that `Task.to_dict` described."""
+    """Return the task that `Task.to_dict` described; TaskError if it describes none."""
+    if not isinstance(fields, dict) or "name" not in fields:
+        raise TaskError(f"a task is described by its name and its fields, got {fields!r}")
     rest = dict(fields)
     return task(rest.pop("name"), **rest)

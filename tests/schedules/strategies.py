@@ -321,7 +321,9 @@ def broken(rng: random.Random, schedule: Schedule, how: str) -> Schedule:
         return schedule
 
 
-mutations = st.lists(st.tuples(st.sampled_from(HOPS + TABLE + RULES), st.integers(0, 2**32)), max_size=3)
+mutations = st.lists(
+    st.tuples(st.sampled_from(5 * HOPS + TABLE + RULES), st.integers(0, 2**32)), min_size=1, max_size=3
+)
 
 
 def mutated(schedule: Schedule, changes: list[tuple[str, int]]) -> Schedule:

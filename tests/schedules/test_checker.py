@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from schedules import twin
-from schedules.strategies import mutated, mutations, schedules
 
 from gossamer.schedules import KINDS, buffer_peak, verify
+from schedules import twin
+from schedules.strategies import mutated, mutations, schedules
 
 limits = st.sampled_from(["transit", "all"])
 

@@ -111,7 +111,7 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
             found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
         leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
         moved = set()
-        for u, v, _, p in leaving:
+        for _, v, _, p in leaving:
             kind = rules.discipline[rules.table[p][0]]
             if kind == MOVE:
                 if p in moved:
@@ -176,15 +176,13 @@ def order_problems(rules: Rules, found: Counter[str]) -> None:
 def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
     """Return how many packets each node holds before every slot and at the end of a valid explicit schedule."""
     rules = Rules(schedule)
-    last_leave: dict[tuple[int, int], int] = {}
+    last_leave: dict[tuple[int, int | None], int] = {}
     arrivals: dict[tuple[int, int], int] = {}
-    for t, hops in rules.slots.items():
+    for t, hops in sorted(rules.slots.items()):
         for u, v, _, p in hops:
             if p != CONTROL:
-                last_leave[p, u] = max(t, last_leave.get((p, u), -1))
-                if rules.discipline[rules.table[p][0]] == MOVE:  # may come back: every visit counts
-                    continue
-                arrivals[p, v] = min(t, arrivals.get((p, v), t))
+                last_leave[p, u] = last_leave[p, None] = t
+                arrivals.setdefault((p, v), t)
     state = Holdings(rules)
     end = max(rules.slots, default=-1) + 1
     boundaries = []
@@ -194,8 +192,7 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
             origin, kind = rules.origin[message], rules.discipline[message]
             if kind == MOVE:
                 node = state.place[p]
-                still = any(q == p for s in rules.slots if s >= t for *_, q in rules.slots[s])
-                held[node] += counts == "all" or (still and node != origin)
+                held[node] += counts == "all" or (node != origin and last_leave.get((p, None), -1) >= t)
                 continue
             for node in rules.nodes:
                 arrived = arrivals.get((p, node), end) < t
@@ -253,7 +250,7 @@ def expanded(schedule: Schedule) -> Schedule:
             generator = e - int(network.first_link[u])
             link = int(network.first_link[int(image(u))]) + generator
             hops.append((t, link, CONTROL if p == CONTROL else p + i * table.count))
-    hops.sort()
+    hops.sort(key=lambda hop: hop[0])
     columns = list(zip(*hops, strict=True)) if hops else ([], [], [])
     origin, message, part = list(zip(*rows, strict=True)) if rows else ([], [], [])
     return schedule.replace(

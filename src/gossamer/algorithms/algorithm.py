@@ -87,25 +87,25 @@ def _forward_model(model: Model) -> Model:
     return replace(model, ports="one") if model.ports == "one-send" else model
 
 
-def dual(algorithm: Algorithm, task: type[Task]) -> Algorithm:
-    """Return the algorithm for the dual `task` that reverses the schedules of `algorithm` in time.
+def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
+    """Return the algorithm for the dual task `kind` that reverses the schedules of `algorithm` in time.
 
     Claims carry over, because reversal keeps the time. With ports ``one-send`` it reverses a schedule with ports
     ``one``, which obeys both.
     """
 
-    def build(network: Network, of: Task, model: Model, *, seed: int = 0) -> Schedule:
-        forward = algorithm.builder(network, of.dual(network), _forward_model(model), seed=seed)
+    def build(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+        forward = algorithm.builder(network, task.dual(network), _forward_model(model), seed=seed)
         return forward.reverse().replace(model=model)
 
-    def reason(network: Network, of: Task, model: Model) -> str | None:
+    def reason(network: Network, task: Task, model: Model) -> str | None:
         if network.link_count and int(network.reverse_link.min()) < 0:
             return "needs an opposite for every link"
-        return algorithm.reason(network, of.dual(network), _forward_model(model))
+        return algorithm.reason(network, task.dual(network), _forward_model(model))
 
     return Algorithm(
         name=f"reversed-{algorithm.name}",
-        task=task,
+        task=kind,
         builder=build,
         reason=reason,
         claim=lambda n, t, m: algorithm.claim(n, t.dual(n), _forward_model(m)),

@@ -29,7 +29,7 @@ def sequential() -> Colormap:
     import matplotlib
     from matplotlib.colors import ListedColormap
 
-    shades = matplotlib.colormaps["viridis_r"](range(20, 256))
+    shades = matplotlib.colormaps["viridis_r"](range(34, 256))
     return ListedColormap(shades, name="gossamer")
 
 

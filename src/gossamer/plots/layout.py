@@ -81,6 +81,8 @@ def lay_out(network: Network) -> Layout:
         wraps = network.grid.wraps
         if len(wraps) == 1 and wraps[0] and network.node_count <= CIRCLE_LIMIT:
             return Layout.of(network, circle(network.node_count))
+        if set(network.grid.sides) == {2} and network.group is not None:
+            return nested.by_bits(network, len(network.grid.sides))
         return nested.by_digits(network, network.grid.sides, wraps)
     if isinstance(network.group, AbelianGroup):
         moduli = network.group.moduli

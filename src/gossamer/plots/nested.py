@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +13,24 @@ from gossamer.networks.groups import AbelianGroup, PermutationGroup
 from gossamer.networks.network import Network
 from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points, circle, lay_out
 
-__all__ = ["by_digits", "by_factors", "by_last_symbol", "by_words"]
+__all__ = ["by_bits", "by_digits", "by_factors", "by_last_symbol", "by_words"]
 
 Digits = npt.NDArray[np.integer]
 
 ARC_LIMIT = 300
 """Up to this many links that pass over other nodes are drawn in full, as arcs; more of them as stubs."""
+BLOCK_ARC_LIMIT = 32
+"""The same for links from block to block."""
 FOLD = 4
 """A line or grid this many times longer than wide, and longer than FOLD_FROM, is folded into strips."""
 FOLD_FROM = 32
+GRAY_FROM = 5
+"""Hypercubes of at least this many dimensions are drawn as tori of side 4."""
 RANKS_LIMIT = 5
 """Butterflies of up to this many bits are drawn rank by rank."""
 
-_GAP = 1.1
-_RIM = "Stubs at the rim are wrap-around links."
+_GAP = 1.0
+_RIM = "Stubs at the rim of a block are wrap-around links."
 _TURNS = (0.0, 45.0, 22.5, 67.5, 11.25, 56.25, 33.75, 78.75)
 """Degrees by which the stubs of each level of blocks are turned against rows and columns."""
 
@@ -34,7 +39,11 @@ _TURNS = (0.0, 45.0, 22.5, 67.5, 11.25, 56.25, 33.75, 78.75)
 
 
 def by_digits(
-    network: Network, sides: Sequence[int], wraps: Sequence[bool] | None = None, digits: Digits | None = None
+    network: Network,
+    sides: Sequence[int],
+    wraps: Sequence[bool] | None = None,
+    digits: Digits | None = None,
+    names: Sequence[str] | None = None,
 ) -> Layout:
     """Place nodes by coordinates: the last two in rows and columns, those before as rows and columns of blocks.
 
@@ -49,6 +58,8 @@ def by_digits(
         the links are drawn like any others.
     digits : int[N, d], optional
         Coordinates of the nodes.
+    names : sequence of str, optional
+        What the coordinates are called in the notes; default their numbers.
     """
     if digits is None:
         strides = np.array([math.prod(sides[k + 1 :]) for k in range(len(sides))], np.int64)
@@ -74,22 +85,49 @@ def by_digits(
     long = far & ~broken
     shape = np.full(len(step), STRAIGHT)
     shape[(wrapped & ~(near & inner)) | broken] = STUB
-    shape[long] = ARC if int(long.sum()) <= ARC_LIMIT else STUB
+    for links, limit in ((long & inner, ARC_LIMIT), (long & ~inner, BLOCK_ARC_LIMIT)):
+        shape[links] = ARC if int(links.sum()) <= limit else STUB
     unit = np.array([_heading(int(level), row) for level, row in _level_rows(len(width))])
-    direction = sign @ unit
+    direction = _fanned(sign @ unit, np.where(around, 1, np.minimum(np.abs(step), side - np.abs(step))).max(axis=1))
     direction /= np.maximum(np.hypot(direction[:, 0], direction[:, 1]), 1e-12)[:, None]
-    names = [f"dimension {k}" for k in wide]
     notes = []
     if (wrapped & inner).any() and (shape == STUB).any():
-        notes.append(_RIM)
+        notes.append(_RIM if levels.any() else _RIM.replace(" of a block", ""))
     if broken.any():
         notes.append("The rows are cut into strips; stubs lead on to the next strip.")
     outer = (shape == STUB) & ~inner
     if outer.any():
-        crossed = [name for name, level in zip(names, levels, strict=True) if level > 0]
+        crossed = [names[k] if names else str(k) for k, level in zip(wide, levels, strict=True) if level > 0]
         turned = "Diagonal" if levels.max() == 1 else "Slanted"
-        notes.append(f"{turned} stubs are links to the same place in another block, along {' and '.join(crossed)}.")
+        word = "dimension" if len(crossed) == 1 else "dimensions"
+        notes.append(f"{turned} stubs are links to the same place in another block, along {word} {', '.join(crossed)}.")
     return Layout(positions, shape, direction, _block_names(positions, digits, wide, levels), tuple(notes))
+
+
+def _fanned(direction: Points, jump: npt.NDArray[np.int64]) -> Points:
+    """Turn the directions of longer jumps a little, so that their stubs do not cover each other."""
+    turn = np.radians(15.0 * np.clip(jump - 1, 0, 3))
+    x, y = direction.T
+    return np.stack([x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn)], axis=1)
+
+
+def by_bits(network: Network, bits: int) -> Layout:
+    """Place a hypercube as the torus that it is: two bits, in the order of the Gray code, are a ring of four."""
+    if bits < GRAY_FROM:
+        return by_digits(network, (2,) * bits)
+    sides, digits, bit = _bit_pairs(np.arange(network.node_count), bits)
+    names = [f"{b}" if side == 2 else f"{b}, {b + 1}" for b, side in zip(bit, sides, strict=True)]
+    layout = by_digits(network, sides, [side == 4 for side in sides], digits, names)
+    note = "Rows and columns follow the Gray code: neighbours, and the first and the last of four, differ in one bit."
+    return replace(layout, blocks=(), notes=(note, *layout.notes))
+
+
+def _bit_pairs(word: npt.NDArray[np.int64], bits: int) -> tuple[tuple[int, ...], npt.NDArray[np.int64], list[int]]:
+    """Read words as coordinates: sides, places by the Gray code, and the first bit (from the left) of each."""
+    shifts = list(range(0, bits, 2))[::-1]
+    pairs = word[:, None] >> np.array(shifts) & 3
+    sides = tuple(2 if shift == bits - 1 else 4 for shift in shifts)
+    return sides, pairs ^ pairs >> 1, [max(bits - 2 - shift, 0) for shift in shifts]
 
 
 def _level_rows(dimensions: int) -> list[tuple[int, bool]]:
@@ -102,7 +140,9 @@ def _heading(level: int, row: bool) -> tuple[float, float]:
     return math.cos(turn), math.sin(turn)
 
 
-def _grid_positions(sides: tuple[int, ...], at: npt.NDArray[np.int64]) -> tuple[Points, npt.NDArray[np.int64]]:
+def _grid_positions(
+    sides: tuple[int, ...], at: npt.NDArray[np.int64], gap_of_blocks: float = _GAP
+) -> tuple[Points, npt.NDArray[np.int64]]:
     """Return places and the level of each dimension."""
     plan = _level_rows(len(sides))
     levels = np.array([level for level, _ in plan])
@@ -112,7 +152,7 @@ def _grid_positions(sides: tuple[int, ...], at: npt.NDArray[np.int64]) -> tuple[
         dims = np.flatnonzero(levels == level)
         columns, rows = sides[dims[-1]], sides[dims[0]] if len(dims) == 2 else 1
         column, row = at[:, dims[-1]], at[:, dims[0]] if len(dims) == 2 else np.zeros(len(at), np.int64)
-        gap = 1.0 if level == 0 else 1.0 + _GAP * min(level, 3)
+        gap = 1.0 if level == 0 else 1.0 + gap_of_blocks * (0.6 + 0.4 * min(level, 4))
         if len(sides) <= 2:
             column, row, columns, rows = _folded(column, row, columns, rows)
         elif len(dims) == 1:  # the blocks of a single dimension, in reading order
@@ -218,10 +258,9 @@ def by_words(network: Network, bits: int) -> Layout:
         return Layout(positions, np.where(around, STUB, STRAIGHT), direction, (), notes)
     cell = circle(bits)
     size = float(np.ptp(cell, axis=0).max()) + 1.0
-    sides = (2,) * bits
-    digits = word[:, None] // 2 ** np.arange(bits - 1, -1, -1) % 2
-    corners, _ = _grid_positions(sides, digits)
-    positions = corners * (size + 0.4) + cell[place]
+    sides, digits, _ = _bit_pairs(word, bits)
+    corners, _ = _grid_positions(sides, digits, 0.25)
+    positions = corners * (size + 0.2) + cell[place]
     across = word[network.link_source] != word[network.link_target]
     way = np.abs(corners[network.link_target] - corners[network.link_source]).max(axis=1)
     far = across & (way > 1.01)
@@ -244,11 +283,13 @@ def by_last_symbol(network: Network, group: PermutationGroup) -> Layout:
     for k in range(3, symbols):
         value = (arrangement[:, :k] < arrangement[:, k : k + 1]).sum(axis=1)
         ring = circle(k + 1) * (2 * reach + 1 + _GAP / 2)
+        turn = 2 * np.pi * value / (k + 1)  # each block looks outwards
+        x, y = position.T
+        position = np.stack([x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)], axis=1)
         position += ring[value]
         reach += float(np.hypot(*ring[0]))
-    block = 6
     inside = (arrangement[network.link_source, 3:] == arrangement[network.link_target, 3:]).all(axis=1)
-    if network.link_count <= 8 * ARC_LIMIT // block * block // 3:
+    if symbols <= 4:
         return Layout.of(network, position)
     note = "Hexagons share all symbols after the third; stubs are links to another hexagon."
     return Layout.of(network, position, np.where(inside, STRAIGHT, STUB), note)

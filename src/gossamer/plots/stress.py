@@ -60,7 +60,7 @@ def stress_positions(network: Network) -> Points:
         for axis in range(2):
             pull[:, axis] += np.bincount(own, place[:, axis], minlength=n)
         x = 0.4 * x + 0.6 * pull / total[:, None]
-    return _apart(x)
+    return _roomy(_apart(x))
 
 
 def _distances(network: Network) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -103,6 +103,14 @@ def _classical_scaling(distance: npt.NDArray[np.float64]) -> Points:
     # a little disorder, the same every time, so that nodes with equal distances do not stay together
     golden = np.arange(len(flat)) * 2.399963
     return flat + 0.05 * np.stack([np.cos(golden), np.sin(golden)], axis=1)
+
+
+def _roomy(x: Points) -> Points:
+    """Enlarge the picture until most nodes are at least a unit from their nearest neighbour."""
+    from scipy.spatial import cKDTree
+
+    nearest = cKDTree(x).query(x, k=2)[0][:, 1]
+    return x / min(1.0, max(float(np.quantile(nearest, 0.1)), 0.3))
 
 
 def _apart(x: Points) -> Points:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["COUNTED", "buffer_peak", "replay", "unmet"]
+__all__ = ["COUNTED", "buffer_peak", "each_cell_once", "message_spans", "replay", "unmet"]
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
@@ -32,6 +32,30 @@ def _set(table, row_bytes, p, v):
 @njit(cache=True, nogil=True, inline="always")
 def _clear(table, row_bytes, p, v):
     table[p * row_bytes + (v >> 3)] &= np.uint8(~(1 << (v & 7)) & 255)
+
+
+@njit(cache=True, nogil=True)
+def each_cell_once(row_of, part, origin, origin_of_message, parts, seen):
+    """Say whether every packet is a part of a known message, at its origin, and no other packet is the same part.
+
+    `seen` bool[messages * parts] must be false.
+    """
+    for p in range(row_of.size):
+        cell = row_of[p] * parts + part[p]
+        if row_of[p] < 0 or not 0 <= part[p] < parts or origin[p] != origin_of_message[p] or seen[cell]:
+            return False
+        seen[cell] = True
+    return True
+
+
+@njit(cache=True, nogil=True)
+def message_spans(slot, packet, row_of, first, last):
+    """Write the first and the last slot in which each message hops; `first` and `last` keep their values elsewhere."""
+    for h in range(slot.size):
+        if packet[h] >= 0:
+            row = row_of[packet[h]]
+            first[row] = min(first[row], slot[h])
+            last[row] = slot[h]
 
 
 @njit(cache=True, nogil=True)
@@ -217,7 +241,8 @@ def buffer_peak(
     """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
 
     Only meaningful for schedules that `replay` accepts. `pending` uint8[P], `waiting` and `arrived` uint8 bit tables
-    must be zero. `after` int64[m] is empty where no message depends on another. Boundary t lies before slot t.
+    must be zero; `arrived` is empty where nothing is combined, `after` int64[m] where no message depends on another.
+    Boundary t lies before slot t.
 
     Returns (peak, its node class, its boundary, number of stretches over the limit). A stretch is a maximal run of
     boundaries at which a node class holds more than `buffer_limit`; the earliest `limit` of them are written, in any
@@ -225,7 +250,7 @@ def buffer_peak(
     """
     hops = slot.size
     held = np.zeros(node_classes, np.int64)
-    first_arrival = np.zeros(hops if arrived.size > 1 else 0, np.bool_)
+    first_arrival = np.zeros(hops if arrived.size else 0, np.bool_)
     # reductions: which hop first brings something to a node, that is when a partial result begins to wait there
     for h in range(first_arrival.size):
         p = packet[h]

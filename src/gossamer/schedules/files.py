@@ -35,6 +35,8 @@ _KEY = b"gossamer"
 _ROWS = 4_000_000
 _HOPS = ("slot", "link", "packet")
 _PACKETS = ("origin", "message", "part")
+_DAMAGE = (GossamerError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, OSError, zlib.error)
+"""What goes wrong when a tampered header or column is read."""
 
 
 def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
@@ -43,7 +45,7 @@ def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     FileFormatError
-        If the file cannot be written.
+        If the file cannot be written, or the schedule is invariant and its network cannot be named in a file.
 
     Examples
     --------
@@ -57,12 +59,17 @@ def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if schedule.symmetry is not None and schedule.network.links_only:
+        raise FileFormatError(
+            f"an invariant schedule on {schedule.network.spec!r} cannot be saved, because a file holds only the links "
+            "of such a network and not its group; save its expand() instead"
+        )
     fields = [(n, pa.int32()) for n in _HOPS] + [("origin", pa.int32()), ("message", pa.int64()), ("part", pa.int32())]
     schema = pa.schema(fields, metadata={_KEY: json.dumps(_header(schedule)).encode()})
     columns = {n: getattr(schedule, n) for n in _HOPS} | {n: getattr(schedule.packets, n) for n in _PACKETS}
     with (
         whole_file(path) as part,
-        pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as writer,
+        pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer,
     ):
         for names in (_PACKETS, _HOPS):
             size = columns[names[0]].size
@@ -139,7 +146,7 @@ def load(path: str | os.PathLike[str]) -> Schedule:
 
     name = str(path)
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise FileFormatError(f"no such file: {name!r}") from None
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
@@ -154,15 +161,15 @@ def load(path: str | os.PathLike[str]) -> Schedule:
         try:
             header = json.loads(raw)
             version = int(header["version"])
-        except (ValueError, KeyError, TypeError):
+        except _DAMAGE:
             raise FileFormatError(f"{name!r} has unreadable gossamer metadata") from None
         if version > FORMAT_VERSION:
             raise FileFormatError(f"{name!r} has format version {version}; this gossamer reads up to {FORMAT_VERSION}")
         try:
             columns = _read_columns(file, int(header["packets"]))
             return _from_header(header, columns)
-        except (GossamerError, ValueError, KeyError, TypeError, zlib.error, pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        except (*_DAMAGE, pa.ArrowException) as error:
+            reason = f"{error!r} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
             raise FileFormatError(f"{name!r} does not hold a whole schedule: {reason}") from None
 
 

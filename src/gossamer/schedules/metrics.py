@@ -35,7 +35,7 @@ def link_load(schedule: Schedule) -> npt.NDArray[np.int64]:
     --------
     >>> import gossamer
     >>> link_load(gossamer.plan("array:3", "broadcast").schedule).tolist()
-    [1, 0, 1, 0]
+    [1, 1, 0, 0]
     """
     links = schedule.link[schedule.packet != CONTROL]
     count = schedule.network.link_count
@@ -104,7 +104,7 @@ def measure_buffers(
 
     network, symmetry = schedule.network, schedule.symmetry
     after = schedule.messages.after
-    arrived = state.bits() if bool((state.kind == COMBINE).any()) else np.zeros(1, np.uint8)
+    arrived = state.bits() if bool((state.kind == COMBINE).any()) else np.zeros(0, np.uint8)
     found = np.zeros((3, max(limit, 1)), np.int64)
     peak, where, when, over = _kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,

@@ -115,10 +115,15 @@ def _column(values: npt.ArrayLike, name: str, dtype: type = np.int32) -> Any:
         if int(array.min()) < info.min or int(array.max()) > info.max:
             raise ScheduleError(f"column {name!r} has values outside {info.min}..{info.max}")
     array = np.ascontiguousarray(array, dtype=dtype)
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
+    array.flags.writeable = False
     return array
+
+
+def _whole(value: Any, what: str, least: int) -> int:
+    """Return a whole number of at least `least` that fits a column, or raise a ScheduleError."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= _MAX_SLOTS:
+        raise ScheduleError(f"{what} must be a whole number in {least}..{_MAX_SLOTS}, got {value!r}")
+    return int(value)
 
 
 class Schedule:
@@ -132,8 +137,8 @@ class Schedule:
     network, task, model
         What is carried out, where, under which rules.
     slot, link, packet : array_like of int, shape (H,)
-        One row a hop, kept as int32, sorted by slot. A packet hops at most once in a slot and can move on in the
-        next. Packet ``CONTROL`` (-1) marks control hops.
+        One row a hop, kept as int32, sorted by slot. What a hop brings can move on in the next slot. Packet
+        ``CONTROL`` (-1) marks control hops. An int32 array is taken over without a copy and becomes read-only.
     parts : int
         Parts that every message is cut into; a part takes 1/parts step a hop.
     packets : Packets, optional
@@ -158,7 +163,7 @@ class Schedule:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> s = Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
     >>> s.completion_time, s.hop_count
     (Fraction(2, 1), 2)
     """
@@ -182,14 +187,12 @@ class Schedule:
         self.network = network
         self.task = task
         self.model = model
-        self.parts = int(parts)
+        self.parts = _whole(parts, "parts", 1)
         self.symmetry = symmetry
         self.algorithm = algorithm
         self.slot: IntArray = _column(slot, "slot")
         self.link: IntArray = _column(link, "link")
         self.packet: IntArray = _column(packet, "packet")
-        if self.parts < 1:
-            raise ScheduleError(f"parts must be at least 1, got {parts}")
         if symmetry is not None:
             if not task.invariant:
                 raise ScheduleError(
@@ -236,13 +239,18 @@ class Schedule:
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
         for phase in phases:
-            length = Fraction(phase.slot_length)
-            if phase.slots < 0 or length < 0:
+            slots = _whole(phase.slots, f"the number of slots of phase {phase.name!r}", 0)
+            try:
+                length = Fraction(phase.slot_length)
+            except (TypeError, ValueError, ArithmeticError):
+                length = Fraction(-1)
+            if length < 0:
                 raise ScheduleError(
-                    f"phase {phase.name!r} has {phase.slots} slots of {length}: neither may be negative"
+                    f"the slot length of phase {phase.name!r} must be 0 or more steps, got {phase.slot_length!r}"
                 )
-            yield Phase(phase.name, int(phase.slots), length, first)
-            first += int(phase.slots)
+            yield Phase(phase.name, slots, length, first)
+            first += slots
+        _whole(first, "the number of slots of all phases", 0)
         if self.slot.size and int(self.slot[-1]) >= first:
             raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
 
@@ -292,21 +300,23 @@ class Schedule:
         return int(sum(c.nbytes for c in columns))
 
     def time_of(self, slot: int) -> Fraction:
-        """Return the time in steps at which `slot` ends."""
+        """Return the time in steps at which `slot` ends; ScheduleError if there is no such slot."""
         time = Fraction(0)
         for phase in self.phases:
-            if slot <= phase.last_slot:
+            if 0 <= slot <= phase.last_slot:
                 return time + (slot - phase.first_slot + 1) * phase.slot_length
             time += phase.duration
-        raise ScheduleError(f"slot {slot} is outside 0..{self.slot_count - 1}")
+        raise ScheduleError(f"slot {slot} is outside the {self.slot_count} slots of the schedule")
 
     def phase_hops(self, phase: int | str) -> slice:
-        """Return the rows of the hops of a phase, given by position or name."""
+        """Return the rows of the hops of a phase, given by position or name; ScheduleError if there is none such."""
+        names = [p.name for p in self.phases]
         if isinstance(phase, str):
-            names = [p.name for p in self.phases]
             if phase not in names:
                 raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
             phase = names.index(phase)
+        if not 0 <= phase < len(names):
+            raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
         p = self.phases[phase]
         low, high = np.searchsorted(self.slot, [p.first_slot, p.first_slot + p.slots])
         return slice(int(low), int(high))
@@ -317,8 +327,8 @@ class Schedule:
         """Return a schedule with some constructor arguments changed."""
         fields: dict[str, Any] = {
             name: getattr(self, name)
-            for name in ("network", "task", "model", "slot", "link", "packet", "parts")
-            + ("packets", "phases", "symmetry", "algorithm")
+            for name in ("network", "task", "model", "slot", "link", "packet")
+            + ("parts", "packets", "phases", "symmetry", "algorithm")
         }
         return Schedule(**{**fields, **changes})
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gossamer.schedules.schedule import Packets, Schedule
 from gossamer.tasks import COPY, MOVE, Messages
 
-__all__ = ["ReplayState"]
+__all__ = ["ReplayState", "message_rows"]
 
 
 class ReplayState:
@@ -16,7 +16,7 @@ class ReplayState:
 
     Attributes
     ----------
-    row_of : int64[P]
+    row_of : int32[P]
         Row of each packet's message in ``schedule.messages``, -1 where the task has no such message.
     kind : uint8[P]
         Discipline of each packet.
@@ -31,12 +31,13 @@ class ReplayState:
     def __init__(self, schedule: Schedule) -> None:
         network, messages, table = schedule.network, schedule.messages, schedule.packets
         self.schedule = schedule
-        self.row_of = _rows(messages, table)
+        self.row_of = message_rows(messages, table)
         known = np.maximum(self.row_of, 0)
         self.kind = messages.discipline[known] if messages.count else np.zeros(table.count, np.uint8)
         self.origin = messages.origin[known] if messages.count else table.origin
         self.to_all = messages.targets is None
-        self.target_start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
+        listed = messages.target_start is not None and messages.count
+        self.target_start = messages.target_start if listed else np.zeros(2, np.int64)
         self.targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
         # one row of bits a packet, unless no packet is ever copied or combined
         bits = network.node_count if table.count and bool((self.kind != MOVE).any()) else 0
@@ -64,12 +65,15 @@ class ReplayState:
         return np.zeros(max(self.row_bytes * self.schedule.packets.count, 1), np.uint8)
 
 
-def _rows(messages: Messages, table: Packets) -> npt.NDArray[np.int64]:
+def message_rows(messages: Messages, table: Packets) -> npt.NDArray[np.int32]:
     """Return the row of each packet's message among `messages`, -1 where the task has no such message."""
     if not messages.count:
-        return np.full(table.count, -1, np.int64)
-    step, rest = divmod(table.count, messages.count)
-    if not rest and np.array_equal(table.message, np.repeat(messages.ids, step)):
-        return np.repeat(np.arange(messages.count, dtype=np.int64), step)
-    place = np.minimum(np.searchsorted(messages.ids, table.message), messages.count - 1)
-    return np.where(messages.ids[place] == table.message, place, -1)
+        return np.full(table.count, -1, np.int32)
+    low, span = int(messages.ids[0]), int(messages.ids[-1] - messages.ids[0]) + 1
+    if span <= 4 * max(messages.count, table.count):  # numbers lie densely: a table of rows
+        row_of_id = np.full(span + 1, -1, np.int32)  # the last place stays empty, for numbers out of range
+        row_of_id[messages.ids - low] = np.arange(messages.count, dtype=np.int32)
+        place = table.message - low
+        return row_of_id[np.where((place >= 0) & (place < span), place, span)]
+    rows = np.minimum(np.searchsorted(messages.ids, table.message), messages.count - 1).astype(np.int32)
+    return np.where(messages.ids[rows] == table.message, rows, np.int32(-1))

@@ -40,7 +40,8 @@ class Symmetry:
     Raises
     ------
     ScheduleError
-        If the network has no group, several capacities, or a generating element is out of range.
+        If the network has no group, several capacities or nodes that are no terminals, or a generating element is out
+        of range.
 
     Notes
     -----
@@ -63,6 +64,8 @@ class Symmetry:
             raise ScheduleError(f"{network.spec} is not a Cayley network, so it has no translations")
         if network.uniform_capacity is None:
             raise ScheduleError(f"{network.spec} has links of several capacities, so it has no translations")
+        if network.terminal_count < network.node_count:
+            raise ScheduleError(f"{network.spec} has nodes that are no terminals, so it has no translations")
         self.network = network
         self.group: Group = network.group
         n = network.node_count

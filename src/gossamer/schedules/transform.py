@@ -9,6 +9,7 @@ import numpy as np
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import Network
 from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule
+from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
@@ -27,8 +28,8 @@ def reverse(schedule: Schedule) -> Schedule:
     TaskError
         If the task has no dual.
     ScheduleError
-        If a link has no opposite, if control packets hop after the start, or if the model's ports are ``one-send``,
-        which do not survive reversal.
+        If a link has no opposite, if control packets hop after the start, if the model's ports are ``one-send``, which
+        do not survive reversal, or if the packet table has messages that the task does not have.
 
     Notes
     -----
@@ -58,6 +59,7 @@ def reverse(schedule: Schedule) -> Schedule:
     if np.any(schedule.packet[cut:] == CONTROL):
         raise ScheduleError("control packets hop after the first phases, so the schedule cannot be reversed")
 
+    _check_messages(schedule)
     ids = task.dual_ids(network, schedule.packets.message)
     link = opposite[schedule.link[cut:][::-1]]
     packet = schedule.packet[cut:][::-1]
@@ -75,6 +77,14 @@ def reverse(schedule: Schedule) -> Schedule:
         phases=[*schedule.phases[:lead], *schedule.phases[:lead - 1 if lead else None:-1]],
         algorithm=f"reverse of {schedule.algorithm}" if schedule.algorithm else "",
     )  # fmt: skip
+
+
+def _check_messages(schedule: Schedule) -> None:
+    """Raise a ScheduleError if a packet's message is none of the task's, so that nobody can say what it becomes."""
+    unknown = np.flatnonzero(message_rows(schedule.messages, schedule.packets) < 0)
+    if unknown.size:
+        p = int(unknown[0])
+        raise ScheduleError(f"packet {p} is of message {schedule.packets.message[p]}, which the task does not have")
 
 
 def _leading_control(schedule: Schedule) -> int:
@@ -148,7 +158,7 @@ def then(first: Schedule, second: Schedule) -> Schedule:
             np.concatenate([a.part, b.part]),
         ),
         phases=[*_named(first, "reduce-scatter"), *_named(second, "multinode-broadcast")],
-        algorithm=f"{first.algorithm}, then {second.algorithm}",
+        algorithm=", then ".join(filter(None, [first.algorithm, second.algorithm])),
     )
 
 
@@ -163,12 +173,14 @@ def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None 
     Parameters
     ----------
     mapping : iterable of int, N distinct nodes
-        An isomorphism: every link that the schedule uses must lead to a link of `network`.
+        An isomorphism: every link that the schedule uses must lead to a link of `network`, and every terminal to a
+        terminal.
 
     Raises
     ------
     ScheduleError
-        If `mapping` is not one-to-one, a used link has no image, or the schedule is invariant (expand it first).
+        If `mapping` is not one-to-one, a used link has no image, the schedule is invariant (expand it first), or the
+        packet table has messages that the task does not have.
 
     Notes
     -----
@@ -184,16 +196,25 @@ def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None 
     if schedule.symmetry is not None:
         raise ScheduleError("an invariant schedule cannot be relabelled; expand() it first")
     old, new = schedule.network, network or schedule.network
-    to = np.array(list(mapping), dtype=np.int64)
-    if to.size != old.node_count or not np.array_equal(np.sort(to), np.arange(new.node_count)):
+    names = np.asarray(list(mapping))
+    if (
+        names.shape != (old.node_count,)
+        or names.dtype.kind not in "iu"
+        or not np.array_equal(np.sort(names), np.arange(new.node_count))
+    ):
         raise ScheduleError(f"the mapping must list each of the {new.node_count} nodes of {new.spec} once")
+    to = names.astype(np.int64)
+    if old.terminal_count != new.terminal_count or int(to[: old.terminal_count].max()) >= new.terminal_count:
+        raise ScheduleError(f"the mapping must lead the terminals to the {new.terminal_count} terminals of {new.spec}")
+    _check_messages(schedule)
     key = new.link_source.astype(np.int64) * new.node_count + new.link_target
     order = np.argsort(key, kind="stable")
     wanted = to[old.link_source] * new.node_count + to[old.link_target]
-    place = np.minimum(np.searchsorted(key, wanted, sorter=order), max(key.size - 1, 0))
-    image = order[place] if key.size else place
     missing = np.bincount(schedule.link, minlength=old.link_count) > 0
-    missing &= key[image] != wanted
+    image = np.zeros(old.link_count, np.int64)
+    if key.size:
+        image = order[np.minimum(np.searchsorted(key, wanted, sorter=order), key.size - 1)]
+        missing &= key[image] != wanted
     if missing.any():
         raise ScheduleError(f"link {old.link_name(int(np.argmax(missing)))} has no image in {new.spec}")
 
@@ -218,7 +239,8 @@ def expand(schedule: Schedule) -> Schedule:
     Raises
     ------
     ScheduleError
-        If the expansion would hold more than 2**31 packets.
+        If the expansion would hold more than 2**31 packets, or the packet table has messages that the task does not
+        have.
 
     Notes
     -----
@@ -238,6 +260,7 @@ def expand(schedule: Schedule) -> Schedule:
     count, stored = symmetry.order, schedule.packets.count
     if count * stored > 2**31 - 1:
         raise ScheduleError(f"the expansion would hold {count * stored} packets; at most {2**31 - 1} are allowed")
+    _check_messages(schedule)
     degree = max(network.link_count // network.node_count, 1)
     source, generator = schedule.link // degree, schedule.link % degree
     control = schedule.packet == CONTROL

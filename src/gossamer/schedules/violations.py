@@ -94,8 +94,9 @@ class Verification:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"valid: {self.hops} hops replayed, no violation"
-        lines = [f"invalid: {self.total} violations ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
+            return f"valid: {self.hops} {'hop' if self.hops == 1 else 'hops'} replayed, no violation"
+        many = "violation" if self.total == 1 else "violations"
+        lines = [f"invalid: {self.total} {many} ({', '.join(f'{n} {k}' for k, n in self.counts.items())})"]
         lines += [f"  {v}" for v in self.violations]
         if self.total > len(self.violations):
             lines.append(f"  ... and {self.total - len(self.violations)} more")

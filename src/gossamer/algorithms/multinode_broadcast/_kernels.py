@@ -15,8 +15,8 @@ __all__ = ["rounds", "travel"]
 def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved, links):
     """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
 
-    Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of cell
-    ``cell[i] + k*stride[i]``. Returns the row after the last one written.
+    Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of
+    cell ``cell[i] + k*stride[i]``. Returns the row after the last one written.
     """
     going = cell.size
     k = 0

@@ -12,8 +12,11 @@ does the packing phase where every packet is at its place already.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +27,7 @@ from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, s
 from gossamer.algorithms.multinode_broadcast.prefix import prefix_hops, prefix_ranks
 from gossamer.algorithms.multinode_broadcast.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.schedules import CONTROL, Phase, Schedule
@@ -63,7 +67,13 @@ def rotated_dimensions_split(
     -------
     Schedule
         Phases ``prefix`` (slots of t_p), ``packing``, ``broadcast 1`` to ``broadcast d`` (slots of 1/parts); the first
-        two are absent when all nodes are known to be active. Completion time: `split_time`, whichever M nodes are active.
+        two are absent when all nodes are known to be active. Completion time: `split_time`, whichever M nodes are
+        active.
+
+    Raises
+    ------
+    ModelError
+        If `parts` is neither d nor 2d.
 
     Notes
     -----
@@ -86,19 +96,23 @@ def rotated_dimensions_split(
     turns = rotations(_grid(network))
     d = len(turns)
     parts = split_parts(_grid(network).sides, _grid(network).wraps) if parts is None else parts
+    if parts not in (d, 2 * d):
+        raise ModelError(f"parts must be {d} or {2 * d}, one or two for each dimension, got {parts}")
     halves = parts // d
     origin = task.messages(network).origin
     active = _mask(network, origin)
     classes = []
     for turn in turns:
         rank, _ = prefix_ranks(turn, active)
-        classes.append(_class(turn, rank, origin, np.arange(origin.size) * parts + turn.shift * halves))
+        packet = np.arange(origin.size) * parts + turn.shift * halves
+        classes.append(_class(turn, rank, origin, packet))
     links = links_along(network)
-    full = isinstance(task, MultinodeBroadcast)
+    if isinstance(task, MultinodeBroadcast):
+        return _schedule(network, task, model, classes, links, [], halves=halves, packing=False)
     longest = max(turns[0].sides) - 1
-    control = [] if full else [[prefix_hops(turn, links, [longest] * d) for turn in turns]]
-    names = [("prefix", 2 * d * longest)]
-    return _schedule(network, task, model, classes, links, control, names, halves, parts, packing=not full)
+    trees = [prefix_hops(turn, links, [longest] * d) for turn in turns]
+    control = [_Control("prefix", 2 * d * longest, trees)]
+    return _schedule(network, task, model, classes, links, control, halves=halves)
 
 
 def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -118,9 +132,9 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
     Returns
     -------
     Schedule
-        Phases ``prefix``, ``prefix within classes`` (slots of t_p), ``packing``, ``broadcast 1`` to ``broadcast d`` (slots of
-        one step); the prefixes are absent when all nodes are known to be active, and so is the packing if then d = 1.
-        Completion time: `whole_time`, whichever M nodes are active.
+        Phases ``prefix``, ``prefix within classes`` (slots of t_p), ``packing``, ``broadcast 1`` to ``broadcast d``
+        (slots of one step); the prefixes are absent when all nodes are known to be active, and so is the packing if
+        then d = 1. Completion time: `whole_time`, whichever M nodes are active.
 
     Notes
     -----
@@ -149,58 +163,67 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
     classes = []
     for turn in turns[: origin.size]:  # with fewer than d packets, classes M..d-1 are known to be empty
         rows = np.flatnonzero(class_of == turn.shift)
-        within, _ = prefix_ranks(turn, _mask(network, origin[rows]))
-        classes.append(_class(turn, within, origin[rows], rows))
+        rank_within, _ = prefix_ranks(turn, _mask(network, origin[rows]))
+        classes.append(_class(turn, rank_within, origin[rows], rows))
     links = links_along(network)
-    full = isinstance(task, MultinodeBroadcast)
-    sides, longest = turns[0].sides, max(turns[0].sides) - 1
-    first = [prefix_hops(turns[0], links, [side - 1 for side in sides])]
-    second = [prefix_hops(each.rotation, links, [longest] * d) for each in classes]
-    names = [("prefix", 2 * sum(side - 1 for side in sides)), ("prefix within classes", 2 * d * longest)]
-    control = [] if full else [first, second]
-    return _schedule(network, task, model, classes, links, control, names, 1, 1, packing=not full or d > 1)
+    if isinstance(task, MultinodeBroadcast):
+        return _schedule(network, task, model, classes, links, [], packing=d > 1)
+    steps = [side - 1 for side in turns[0].sides]
+    within = [prefix_hops(each.rotation, links, [max(steps)] * d) for each in classes]
+    control = [
+        _Control("prefix", 2 * sum(steps), [prefix_hops(turns[0], links, steps)]),
+        _Control("prefix within classes", 2 * d * max(steps), within),
+    ]
+    return _schedule(network, task, model, classes, links, control)
+
+
+class _Control(NamedTuple):
+    """A prefix phase: its slots, and step and link of the control hops of each tree."""
+
+    name: str
+    slots: int
+    trees: list[tuple[IntArray, IntArray]]
 
 
 def _schedule(
     network: Network,
     task: Task,
     model: Model,
-    classes: list[RotatedClass],
+    classes: Sequence[RotatedClass],
     links: IntArray,
-    control: list[list[tuple[IntArray, IntArray]]],
-    control_phases: list[tuple[str, int]],
-    halves: int,
-    parts: int,
-    packing: bool,
+    control: Sequence[_Control],
+    *,
+    halves: int | None = None,
+    packing: bool = True,
 ) -> Schedule:
-    """Put the phases one after the other: control hops, packing, broadcasts."""
+    """Put the phases one after the other: prefixes, packing, broadcasts. `halves` is None for whole packets."""
     d = links.shape[1]
-    phases = [Phase(name, slots, model.control_time) for (name, slots), _ in zip(control_phases, control, strict=False)]
+    parts = 1 if halves is None else d * halves
+    each_half = halves or 1
     longest = max(classes[0].rotation.sides) - 1
-    largest = max(each.size for each in classes)
-    subphases = subphase_slots(rotations(_grid(network)), largest, halves)
-    length = Fraction(1, parts)
+    subphases = subphase_slots(rotations(_grid(network)), max(each.size for each in classes), each_half)
+    phases = [Phase(each.name, each.slots, model.control_time) for each in control]
     if packing:
-        phases.append(Phase("packing", d * longest * halves, length))
-    phases += [Phase(f"broadcast {turn}", slots, length) for turn, slots in enumerate(subphases, 1)]
+        phases.append(Phase("packing", d * longest * each_half, Fraction(1, parts)))
+    phases += [Phase(f"broadcast {turn}", slots, Fraction(1, parts)) for turn, slots in enumerate(subphases, 1)]
 
-    packets = sum(each.size for each in classes) * halves
-    hops = packets * (network.node_count - 1) + sum(step.size for together in control for step, _ in together)
+    packets = sum(each.size for each in classes) * each_half
+    hops = packets * (network.node_count - 1) + sum(step.size for each in control for step, _ in each.trees)
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
     at = first_slot = 0
-    for together, phase in zip(control, phases, strict=False):
-        step = np.concatenate([each for each, _ in together])
+    for each in control:
+        step = np.concatenate([step for step, _ in each.trees])
         order = np.argsort(step, kind="stable")
         rows = slice(at, at + step.size)
         columns[0][rows] = first_slot + step[order]
-        columns[1][rows] = np.concatenate([link for _, link in together])[order]
+        columns[1][rows] = np.concatenate([link for _, link in each.trees])[order]
         columns[2][rows] = CONTROL
         at += step.size
-        first_slot += phase.slots
+        first_slot += each.slots
     if packing:
-        at = write_packing(columns, at, first_slot, classes, links, longest, halves)
-        first_slot += d * longest * halves
-    write_rounds(columns, at, first_slot, classes, links, subphases, halves)
+        at = write_packing(columns, at, first_slot, classes, links, longest, each_half)
+        first_slot += d * longest * each_half
+    write_rounds(columns, at, first_slot, classes, links, subphases, each_half)
     return Schedule(network, task, model, *columns, parts=parts, phases=phases)
 
 
@@ -257,7 +280,7 @@ def _meets_port_bound(network: Network, task: Task, model: Model, *, split: bool
     if not network.link_count:
         return True
     bound = Fraction(network.node_count - 1, int(network.in_degree.min()))
-    return _claim(network, task, model, split=split) == (bound if split else Fraction(-(-bound // 1)))
+    return _claim(network, task, model, split=split) == (bound if model.split else math.ceil(bound))
 
 
 def _algorithm(task: type[Task], split: bool) -> Algorithm:

@@ -94,8 +94,8 @@ def split_time(
 
     Notes
     -----
-    Equal sides p: ``2d(p-1) t_p + [d(p-1) + (p-1)/gamma * sum_j ceil(M/p^j)] / d``; full: ``(N-1)/(gamma d)``, the lower
-    bound (4). Unequal sides: the prefix and packing phases take the longest side for p.
+    Equal sides p: ``2d(p-1) t_p + [d(p-1) + (p-1)/gamma * sum_j ceil(M/p^j)] / d``; full: ``(N-1)/(gamma d)``, the
+    lower bound (4). Unequal sides: the prefix and packing phases take the longest side for p.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Grid, IntArray, Network
 
 __all__ = ["Columns", "RotatedClass", "Rotation", "links_along", "rotations"]
@@ -157,17 +158,8 @@ def links_along(network: Network) -> IntArray:
     >>> links_along(ring(4))[:, 0].tolist()
     [[0, 1], [2, 3], [4, 5], [6, 7]]
     """
-    grid = network.grid or Grid((1,), (False,))
-    kept = _kept(grid)
-    table = np.full((network.node_count, len(kept), 2), -1, np.int32)
-    for column, i in enumerate(kept):
-        side, stride = grid.sides[i], grid.strides[i]
-        step = network.link_target // stride % side - network.link_source // stride % side
-        around = side - 1 if grid.wraps[i] else side
-        for way, (near, far) in enumerate(((1, -around), (-1, around))):
-            links = np.flatnonzero((step == near) | (step == far))
-            table[network.link_source[links], column, way] = links
-    return table
+    kept = _kept(network.grid) if network.grid else []
+    return grid_links(network)[:, kept] if kept else np.empty((network.node_count, 0, 2), np.int32)
 
 
 def stacked(classes: Sequence[RotatedClass]) -> tuple[IntArray, IntArray, IntArray, IntArray]:

@@ -28,8 +28,8 @@ def round_slots(side: int, wraps: bool, halves: int = 1) -> int:
     wraps : bool
         Whether it is a ring.
     halves : int
-        1, or 2 for packets cut in halves, of which each takes a slot to cross a link. On a ring one half goes up and one
-        down; on a line the second half follows when the first has arrived everywhere.
+        1, or 2 for packets cut in halves, of which each takes a slot to cross a link. On a ring one half goes up and
+        one down; on a line the second half follows when the first has arrived everywhere.
 
     Examples
     --------
@@ -56,8 +56,8 @@ def subphase_slots(rotations: Sequence[Rotation], packets: int, halves: int = 1)
     Returns
     -------
     list of int
-        For subphase l the longest, over the classes, of ``ceil(packets / places[d-l+1])`` rounds along digit d-l. Classes
-        that went on by themselves could meet in a dimension (digest, X5).
+        For subphase l the longest, over the classes, of ``ceil(packets / places[d-l+1])`` rounds along digit d-l.
+        Classes that went on by themselves could meet in a dimension (digest, X5).
 
     References
     ----------

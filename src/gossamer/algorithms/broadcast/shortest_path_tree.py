@@ -1,0 +1,136 @@
+"""Broadcast down a shortest-path tree, on any network: all children at once, or the slowest subtree first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.trees import RootedTree, shortest_path_tree, unreachable
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import Broadcast, Task
+
+__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "tree_broadcast"]
+
+
+def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
+    """Return how long each subtree needs and when each node is reached, when a node sends one packet a slot.
+
+    Returns
+    -------
+    needed : int32[N]
+        Slots from the one in which a node has the message until its subtree has it: with the children's values in
+        decreasing order ``b_1 >= b_2 >= ...``, ``b = max_i (b_i + i)``, and 0 at a leaf.
+    time : int32[N]
+        Slots until a node has the message; 0 at the root. Both are 0 outside the tree.
+
+    Notes
+    -----
+    The least possible time on that tree. O(m log m) for m nodes.
+
+    References
+    ----------
+    Equation (6.1) of seed 004.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> needed, time = one_port_times(shortest_path_tree(gossamer.network("hypercube:3"), 0))
+    >>> int(needed[0]), time.tolist()
+    (3, [0, 3, 2, 3, 1, 3, 2, 3])
+    """
+    from gossamer.algorithms.broadcast import _kernels
+
+    needed, time = np.zeros((2, tree.depth.size), np.int32)
+    _kernels.one_port_times(tree.order, tree.parent_link, tree.network.link_source, needed, time)
+    return needed, time
+
+
+def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Broadcast down the breadth-first tree of the root.
+
+    Parameters
+    ----------
+    network : Network
+        Any network in which the root reaches every terminal. Branches without a terminal are left out.
+    task : Broadcast
+    model : Model
+        With ports ``all`` a node sends to all its children at once; with one port to one after the other, the child
+        whose subtree needs the longest first.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        One hop for each node of the tree but the root.
+
+    Notes
+    -----
+    All ports: the largest distance from the root to a terminal, which is optimal for whole messages. One port: the
+    optimum for that tree, ``max_i (b_i + i)`` at the root; another tree may do better. A node never holds more than
+    the one packet. O(N + L) time, O(N log N) with one port.
+
+    References
+    ----------
+    Algorithm B2 of the digest of seed 004, section 5.1; equation (6.1) of seed 004.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, task = gossamer.network("array:3x3"), gossamer.task("broadcast")
+    >>> tree_broadcast(net, task, Model()).completion_time
+    Fraction(4, 1)
+    >>> tree_broadcast(net, task, Model(ports="one")).completion_time
+    Fraction(4, 1)
+    """
+    tree = shortest_path_tree(network, _root(task))
+    time = tree.depth if model.ports == "all" else one_port_times(tree)[1]
+    nodes = tree.order[1:]
+    nodes = nodes[np.argsort(time[nodes], kind="stable")]
+    return Schedule(network, task, model, time[nodes] - 1, tree.parent_link[nodes], np.zeros(nodes.size, np.int32))
+
+
+def _root(task: Task) -> int:
+    return cast(Broadcast, task).root
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    lost = unreachable(network, _root(task))
+    return None if lost is None else f"finds no path from the root to node {network.node_name(lost)}"
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction:
+    if model.ports == "all":
+        return Fraction(int(network.distances(_root(task))[: network.terminal_count].max()))
+    return Fraction(int(one_port_times(shortest_path_tree(network, _root(task)))[0][_root(task)]))
+
+
+def _optimal(network: Network, task: Task, model: Model) -> bool:
+    if model.split:
+        return False
+    if model.ports == "all":
+        return True
+    edges = network.node_count - 1
+    if network.link_count == 2 * edges and (not edges or int(network.reverse_link.min()) >= 0):  # a tree
+        return True
+    distance = network.distances(_root(task))[: network.terminal_count]
+    doublings = (network.terminal_count - 1).bit_length()
+    return _claim(network, task, model) == max(int(distance.max()), doublings)
+
+
+SHORTEST_PATH_TREE = Algorithm(
+    name="shortest-path-tree",
+    task=Broadcast,
+    builder=tree_broadcast,
+    reason=_reason,
+    claim=_claim,
+    networks="any in which the root reaches every node",
+    source="seed 004, 3.1 and (6.1)",
+    summary="down the breadth-first tree; with one port the slowest subtree first",
+    optimal=_optimal,
+)

@@ -1,0 +1,134 @@
+"""Bounds for one message that spreads from node to node, each of which passes it on at most once a step.
+
+They hold for each broadcast of a task when nodes send one packet a slot, and, backwards in time, for each reduction
+when nodes receive one packet a slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.demands import Counts, HubDemand
+from gossamer.bounds.metric import MAX_SEARCHES, at_least
+from gossamer.bounds.problem import Problem, quantity
+
+__all__ = ["broadcast_bounds", "doubling_time", "tree_time"]
+
+MAX_DEPTH = 2000
+"""Trees deeper than this are left to the distance bound."""
+
+_MESSAGES = 16
+"""How many messages, those that travel furthest, are looked at."""
+
+
+def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
+    """Yield the doubling bound of a message, and on a tree the exact time of its broadcast."""
+    if not problem.whole:
+        return
+    for demand in problem.demands:
+        fan_limited = problem.send_limited if demand.outward else problem.receive_limited
+        if not demand.shared or not fan_limited:
+            continue
+        if isinstance(demand, HubDemand):
+            hubs = problem.hubs(demand)
+            far = problem.metric.eccentricities(hubs, not demand.outward)
+            order = np.argsort(-far, kind="stable")[:_MESSAGES]
+            cases = [(int(v), problem.metric.profile(int(v), not demand.outward), None) for v in hubs[order]]
+        else:
+            rows = np.argsort(-np.diff(demand.first), kind="stable")[:MAX_SEARCHES]
+            targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
+            starts = demand.origin[rows].tolist()
+            cases = [
+                (v, np.bincount(np.append(problem.metric.between(np.full(t.size, v), t), 0)), t)
+                for v, t in zip(starts, targets, strict=True)
+            ]
+        yield from _spread(problem, demand.what, demand.outward, cases)
+
+
+def _spread(problem: Problem, what: str, outward: bool, cases: list[tuple[int, Counts, Counts | None]]) -> Iterator[Bound]:
+    verb = "reach" if outward else "come from"
+    way = "passing it on once a step" if outward else "taking in one a step"
+    doubling = max((*doubling_time(profile), node) for node, profile, _ in cases)
+    steps, distance, count, node = doubling
+    far = f" at least {distance} hops away" if distance else ", itself included"
+    text = f"the {what} of node {problem.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
+    yield Bound(
+        "doubling", Fraction(steps), text, "broadcast",
+        "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
+    )  # fmt: skip
+    trees = [(tree_time(problem, node, targets), -node) for node, _, targets in cases[:4]]
+    steps, node = max((s, v) for s, v in trees)
+    if steps:
+        text = f"on a tree, the {what} of node {problem.name(-node)} takes exactly {quantity(steps, 'step')}, {way}"
+        yield Bound("tree broadcast", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, (6.1)")
+
+
+def doubling_time(profile: Counts) -> tuple[int, int, int]:
+    """Return T_d, d and R_d with the largest T_d = min{t : C(t,d) + ... + C(t,t) >= R_d}.
+
+    R_d is the number of nodes at distance at least d that the message must reach; at most C(t,l) nodes can be reached in
+    t steps by a path of length l along which they learned it.
+
+    Examples
+    --------
+    >>> doubling_time(np.array([1, 2, 1])), doubling_time(np.array([1, 3]))
+    ((2, 0, 4), (2, 0, 4))
+    """
+    far = at_least(profile).tolist()
+    best = (0, 0, far[0])
+    # on long paths, large distances decide
+    for d in sorted({0, *range(max(1, len(far) - MAX_DEPTH), len(far))}):
+        steps = max(best[0], d)
+        while not _reaches(steps, d, far[d]):
+            steps += 1
+        if steps > best[0]:
+            best = (steps, d, far[d])
+    return best
+
+
+def _reaches(steps: int, distance: int, nodes: int) -> bool:
+    """Whether C(steps, distance) + ... + C(steps, steps) >= nodes."""
+    total, term = 0, 1
+    for length in range(steps, distance - 1, -1):
+        total += term
+        if total >= nodes:
+            return True
+        term = term * length // (steps - length + 1)
+    return False
+
+
+def tree_time(problem: Problem, root: int, targets: Counts | None) -> int:
+    """Return the exact least time of a one-port broadcast in a tree, 0 if the network is not one (or too deep).
+
+    With the children's times b_1 >= b_2 >= ..., a node takes max(b_i + i) steps; branches without targets take none.
+    """
+    net = problem.network
+    if net.link_count != 2 * (net.node_count - 1) or int(net.reverse_link.min(initial=0)) < 0:
+        return 0
+    search = net.breadth_first(root)
+    depth = int(search.distance[search.order[-1]])
+    if search.order.size < net.node_count or depth > MAX_DEPTH:
+        return 0
+    parent = np.full(net.node_count, root, np.int64)
+    reached = search.order[1:]
+    parent[reached] = net.link_source[search.parent_link[reached]]
+    time = np.full(net.node_count, -1, np.int64)  # -1: no target in the branch
+    time[: net.terminal_count] = 0
+    if targets is not None:
+        time[:] = -1
+        time[targets] = 0
+    ends = np.searchsorted(search.distance[search.order], np.arange(depth + 2))
+    for level in range(depth, 0, -1):
+        nodes = search.order[ends[level] : ends[level + 1]]
+        nodes = nodes[time[nodes] >= 0]
+        if not nodes.size:
+            continue
+        nodes = nodes[np.lexsort((-time[nodes], parent[nodes]))]
+        above, first = np.unique(parent[nodes], return_index=True)
+        rank = np.arange(nodes.size) - np.repeat(first, np.diff(np.append(first, nodes.size))) + 1
+        time[above] = np.maximum(time[above], np.maximum.reduceat(time[nodes] + rank, first))
+    return int(time[root])

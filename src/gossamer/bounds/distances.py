@@ -1,0 +1,45 @@
+"""Bounds from distance: a message needs a step for each hop of a shortest path, if it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.demands import HubDemand
+from gossamer.bounds.problem import Problem, quantity
+
+__all__ = ["distance_bounds"]
+
+
+def distance_bounds(problem: Problem) -> Iterator[Bound]:
+    """Yield, for each demand, the distance of the message that travels furthest.
+
+    Parts can be so small that distance costs no time: in the split model there is no such bound.
+    """
+    if not problem.whole:
+        return
+    for demand in problem.demands:
+        if isinstance(demand, HubDemand):
+            hubs = problem.hubs(demand)
+            reach = problem.metric.eccentricities(hubs, not demand.outward)
+            hub = int(hubs[np.argmax(reach)])
+            row = problem.metric.row(hub, not demand.outward)
+            source, target = hub, int(np.argmax(row))
+            steps = int(row[target])
+            if not demand.outward:
+                source, target = target, source
+        else:
+            distance = problem.metric.between(demand.origin[demand.message], demand.target)
+            row_of = int(np.argmax(distance))
+            source, target = int(demand.origin[demand.message[row_of]]), int(demand.target[row_of])
+            steps = int(distance[row_of])
+        name = "eccentricity" if demand.shared else "distance"
+        text = (
+            f"a {demand.what} of node {problem.name(source)} must reach node {problem.name(target)}, "
+            f"{quantity(steps, 'hop')} away"
+        )
+        paper = "Dimakopoulos 1996, 3.1: broadcast takes the eccentricity" if demand.shared else "folklore: a step a hop"
+        yield Bound(name, Fraction(steps), text, "distance", paper)

@@ -1,0 +1,116 @@
+"""Bounds from what one node must receive or send over its links or its port.
+
+A node that must receive m messages over in-links of capacity c needs ceil(m/c) steps; if R of them come from at
+least d hops away, these arrive from step d on, so d-1 + ceil(R/c) steps. The same holds for sending, backwards in
+time. Under a port limit, c is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.demands import Counts, HubDemand
+from gossamer.bounds.metric import MAX_SEARCHES, MAX_VISITS, at_least
+from gossamer.bounds.problem import Problem, quantity
+from gossamer.errors import NetworkError
+
+__all__ = ["port_bounds"]
+
+SMALL = 4096
+"""Up to so many nodes, the most promising `MAX_SEARCHES` are refined by distances; beyond, only the most loaded."""
+
+
+class _Found(NamedTuple):
+    """So many steps, because `node` handles `count` messages of nodes at least `distance` away."""
+
+    steps: Fraction
+    node: int
+    count: int
+    distance: int
+
+
+def port_bounds(problem: Problem) -> Iterator[Bound]:
+    """Yield the bound of the node that receives most for its links, and of the one that sends most.
+
+    Every node is looked at; the refinement by distances is worked out for at most `MAX_SEARCHES` of them.
+    """
+    for incoming in (True, False):
+        nodes, capacity = problem.nodes, problem.node_capacity(incoming)
+        count = np.zeros(nodes.size, np.int64)
+        for demand in problem.demands:
+            count += demand.handled(nodes, incoming)
+        busy = np.flatnonzero(count)
+        stuck = busy[capacity[busy] == 0]
+        if stuck.size:
+            way = "enters" if incoming else "leaves"
+            raise NetworkError(f"network {problem.network.spec!r}: no link {way} node {problem.name(stuck[0])}")
+        if not busy.size:
+            continue
+        ratio = count[busy] / capacity[busy]
+        node = int(busy[np.argmax(ratio)])
+        best = _Found(problem.steps(count[node], capacity[node]), node, int(count[node]), 1)
+        demand = problem.demands[0]
+        if problem.whole and len(problem.demands) == 1 and isinstance(demand, HubDemand):
+            refined = (
+                _refined(problem, demand, v, int(capacity[v]), incoming)
+                for v in _candidates(problem, demand, busy, ratio, incoming)
+            )
+            best = max([best, *refined], key=lambda found: found.steps)
+        yield _bound(problem, best, int(capacity[best.node]), incoming)
+
+
+def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bound:
+    demand = problem.demands[0]
+    verb, preposition = ("receive", "from") if incoming else ("send", "to")
+    links = int(problem.degrees(incoming)[found.node])
+    over = f"over {quantity(links, 'link')}"
+    if capacity < links:
+        over = "one a step"
+    elif capacity > links:
+        over += f" of capacity {capacity:,}"
+    far = f" {preposition} nodes at least {found.distance} hops away" if found.distance > 1 else ""
+    source = "Dimakopoulos 1996, (3.3) and Theorem 3.6"
+    if demand.shared:
+        source = "Varvarigos and Bertsekas 1994, (3a), (3b), (4a), (4b)"
+    if found.distance > 1:
+        source += "; with the steps of the nearest of them"
+    text = f"node {problem.name(found.node)} must {verb} {quantity(found.count, problem.what)}{far}, {over}"
+    return Bound(f"node {verb}s", found.steps, text, "ports", source)
+
+
+def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Counts, incoming: bool) -> list[int]:
+    """Choose the nodes to refine: those that have most to do for their links, then those furthest from others."""
+    if demand.shared and demand.outward != incoming:
+        return []  # the hub's own message alone: its distance bound says it all
+    by_row = not demand.everywhere and demand.outward == incoming  # needs distances to hubs, not a profile
+    limit = MAX_SEARCHES
+    if by_row:
+        limit = max(1, min(limit, MAX_VISITS // (problem.network.node_count + problem.network.link_count)))
+    if problem.network.node_count > SMALL:
+        top = np.flatnonzero(ratio == ratio.max())
+        order = top[np.linspace(0, top.size - 1, min(top.size, limit)).astype(np.int64)]
+    else:
+        order = np.lexsort((-problem.metric.eccentricities(busy, incoming), -ratio))
+    chosen = busy[order]
+    if not by_row:  # of nodes with the same distances and the same load, one is enough
+        key = problem.metric.canonical(chosen) * (chosen.size + 1) + np.unique(ratio[order], return_inverse=True)[1]
+        chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
+    return [int(v) for v in chosen[:limit]]
+
+
+def _refined(problem: Problem, demand: HubDemand, node: int, capacity: int, incoming: bool) -> _Found:
+    """Return max over d of d-1 + ceil(R_d/capacity) at a node."""
+    if demand.everywhere or demand.outward != incoming:
+        far = at_least(problem.metric.profile(node, incoming))
+    else:
+        far = at_least(np.bincount(problem.metric.row(node, incoming)[demand.hubs]))
+    if far.size < 2:
+        return _Found(Fraction(0), node, 0, 1)
+    times = np.arange(far.size - 1) - (-far[1:] // capacity)
+    k = int(np.argmax(times))
+    return _Found(Fraction(int(times[k])), node, int(far[k + 1]), k + 1)

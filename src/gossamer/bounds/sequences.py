@@ -1,0 +1,73 @@
+"""Bounds for tasks whose messages wait for others: the broadcasts of an allreduce follow its reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.problem import Problem
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter, Task
+
+__all__ = ["sequence_bounds"]
+
+_SOURCE = "folklore: the result of a block leaves its root after the last contribution arrived"
+
+
+def sequence_bounds(problem: Problem, best: Callable[[Network, Task, Model], Bound]) -> Iterator[Bound]:
+    """Yield the bounds of an allreduce that add times of its two halves.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is asked; anything but an allreduce has no such bound.
+    best : callable
+        ``(network, task, model) -> Bound``: the largest bound of another task.
+
+    Notes
+    -----
+    Each block is reduced before it is broadcast, so the two take the sum of their bounds. The last reduction ends no
+    earlier than a reduce-scatter can, and its block must still be broadcast from its root; the first broadcast begins
+    no earlier than the shortest reduction ends, and all broadcasts follow it.
+    """
+    if not isinstance(problem.task, Allreduce) or not problem.demands:
+        return
+    net, model = problem.network, problem.model
+    roots = np.zeros(1, np.int64) if problem.invariant else np.arange(net.terminal_count, dtype=np.int64)
+    reach = problem.metric.eccentricities(roots) + problem.metric.eccentricities(roots, True)
+    root = int(roots[np.argmax(reach)])
+    reduce, broadcast = best(net, Reduce(root), model), best(net, Broadcast(root), model)
+    yield Bound(
+        "reduce, then broadcast", reduce.value + broadcast.value,
+        f"block of root {problem.name(root)}: {reduce.value} to reduce ({reduce.witness}), then {broadcast.value} to "
+        f"broadcast ({broadcast.witness})",
+        "sequence", _SOURCE,
+    )  # fmt: skip
+    for whole, first, last, name in (
+        (ReduceScatter(), False, True, "reduce-scatter, then broadcast"),
+        (MultinodeBroadcast(), True, False, "reduce, then multinode broadcast"),
+    ):
+        bound = best(net, whole, model)
+        least = _least(problem, roots, inward=first)
+        single = "one more broadcast" if last else "a first reduction"
+        yield Bound(
+            name, bound.value + least,
+            f"{bound.value} for the {whole.name} ({bound.witness}) and at least {least} for {single}",
+            "sequence", _SOURCE,
+        )  # fmt: skip
+
+
+def _least(problem: Problem, roots: np.ndarray, inward: bool) -> Fraction:  # type: ignore[type-arg]
+    """Return a time that no single broadcast, or `inward` reduction, beats from any root."""
+    if problem.whole:
+        steps = int(problem.metric.eccentricities(roots, inward).min())
+        if problem.receive_limited if inward else problem.send_limited:
+            steps = max(steps, (problem.network.terminal_count - 1).bit_length())
+        return Fraction(steps)
+    # every node but the root receives (or sends) one message over its links
+    capacity = np.sort(problem.node_capacity(not inward)[: problem.network.terminal_count])
+    return Fraction(1, int(capacity[min(1, capacity.size - 1)]))

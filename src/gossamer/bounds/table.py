@@ -1,0 +1,100 @@
+"""The table of bounds, and the functions that evaluate it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.boxes import box_bounds
+from gossamer.bounds.broadcasts import broadcast_bounds
+from gossamer.bounds.cuts import cut_bounds
+from gossamer.bounds.distances import distance_bounds
+from gossamer.bounds.fat_trees import branch_bounds, routing_node_bounds
+from gossamer.bounds.loads import load_bounds
+from gossamer.bounds.ports import port_bounds
+from gossamer.bounds.problem import Problem
+from gossamer.bounds.separators import separator_bounds
+from gossamer.bounds.sequences import sequence_bounds
+from gossamer.bounds.sweeps import sweep_bounds
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.tasks import Task
+
+__all__ = ["FAMILIES", "best_bound", "bounds"]
+
+
+def best_bound(network: Network, task: Task, model: Model) -> Bound:
+    """Return the largest lower bound; see `bounds`.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> print(best_bound(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Model(ports="one")))
+    32 steps, total hops: all messages together need 512 hops, made by 16 nodes that send one packet a step each
+    """
+    return bounds(network, task, model)[0]
+
+
+def _sequences(problem: Problem) -> Iterator[Bound]:
+    return sequence_bounds(problem, best_bound)
+
+
+FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
+    port_bounds,
+    distance_bounds,
+    broadcast_bounds,
+    load_bounds,
+    cut_bounds,
+    box_bounds,
+    sweep_bounds,
+    branch_bounds,
+    separator_bounds,
+    routing_node_bounds,
+    _sequences,
+)
+"""Every family of bounds: from a problem to its bounds."""
+
+
+def bounds(network: Network, task: Task, model: Model) -> tuple[Bound, ...]:
+    """Return lower bounds on the completion time of a task, the largest first.
+
+    Parameters
+    ----------
+    network, task, model
+        What is asked.
+
+    Returns
+    -------
+    tuple of Bound
+        At least one. Bounds of equal value are in the order of `FAMILIES`. A task for which nothing has to move has the
+        single bound of 0 steps.
+
+    Raises
+    ------
+    TaskError
+        If the task does not fit the network.
+    NetworkError
+        If a message has no path to a target.
+
+    Notes
+    -----
+    A value v means that no schedule that `gossamer.verify` accepts takes less than v steps. Whole messages move in whole
+    steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of ever
+    smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are
+    left out, which keeps every bound valid. Nothing in it costs more than O(N + L) for each of at most 512
+    searches, and one search is enough where network and task look the same from every node.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> for bound in bounds(gossamer.network("ring:8"), gossamer.task("alltoall"), gossamer.Model())[:2]:
+    ...     print(bound)
+    8 steps, total hops: all messages together need 128 hops, made over 16 links
+    8 steps, cut across dimension 0: 4 nodes 0 <= x_0 <= 3 | 4 nodes, 2 links across: 16 messages must leave
+    """
+    problem = Problem(network, task, model)
+    if not problem.demands:
+        return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
+    found = [bound for family in FAMILIES for bound in family(problem)]
+    return tuple(sorted(found, key=lambda bound: -bound.value))

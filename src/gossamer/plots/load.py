@@ -1,0 +1,298 @@
+"""The picture of link load: how many packets cross each link over the whole schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, plural, sequential, write
+from gossamer.plots.layout import Layout, Points, lay_out
+from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
+from gossamer.plots.link_groups import link_groups
+from gossamer.schedules import Schedule, link_load, verify
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["NODE_LIMIT", "load_figure", "LoadSheet", "load_sheet", "paint_load"]
+
+NODE_LIMIT = 20_000
+"""Networks with more nodes, or ten times as many links, are not drawn; the loads of each group of links are."""
+_NAMED = 64
+_ARROWS = 800
+_MERGED = 2_000
+"""With more lines than this, those of one load become one path, in chunks that renderers take."""
+_CHUNK = 500
+_RASTER = 60_000
+"""With more lines than this, they are pixels also in a vector file, to keep it small."""
+_PAGE = (8.8, 8.2)
+_LEVELS = 8
+_NOWHERE = np.zeros(2)
+
+
+def load_figure(schedule: Schedule) -> Figure:
+    """Draw the network with every link coloured and widened by its load, the packets that cross it.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid schedule, explicit or invariant; control packets do not count.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure of its own, unknown to pyplot. Above `NODE_LIMIT` nodes it shows the least, mean and largest load of
+        each group of links (dimension and direction, generator, level) instead of the network.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Notes
+    -----
+    O(hops + links) and the layout, see `gossamer.plots.layout.lay_out`.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("array:3")
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> figure = load_figure(s)
+    >>> figure.axes[0].collections[0].get_array().tolist()
+    [0.0, 1.0]
+    """
+    from matplotlib.figure import Figure
+
+    verify(schedule).raise_if_invalid()
+    sheet = load_sheet(schedule)
+    figure = Figure(figsize=(sheet.width, sheet.height), facecolor=PAPER)
+    paint_load(figure, schedule, sheet)
+    return figure
+
+
+class LoadSheet(NamedTuple):
+    """The page of a picture: its size in inches, the layout if the network is drawn, and the part of the plane seen."""
+
+    width: float
+    height: float
+    layout: Layout | None = None
+    low: Points = _NOWHERE
+    high: Points = _NOWHERE
+
+    @property
+    def unit(self) -> float:
+        """Points of the page for one unit of the layout."""
+        spans = self.high - self.low
+        return 72 * float(min(_PAGE[0] / spans[0], _PAGE[1] / spans[1], 1.0))
+
+
+def load_sheet(schedule: Schedule) -> LoadSheet:
+    """Return the page for the picture of a schedule's load."""
+    network = schedule.network
+    if network.node_count > NODE_LIMIT or network.link_count > 10 * NODE_LIMIT:
+        return LoadSheet(7.6, 2.1 + 0.3 * min(len(link_groups(network).names), _NAMED))
+    layout = lay_out(network)
+    lines = [lines.points.reshape(-1, 2) for lines in link_lines(network, layout, 0.27, 0.1)]
+    seen = np.concatenate([layout.positions - 0.3, layout.positions + 0.3, *lines])
+    low, high = seen.min(axis=0) - 0.1, seen.max(axis=0) + 0.1
+    if layout.blocks:
+        high[1] += 0.7
+    sheet = LoadSheet(0, 0, layout, low, high)
+    size = (high - low) * sheet.unit / 72
+    return sheet._replace(width=max(float(size[0]) + 0.4, 6.4), height=float(size[1]) + 1.75)
+
+
+def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
+    """Paint the picture on a figure, or part of one, of the size of the sheet."""
+    load, layout = link_load(schedule), sheet.layout
+    width, height = sheet.width, sheet.height
+    top = heading(figure, schedule, width, height)
+    if layout is None:
+        _paint_groups(figure, schedule, load, width, height, top)
+        return
+    scale, note = _scale(load)
+    notes = ["A link is drawn to the right of its direction of travel, grey if nothing crosses it.", *layout.notes, note]
+    foot = caption(figure, " ".join(notes).strip(), width, height)
+    bar_at = foot + 0.36
+    size = (sheet.high - sheet.low) * sheet.unit / 72
+    room = height - top - bar_at - 0.2
+    axes = figure.add_axes(
+        (
+            (width - size[0]) / 2 / width,
+            (bar_at + 0.2 + (room - size[1]) / 2) / height,
+            size[0] / width,
+            size[1] / height,
+        )
+    )
+    axes.set_axis_off()
+    axes.set(xlim=(sheet.low[0], sheet.high[0]), ylim=(sheet.low[1], sheet.high[1]))
+
+    unit = sheet.unit
+    names = _node_names(schedule, unit)
+    radius = 0.27 if names else float(np.clip(2.4 / unit, 0.06, 0.2))
+    widest = float(np.clip(0.13 * unit, 0.5, 3.4))
+    offset = min((0.5 * widest + max(0.035 * unit, 0.25)) / unit, 0.12)
+    lines = link_lines(schedule.network, layout, radius, offset)
+    ink = sum(float(np.hypot(*np.diff(g.points, axis=1).T).sum()) for g in lines) * unit
+    thin = float(np.clip(0.4 * (size * 72).prod() / max(ink, 1.0), 0.25, 0.5 * widest))
+    _paint_lines(axes, lines, load, scale, (thin, widest), unit)
+    _paint_nodes(axes, schedule, layout, names, radius, unit)
+    for x, y, text in layout.blocks:
+        write(axes, x, y + radius + STUB_LENGTH + 0.08, text, float(np.clip(0.6 * unit, 3, 8)), color=MUTED, ha="center", va="bottom")
+    _colour_bar(figure, scale, load, schedule, width, height, bar_at)
+
+
+def _scale(load: npt.NDArray[np.int64]) -> tuple[Any, str]:
+    """Return the mapping from loads to colours, and a note if it is not the plain one."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, Normalize, PowerNorm
+
+    most = max(int(load.max(initial=0)), 1)
+    colours = sequential().with_extremes(under=FAINT)
+    if most <= _LEVELS:
+        return ScalarMappable(BoundaryNorm(np.arange(0.5, most + 1), colours.N), colours), ""
+    used = load[load > 0]
+    if used.size > 20 and np.quantile(used, 0.9) < most / 6:
+        return ScalarMappable(PowerNorm(0.5, 1e-9, most), colours), "Colours and widths are on a square-root scale."
+    return ScalarMappable(Normalize(1e-9, most), colours), ""
+
+
+def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.int64], scale: Any,
+                 width: tuple[float, float], unit: float) -> None:  # fmt: skip
+    """Draw the lines, lightly loaded ones first, with arrowheads if they are few."""
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    count = sum(len(lines.link) for lines in groups)
+    thin, widest = width
+    for lines in groups:
+        order = np.argsort(load[lines.link], kind="stable")
+        points, loads = lines.points[order], load[lines.link][order]
+        paths, values = _merged(points, loads) if count > _MERGED else (list(points), loads)
+        share = np.clip(scale.norm(values.astype(float)) / max(1, scale.norm(load.max(initial=1))), 0, 1)
+        widths = np.where(values == 0, 0.5 * thin, thin + (widest - thin) * share)
+        style = {"norm": scale.norm, "cmap": scale.cmap, "rasterized": count > _RASTER}
+        axes.add_collection(
+            LineCollection(paths, linewidths=widths, array=values.astype(float), capstyle="butt", gid="links",
+                           zorder=1, **style)
+        )  # fmt: skip
+        if count <= _ARROWS:
+            heads = arrowheads(Lines(points, lines.link[order]), min(0.2, 3.4 * widest / unit))[loads > 0]
+            axes.add_collection(
+                PolyCollection(list(heads), array=loads[loads > 0].astype(float), edgecolors="none", gid="arrows",
+                               zorder=1.5, **style)
+            )  # fmt: skip
+
+
+def _merged(
+    points: npt.NDArray[np.float64], loads: npt.NDArray[np.int64]
+) -> tuple[list[npt.NDArray[np.float64]], npt.NDArray[np.int64]]:
+    """Join lines of one load, which are next to each other, into paths with gaps between the lines."""
+    cuts = np.flatnonzero(np.diff(loads)) + 1
+    paths, values = [], []
+    for a, b in zip([0, *cuts.tolist()], [*cuts.tolist(), len(loads)], strict=True):
+        for c in range(a, b, _CHUNK):
+            part = points[c : min(c + _CHUNK, b)]
+            gap = np.full((len(part), 1, 2), np.nan)
+            paths.append(np.concatenate([part, gap], axis=1).reshape(-1, 2)[:-1])
+            values.append(loads[a])
+    return paths, np.array(values)
+
+
+def _node_names(schedule: Schedule, unit: float) -> list[str] | None:
+    """Return short names of the nodes if they are few and the names fit inside."""
+    network = schedule.network
+    if network.node_count > _NAMED:
+        return None
+    names = [network.node_name(u).removeprefix("(").removesuffix(")") for u in range(network.node_count)]
+    if network.grid is not None and all(s <= 2 for s in network.grid.sides):
+        names = [name.replace(",", "") for name in names]
+    return names if _type_size(names, unit) >= 4.5 else None
+
+
+def _type_size(names: list[str], unit: float) -> float:
+    """Return the type size at which the longest name fits into a node, in points."""
+    return float(min(0.5 * unit / (0.62 * max(map(len, names))), 0.26 * unit, 9.0))
+
+
+def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str] | None, radius: float,
+                 unit: float) -> None:  # fmt: skip
+    network = schedule.network
+    area = (2 * radius * unit * 0.94) ** 2
+    for part, marker in ((slice(network.terminal_count), "o"), (slice(network.terminal_count, None), "s")):
+        x, y = layout.positions[part].T
+        if not x.size:
+            continue
+        if names:
+            axes.scatter(x, y, s=area if marker == "o" else area * 0.8, marker=marker, facecolor=PAPER, edgecolor=MUTED,
+                         linewidth=0.7, zorder=2, gid="nodes")  # fmt: skip
+        else:
+            axes.scatter(x, y, s=area * 0.5, marker=marker, facecolor=MUTED, edgecolor="none", zorder=2, gid="nodes",
+                         alpha=None if unit > 14 else 0.6)
+    if names:
+        size = _type_size(names, unit)
+        for (x, y), name in zip(layout.positions, names, strict=True):
+            write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3)
+
+
+def _colour_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: Schedule, width: float, height: float,
+                bottom: float) -> None:  # fmt: skip
+    from matplotlib.ticker import MaxNLocator
+
+    most = max(int(load.max(initial=0)), 1)
+    length = min(2.6, 0.45 * most) if most <= _LEVELS else 2.6
+    axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
+    bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
+    bar.outline.set_visible(False)
+    if most <= _LEVELS:
+        bar.set_ticks(range(1, most + 1))
+    else:
+        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+    bar.ax.minorticks_off()
+    bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
+    write(figure, (0.25 + length + 0.15) / width, (bottom + 0.055) / height, _unit_of(schedule), va="center")
+
+
+def _unit_of(schedule: Schedule) -> str:
+    what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"
+    return f"load of a link: {what} over the whole schedule"
+
+
+def _paint_groups(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], width: float, height: float,
+                  top: float) -> None:  # fmt: skip
+    """Show mean, least and largest load of each group of links as a bar with a whisker."""
+    groups = link_groups(schedule.network)
+    names, count = groups.names[:_NAMED], np.bincount(groups.group, minlength=len(groups.names))
+    mean = np.bincount(groups.group, load, minlength=count.size) / np.maximum(count, 1)
+    least, most = np.full(count.size, load.max(initial=0)), np.zeros(count.size, np.int64)
+    np.minimum.at(least, groups.group, load)
+    np.maximum.at(most, groups.group, load)
+    shown = slice(len(names))
+    notes = f"Bars: mean over the links of a group; whiskers: least and largest. Above {plural(NODE_LIMIT, 'node')} "
+    notes += "single links are not drawn."
+    if len(names) < len(groups.names):
+        notes += f" The first {len(names)} of {len(groups.names)} groups."
+    foot = caption(figure, notes, width, height)
+    left, right = 0.3 + 0.085 * max(map(len, names)), 1.2
+    axes = figure.add_axes(
+        (left / width, (foot + 0.5) / height, (width - left - right) / width, (height - top - foot - 0.6) / height)
+    )
+    row = np.arange(len(names))
+    axes.barh(row, mean[shown], height=0.62, color=sequential()(0.55))
+    axes.hlines(row, least[shown], most[shown], color=INK, linewidth=1.1)
+    for r, (low, middle, high, links) in enumerate(zip(least, mean, most, count, strict=True)):
+        if r < len(names):
+            text = f" {middle:,.0f}" if low == high else f" {low:,}–{high:,}"
+            write(axes, max(float(high), middle), r, text, 7.5, va="center", color=INK)
+            write(axes, 0, r, f" {plural(int(links), 'link')}", 7, va="center", color=PAPER)
+    axes.set(xlim=(0, max(1, int(load.max(initial=0))) * 1.02), ylim=(len(names) - 0.4, -0.6), yticks=row)
+    axes.set_yticklabels(names, fontsize=8.5, parse_math=False)
+    axes.set_xlabel(_unit_of(schedule), fontsize=8.5, color=INK)
+    axes.tick_params(labelsize=8, length=2, width=0.6, color=MUTED)
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(MUTED)
