@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
-WIDTH = 88
+WIDTH = 100
 
 _VARYING = (
-    (r"[\d.e+-]+ s to build, [\d.e+-]+ s to verify", "... s to build, ... s to verify"),
-    (r"process [\d.]+ [kMG]?B", "process ..."),
+    (r"^(took +)\S.*(\n {4,}.*)*", r"\1..."),
     (r'"(build_seconds|verify_seconds|seconds|peak_memory_bytes)": [\d.e+-]+', r'"\1": ...'),
 )
+"""What differs from run to run, and what is shown instead."""
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -298,12 +298,12 @@ def output_of(command: str) -> str:
         run = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
         text = run.stdout + run.stderr
     for pattern, instead in _VARYING:
-        text = re.sub(pattern, instead, text)
+        text = re.sub(pattern, instead, text, flags=re.MULTILINE)
     return "".join(line.rstrip() + "\n" for line in text.splitlines())
 
 
-def with_outputs(text: str) -> str:
-    """Return a page with the output of every ``console`` block renewed."""
+def with_outputs(text: str) -> tuple[str, dict[str, bytes]]:
+    """Return a page with the output of every ``console`` block renewed, and the pictures that the commands drew."""
 
     def renewed(block: re.Match[str]) -> str:
         commands = [line[2:] for line in block[1].splitlines() if line.startswith("$ ")]
@@ -311,32 +311,37 @@ def with_outputs(text: str) -> str:
         return f"```console\n{body}```"
 
     if not _BLOCK.search(text):
-        return text
-    with workplace():
-        return _BLOCK.sub(renewed, text)
+        return text, {}
+    with workplace() as folder:
+        page = _BLOCK.sub(renewed, text)
+        return page, {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
 
-def fresh_pages() -> Iterator[tuple[Path, str]]:
-    """Yield every page that this script writes to, with the text that it should have."""
+def fresh_pages() -> Iterator[tuple[Path, str, dict[str, bytes]]]:
+    """Yield every page that this script writes to, the text that it should have, and its pictures."""
     for name, make in GENERATED.items():
-        yield DOCS / name, make()
+        yield DOCS / name, make(), {}
     for path in sorted(DOCS.glob("*.md")):
         if path.name not in GENERATED:
             text = path.read_text(encoding="utf-8")
             if _BLOCK.search(text):
-                yield path, with_outputs(text)
+                yield path, *with_outputs(text)
 
 
 def stale_pages() -> list[Path]:
-    """Return the pages whose text is not what this script would write, and put the right text beside them."""
+    """Return the pages whose text is not what this script would write, and put the right text beside them.
+
+    Pictures must be there; what is in them is for the tests of the plots.
+    """
     stale = []
-    for path, text in fresh_pages():
+    for path, text, pictures in fresh_pages():
         beside = path.with_name(path.name + ".new")
         if path.exists() and path.read_text(encoding="utf-8") == text:
             beside.unlink(missing_ok=True)
         else:
             beside.write_text(text, encoding="utf-8")
             stale.append(path)
+        stale += [DOCS / "_static" / name for name in pictures if not (DOCS / "_static" / name).exists()]
     return stale
 
 
@@ -350,10 +355,12 @@ def main(arguments: list[str]) -> int:
     if arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    for path, text in fresh_pages():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
+    for path, text, pictures in fresh_pages():
+        fresh = {path: text.encode()} | {DOCS / "_static" / name: data for name, data in pictures.items()}
+        for place, data in fresh.items():
+            if not place.exists() or place.read_bytes() != data:
+                place.write_bytes(data)
+                print(f"wrote {place}")
         path.with_name(path.name + ".new").unlink(missing_ok=True)
     return 0
 

@@ -1,13 +1,13 @@
-"""PageRank on a parallel machine in which a node broadcasts its component only when it changed enough.
+"""PageRank on a parallel machine whose nodes broadcast a component only when it changed enough.
 
-Every node of an interconnection network computes one component (or some) of the fixed point x = f(x). Sending every
+Each node of an interconnection network computes one component (or a few) of the fixed point x = f(x). Sending every
 component to every node after each iteration is a multinode broadcast. Near the fixed point few components change, so
 a node keeps quiet unless its component differs by more than a tolerance from what it last told the others: a partial
-multinode broadcast. Each iteration's schedule is planned and verified, and compared with the full one.
+multinode broadcast. The schedule of each iteration is planned, verified, and compared with the full broadcast.
 
     python examples/fixed_point.py
     python examples/fixed_point.py --network hypercube:6 --plot curve.svg --csv curve.csv
-    python examples/fixed_point.py --graph imports:scipy --network array:16x16 torus:16x16
+    python examples/fixed_point.py --graph imports:networkx --network array:16x16 torus:16x16
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from gossamer.writing import whole_file
 
 
 class PageRank:
-    """The map f(x) = (1-damping)/n + damping * P x; it shrinks the sum of differences by the factor `damping`."""
+    """The map f(x) = (1-damping)/n + damping * P x, which shrinks the sum of differences by the factor `damping`."""
 
     def __init__(self, graph: nx.Graph, damping: float) -> None:
         weights = nx.to_scipy_sparse_array(graph, weight="weight", dtype=float)
@@ -38,192 +38,186 @@ class PageRank:
         self.n = len(graph)
         self.damping = damping
         self.dangling = out == 0
-        self.transition = scipy.sparse.csr_array(weights.multiply(share[:, None]).T)
-        exact = nx.pagerank(graph, alpha=damping, tol=1e-14, max_iter=10_000)
-        self.exact = np.array([exact[v] for v in graph])
+        self.P = scipy.sparse.csr_array(weights.multiply(share[:, None]).T)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        everywhere = (1 - self.damping + self.damping * x[self.dangling].sum()) / self.n
-        return everywhere + self.damping * (self.transition @ x)
-
-    def error(self, x: np.ndarray) -> float:
-        """Return the sum of the absolute errors, against networkx.pagerank."""
-        return float(abs(x - self.exact).sum())
+        """Return f(x); components without out-links share their weight among all."""
+        return (1 - self.damping + self.damping * x[self.dangling].sum()) / self.n + self.damping * (self.P @ x)
 
 
 @dataclass
-class Iteration:
-    """One iteration: who broadcasts, what all nodes know afterwards, and the steps it takes."""
+class Broadcast:
+    """The broadcast after one iteration; times in steps."""
 
-    active: list[int]
-    guarantee: float
-    partial: Fraction = Fraction(0)
-    control: Fraction = Fraction(0)
-    bound: Fraction = Fraction(0)
+    active: int
+    partial: Fraction  # of the partial multinode broadcast, all phases
+    control: Fraction  # of it, the phases of control packets
+    counting: Fraction  # of those, the first, after which every node knows how many are active
+    full: Fraction  # of the multinode broadcast
+    bound: Fraction  # that no partial broadcast can beat
+    guarantee: float  # what the sum of the errors is known to be at most afterwards
+
+    @property
+    def cheaper(self) -> Fraction:
+        """Steps when the nodes count the active ones first, then take the cheaper way."""
+        return min(self.partial, self.counting + self.full)
 
 
 @dataclass
 class Run:
-    """A network's iterations, and the steps of a full multinode broadcast on it."""
+    """The iterations on one network."""
 
     network: gossamer.Network
-    full: Fraction
-    as_accurate: int
-    iterations: list[Iteration] = field(default_factory=list)
-    silence: Fraction = Fraction(0)
-    error: float = 0.0
+    broadcasts: list[Broadcast]
+    silence: Fraction  # steps to find out at the end that no node is active
+    guarantee: float  # what the sum of the errors is known to be at most at the end
+    error: np.ndarray
+    full_iterations: int  # that reach the same guarantee when every component is broadcast
 
-    def cheaper(self, step: Iteration) -> Fraction:
-        """Return the steps when the nodes, once they know how many are active, take the cheaper of the two."""
-        return min(step.partial, step.control + self.full)
-
-    @property
-    def partial_total(self) -> Fraction:
-        return sum((step.partial for step in self.iterations), self.silence)
-
-    @property
-    def cheaper_total(self) -> Fraction:
-        return sum((self.cheaper(step) for step in self.iterations), self.silence)
-
-    @property
-    def full_total(self) -> Fraction:
-        return self.full * len(self.iterations)
+    def total(self, way: str) -> Fraction:
+        """Return the steps of all iterations; `way` is "partial", "cheaper" or "full"."""
+        return sum((getattr(b, way) for b in self.broadcasts), Fraction(0) if way == "full" else self.silence)
 
 
-def iterate(f: PageRank, node_count: int, tolerance: float, accuracy: float) -> tuple[np.ndarray, list[Iteration], bool]:
-    """Iterate until all nodes know that the sum of the errors is at most `accuracy`, or until no node has news.
+def iterate(
+    f: PageRank, nodes: int, tolerance: float, accuracy: float
+) -> tuple[np.ndarray, list[list[int]], list[float]]:
+    """Return what all nodes know at the end, the active nodes of each iteration, and what the error is at most.
 
-    Component i lives on node i mod node_count. `told` holds what every node knows: the values last broadcast. A node
-    is active if a component of its own moved by more than tolerance/n from what it told; its packet holds all of its
-    components. Let r = f(told) - told. A broadcast makes r zero at the active nodes and adds at most damping times
-    what was there elsewhere; quiet components have |r_i| <= tolerance/n. So all nodes can bound the sum of |r|, and
-    the error of `told` is at most that sum over 1 - damping. Each broadcast lowers the sum of |r| by at least
-    (1-damping)*tolerance/n, so the iteration ends.
+    Component i lives on node i mod nodes. All nodes know `told`, the values last broadcast. A node is active if
+    f(told) differs from told by more than tolerance/n in a component of its own; its packet holds all it has.
+
+    Let r = f(told) - told; the sum of the errors of told is at most sum |r| / (1-damping). Where a node is quiet,
+    |r_i| is at most tolerance/n. Where it broadcasts, r_i vanishes, and what it adds to r elsewhere sums to at most
+    damping * |r_i|. So every node can bound sum |r| after each broadcast, and all stop together when it is small
+    enough, or when no node is active. Each component broadcast lowers sum |r| by (1-damping) * tolerance/n or more:
+    it comes to an end. A last guarantee without active nodes says that the end was silence.
     """
-    owner = np.arange(f.n) % node_count
+    owner = np.arange(f.n) % nodes
     told = np.full(f.n, 1 / f.n)
-    iterations: list[Iteration] = []
-    while True:
-        change = f(told) - told
-        active = np.unique(owner[abs(change) > tolerance / f.n])
-        if not active.size:
-            return told, iterations, True
+    active_sets: list[list[int]] = []
+    guarantees: list[float] = []
+    while not guarantees or guarantees[-1] > accuracy:
+        r = f(told) - told
+        active = np.unique(owner[abs(r) > tolerance / f.n])
         news = np.isin(owner, active)
-        left = f.damping * abs(change[news]).sum() + (~news).sum() * tolerance / f.n
-        told[news] += change[news]
-        iterations.append(Iteration(active.tolist(), left / (1 - f.damping)))
-        if iterations[-1].guarantee <= accuracy:
-            return told, iterations, False
+        told[news] += r[news]
+        left = f.damping * abs(r[news]).sum() + (~news).sum() * tolerance / f.n
+        guarantees.append(float(left) / (1 - f.damping))
+        if not active.size:
+            break
+        active_sets.append(active.tolist())
+    return told, active_sets, guarantees
 
 
 def full_iterations(f: PageRank, accuracy: float) -> int:
-    """Return the iterations after which nodes that broadcast everything know that they are as accurate."""
-    x = np.full(f.n, 1 / f.n)
-    count = 0
-    while True:
-        change = f(x) - x
-        x += change
-        count += 1
-        if f.damping * abs(change).sum() / (1 - f.damping) <= accuracy:
-            return count
+    """Return after how many iterations nodes that broadcast every component know the same of their accuracy."""
+    x, count, known = np.full(f.n, 1 / f.n), 0, np.inf
+    while known > accuracy:
+        before, x, count = x, f(x), count + 1
+        known = f.damping * abs(x - before).sum() / (1 - f.damping)
+    return count
 
 
 def full_broadcast(network: gossamer.Network, components: int, split: bool) -> Fraction:
-    """Return the steps in which every component reaches every node; that all broadcast is known ahead."""
-    model = gossamer.Model(split=split)
-    steps = gossamer.plan(network, "multinode-broadcast", model).completion_time
-    if components < network.node_count:  # nodes without a component have nothing to send
-        active = range(components)
-        steps = min(steps, gossamer.plan(network, "partial-multinode-broadcast", model, active=active).completion_time)
+    """Return the steps in which every component reaches every node, when all nodes know that it comes."""
+    known = gossamer.Model(split=split)  # no control packets
+    steps = gossamer.plan(network, "multinode-broadcast", known).completion_time
+    if components < network.node_count:  # the other nodes have nothing to send
+        partial = gossamer.plan(network, "partial-multinode-broadcast", known, active=range(components))
+        steps = min(steps, partial.completion_time)
     return steps
 
 
-def run(f: PageRank, spec: str, model: gossamer.Model, tolerance: float, accuracy: float) -> Run:
-    """Iterate on one network and plan every broadcast."""
+def run(f: PageRank, exact: np.ndarray, spec: str, model: gossamer.Model, tolerance: float, accuracy: float) -> Run:
+    """Iterate, plan each broadcast, and compare."""
     network = gossamer.network(spec)
-    told, iterations, silent = iterate(f, network.node_count, tolerance, accuracy)
-    reached = tolerance / (1 - f.damping) if silent else iterations[-1].guarantee
-    result = Run(
-        network, full_broadcast(network, f.n, model.split), full_iterations(f, max(accuracy, reached)), iterations
-    )
-    for step in iterations:
-        plan = gossamer.plan(network, "partial-multinode-broadcast", model, active=step.active)
-        step.partial, step.bound = plan.completion_time, plan.bound
-        step.control = sum((p.slots * p.slot_length for p in plan.schedule.phases if p.name == "prefix"), Fraction(0))
-    if silent and iterations:  # that nobody is active must be found out too
-        result.silence = iterations[-1].control
-    result.error = f.error(told)
-    return result
+    told, active_sets, guarantees = iterate(f, network.node_count, tolerance, accuracy)
+    if not active_sets:
+        raise ValueError(f"no component moves by more than the tolerance {tolerance:g}; take a smaller one")
+    full = full_broadcast(network, f.n, model.split)
+    broadcasts = []
+    for active, guarantee in zip(active_sets, guarantees, strict=False):
+        plan = gossamer.plan(network, "partial-multinode-broadcast", model, active=active)
+        control = [p.slots * p.slot_length for p in plan.schedule.phases if "prefix" in p.name]
+        spent, counting = sum(control, Fraction(0)), sum(control[:1], Fraction(0))
+        times = (plan.completion_time, spent, counting, full, plan.bound)
+        broadcasts.append(Broadcast(len(active), *times, guarantee))
+    silence = counting if len(guarantees) > len(active_sets) else Fraction(0)
+    alone = full_iterations(f, max(accuracy, guarantees[-1]))
+    return Run(network, broadcasts, silence, guarantees[-1], abs(told - exact), alone)
 
 
-def steps_text(value: Fraction) -> str:
+def steps(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else f"{float(value):.2f}"
 
 
 def print_table(head: list[str], rows: list[list[str]]) -> None:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     for row in [head, *rows]:
-        print("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)))
+        print("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip())
 
 
-def print_run(result: Run) -> None:
+def print_run(r: Run, components: int) -> None:
+    each, more = divmod(components, r.network.node_count)
+    print(f"{r.network.spec}: {more or r.network.node_count} of {r.network.node_count} nodes hold "
+          f"{each + bool(more)} component{'s' if each + bool(more) > 1 else ''}, the others {each}\n")  # fmt: skip
     rows = [
-        [str(i), str(len(step.active)), *map(steps_text, (step.partial, result.full, result.cheaper(step), step.bound))]
-        + [f"{step.guarantee:.4f}"]
-        for i, step in enumerate(result.iterations, 1)
+        [str(i), str(b.active), *map(steps, (b.partial, b.control, b.full, b.cheaper, b.bound)), f"{b.guarantee:.4f}"]
+        for i, b in enumerate(r.broadcasts, 1)
     ]
-    if result.silence:
-        rows.append(["end", "0", steps_text(result.silence), "", steps_text(result.silence), "", ""])
-    totals = (result.partial_total, result.full_total, result.cheaper_total)
-    rows.append(["sum", str(sum(len(s.active) for s in result.iterations)), *map(steps_text, totals), "", ""])
-    print(f"{result.network.spec}: {result.network.node_count} nodes\n")
-    print_table(["iteration", "active", "partial", "full", "cheaper", "lower bound", "error at most"], rows)
-    print(f"\nsteps saved by the partial broadcast: {steps_text(result.full_total - result.partial_total)}")
-    print(f"steps saved by the cheaper of the two: {steps_text(result.full_total - result.cheaper_total)}")
+    if r.silence:
+        rows.append(["end", "0", steps(r.silence), steps(r.silence), "", steps(r.silence), "", ""])
+    sums = [r.total("partial"), sum((b.control for b in r.broadcasts), r.silence), r.total("full"), r.total("cheaper")]
+    rows.append(["sum", str(sum(b.active for b in r.broadcasts)), *map(steps, sums), "", ""])
+    print_table(["iteration", "active", "partial", "control", "full", "cheaper", "lower bound", "error at most"], rows)
+    print(f"\nsteps saved by the partial broadcast: {steps(sums[2] - sums[0])} of {steps(sums[2])}")
+    print(f"steps saved by the cheaper of the two: {steps(sums[2] - sums[3])} of {steps(sums[2])}")
+    print(f"sum of the errors {r.error.sum():.4f}, known to be at most {r.guarantee:.4f}; largest {r.error.max():.5f}")
 
 
-def print_summary(runs: list[Run]) -> None:
+def print_comparison(runs: list[Run]) -> None:
+    print("\nAgainst broadcasting every component until the error is known to be as small:\n")
     rows = []
     for r in runs:
-        alone = r.full * r.as_accurate
-        rows.append(
-            [r.network.spec, str(len(r.iterations)), *map(steps_text, (r.partial_total, r.cheaper_total, r.full_total))]
-            + [str(r.as_accurate), steps_text(alone), steps_text(alone - r.cheaper_total)]
-        )
-    print("\nAgainst an iteration that broadcasts everything and stops as soon as it is known to be as accurate:\n")
-    print_table(["network", "iterations", "partial", "cheaper", "full", "iterations alone", "full alone", "saved"], rows)
+        alone = r.broadcasts[0].full * r.full_iterations
+        rows.append([r.network.spec, str(len(r.broadcasts)), *(steps(r.total(way)) for way in ("partial", "cheaper"))])
+        rows[-1] += [str(r.full_iterations), steps(alone), steps(alone - r.total("cheaper"))]
+    print_table(["network", "iterations", "partial", "cheaper", "full iterations", "full", "saved"], rows)
 
 
 def write_csv(runs: list[Run], path: Path) -> None:
     with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["network", "iteration", "active", "partial", "full", "cheaper", "bound", "error_at_most"])
+        columns = ["active", "partial", "control", "full", "cheaper", "bound", "guarantee"]
+        table.writerow(["network", "iteration", *columns])
         for r in runs:
-            for i, s in enumerate(r.iterations, 1):
-                times = [float(t) for t in (s.partial, r.full, r.cheaper(s), s.bound)]
-                table.writerow([r.network.spec, i, len(s.active), *times, s.guarantee])
+            for i, b in enumerate(r.broadcasts, 1):
+                table.writerow([r.network.spec, i, b.active, *(float(getattr(b, name)) for name in columns[1:])])
 
 
-def draw(result: Run, title: str, path: Path) -> None:
+def draw(r: Run, title: str, path: Path) -> None:
     """Draw active nodes and steps over the iterations."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    count = range(1, len(result.iterations) + 1)
+    at = np.arange(1, len(r.broadcasts) + 1)
+    partial, full, bound = (
+        np.array([float(getattr(b, k)) for b in r.broadcasts]) for k in ("partial", "full", "bound")
+    )
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
-    figure.suptitle(title, fontsize=11)
-    above.bar(count, [len(s.active) for s in result.iterations], color="#4c78a8", width=0.7)
+    above.set_title(title, fontsize=11, loc="left")
+    above.bar(at, [b.active for b in r.broadcasts], color="#3b6f9e", width=0.7)
     above.set_ylabel("active nodes")
-    below.plot(count, [float(result.full)] * len(count), color="#666666", label="full broadcast")
-    below.plot(count, [float(s.partial) for s in result.iterations], "o-", color="#d1641b", label="partial broadcast")
-    below.plot(count, [float(s.bound) for s in result.iterations], "--", color="#4c78a8", label="lower bound, partial")
-    below.set_ylabel("steps")
-    below.set_xlabel("iteration")
-    below.set_ylim(bottom=0)
+    below.fill_between(at, partial, full, where=partial < full, interpolate=True, color="#f3d9c4", label="saved")
+    below.plot(at, full, color="#555555", label="full broadcast")
+    below.plot(at, partial, "o-", color="#d1641b", label="partial broadcast")
+    below.plot(at, bound, "--", color="#3b6f9e", label="its lower bound")
+    below.set(xlabel="iteration", ylabel="steps", ylim=(0, None))
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
-    below.legend(frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)
     with whole_file(path) as part, matplotlib.rc_context({"svg.hashsalt": "gossamer", "svg.fonttype": "none"}):
@@ -241,33 +235,39 @@ def graph_named(name: str) -> nx.Graph:
 def options(words: list[str] | None) -> argparse.Namespace:
     def between(low: float, high: float):
         def number(text: str) -> float:
-            if not low < float(text) < high:
-                raise ValueError
-            return float(text)
+            try:
+                value = float(text)
+            except ValueError:
+                value = low
+            if not low < value < high:
+                raise argparse.ArgumentTypeError(f"must be a number between {low:g} and {high:g}, got {text!r}")
+            return value
 
-        number.__name__ = f"number between {low:g} and {high:g}"
         return number
 
     def picture(text: str) -> Path:
         if Path(text).suffix not in (".svg", ".png", ".pdf"):
-            raise argparse.ArgumentTypeError(f"{text!r} must end in .svg, .png or .pdf")
+            raise argparse.ArgumentTypeError(f"must end in .svg, .png or .pdf, got {text!r}")
         return Path(text)
 
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("--graph", default="les-miserables", help="les-miserables, or imports:PACKAGE: who imports whom in a package")
-    add("--network", nargs="+", default=["array:3x3x3x3", "array:7x11", "torus:7x11", "hypercube:6"],
-        metavar="SPEC", help="the machines; iterations are listed and drawn for the first")  # fmt: skip
-    add("--tolerance", type=between(0, 100), default=0.01,
-        help="broadcast a component that moved by more than this share of the mean component")  # fmt: skip
-    add("--accuracy", type=between(0, 2), default=0.1, help="stop when the sum of the errors is known to be at most this")
-    add("--damping", type=between(0, 1), default=0.85, help="damping factor of PageRank")
-    split = parser.add_mutually_exclusive_group()
-    split.add_argument("--split", action="store_true", default=True, help="packets may be cut into parts (default)")
-    split.add_argument("--whole", action="store_false", dest="split", help="packets stay whole")
-    add("--control-time", default="1/10", metavar="STEPS", help="steps of a control packet on a link, t_p (1/10)")
-    add("--plot", type=picture, metavar="FILE", help="draw active nodes and steps (.svg, .png, .pdf)")
-    add("--csv", type=Path, metavar="FILE", help="write the tables")
+    add("--graph", default="les-miserables", metavar="NAME",
+        help="les-miserables, or imports:PACKAGE, which modules of an installed package import which")  # fmt: skip
+    add("--network", nargs="+", default=["array:3x3x3x3", "array:7x11", "torus:7x11", "hypercube:6"], metavar="SPEC",
+        help="the machines; iterations are listed and drawn for the first (default: %(default)s)")  # fmt: skip
+    add("--tolerance", type=between(1e-9, 10), default=0.01, metavar="X",
+        help="broadcast what moved by more than this share of the mean component (default: %(default)s)")  # fmt: skip
+    add("--accuracy", type=between(1e-9, 2), default=0.1, metavar="X",
+        help="stop when the sum of the errors is known to be at most this (default: %(default)s)")  # fmt: skip
+    add("--damping", type=between(0, 0.99), default=0.85, metavar="X", help="of PageRank (default: %(default)s)")
+    packets = parser.add_mutually_exclusive_group()
+    packets.add_argument("--split", action="store_true", default=True, help="packets may be cut into parts (default)")
+    packets.add_argument("--whole", action="store_false", dest="split", help="packets stay whole")
+    add("--control-time", default="1/10", metavar="STEPS",
+        help="steps that a control packet takes on a link, t_p (default: %(default)s)")  # fmt: skip
+    add("--plot", type=picture, metavar="FILE", help="draw active nodes and steps: .svg, .png or .pdf")
+    add("--csv", type=Path, metavar="FILE", help="write the iterations on all networks")
     return parser.parse_args(words)
 
 
@@ -276,13 +276,16 @@ def main(words: list[str] | None = None) -> int:
     try:
         graph = graph_named(asked.graph)
         f = PageRank(graph, asked.damping)
+        ranks = nx.pagerank(graph, alpha=asked.damping, tol=1e-14, max_iter=10_000)
+        exact = np.array([ranks[v] for v in graph])
         model = gossamer.Model(split=asked.split, control_time=asked.control_time)
-        runs = [run(f, spec, model, asked.tolerance, asked.accuracy) for spec in asked.network]
-        print(f"PageRank of {asked.graph}: {f.n} components, damping {asked.damping:g}; a node broadcasts when a component")
-        print(f"of its own moved by {asked.tolerance:.3g} of the mean component; packets {'split' if asked.split else 'whole'}, ", end="")
-        print(f"t_p = {model.control_time}\n")
-        print_run(runs[0])
-        print_summary(runs)
+        runs = [run(f, exact, spec, model, asked.tolerance, asked.accuracy) for spec in asked.network]
+        print(f"PageRank of {asked.graph}, {f.n} components, damping {f.damping:g}, tolerance {asked.tolerance:g}")
+        print(
+            f"packets {'may be split' if model.split else 'stay whole'}, control packets take {model.control_time} step"
+        )
+        print_run(runs[0], f.n)
+        print_comparison(runs)
         if asked.csv:
             write_csv(runs, asked.csv)
         if asked.plot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -11,10 +12,12 @@ from gossamer.schedules import KINDS, buffer_peak, verify
 from schedules import twin
 from schedules.strategies import mutated, mutations, schedules
 
+pytestmark = pytest.mark.uncompiled
+
 limits = st.sampled_from(["transit", "all"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(schedules())
 def test_random_legal_schedules_are_valid(schedule):
     result = verify(schedule)
@@ -22,7 +25,7 @@ def test_random_legal_schedules_are_valid(schedule):
     assert not twin.violations(schedule)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(schedules(), mutations)
 def test_verdict_and_counts_are_those_of_the_twin(schedule, changes):
     changed = mutated(schedule, changes)
@@ -35,7 +38,7 @@ def test_verdict_and_counts_are_those_of_the_twin(schedule, changes):
     assert {v.kind for v in result.violations} <= set(expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(schedules(), limits, st.integers(-1, 1))
 def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
     boundaries = twin.holdings(schedule, counts)
@@ -47,9 +50,13 @@ def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
         assert boundaries[found.slot][found.node] == peak
     limit = max(peak + slack, 1)
     limited = schedule.replace(model=replace(schedule.model, buffer=limit, buffer_counts=counts))
-    result = verify(limited)
+    result = verify(limited, limit=1000)
     assert result.counts == dict(twin.violations(limited))
     assert result.ok == (peak <= limit)
+    expected = twin.stretches_over(boundaries, limit)
+    assert [(v.slot, *v.nodes) for v in result.violations] == [(t, node) for t, node, _ in expected]
+    assert all(f" holds {n} packets" in v.text for v, (*_, n) in zip(result.violations, expected, strict=True))
+    assert [v.slot for v in verify(limited, limit=2).violations] == [t for t, *_ in expected[:2]]
 
 
 def test_every_kind_has_a_name_of_its_own():

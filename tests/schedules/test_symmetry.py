@@ -16,6 +16,8 @@ from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, link_
 from schedules import twin
 from schedules.strategies import build, mutated, mutations, phased
 
+pytestmark = pytest.mark.uncompiled
+
 # network, elements that generate the subgroup (None: the whole group)
 CASES = (
     ("ring:5", None), ("ring:5", ()), ("ring:6", None), ("ring:6", (2,)), ("ring:6", (3,)), ("torus:3x3", None),

@@ -53,7 +53,7 @@ def violations(schedule: Schedule) -> Counter[str]:
         order_problems(rules, found)
         limit = schedule.model.buffer
         if limit is not None and not +found:
-            found["buffer"] = stretches_over(holdings(schedule, schedule.model.buffer_counts), limit)
+            found["buffer"] = len(stretches_over(holdings(schedule, schedule.model.buffer_counts), limit))
     return +found
 
 
@@ -221,14 +221,14 @@ def peak(schedule: Schedule, counts: str) -> int:
     return max((n for held in holdings(schedule, counts) for n in held.values()), default=0)
 
 
-def stretches_over(boundaries: list[Counter[int]], limit: int) -> int:
-    """Count, for all nodes, the runs of consecutive boundaries at which a node holds more than `limit`."""
-    nodes = {v for held in boundaries for v in held}
-    runs = 0
-    for v in nodes:
-        over = [held[v] > limit for held in boundaries]
-        runs += sum(now and not before for before, now in zip([False, *over], over, strict=False))
-    return runs
+def stretches_over(boundaries: list[Counter[int]], limit: int) -> list[tuple[int, int, int]]:
+    """Return (first boundary, node, packets then) of each run of boundaries at which a node holds more than `limit`."""
+    return [
+        (t, v, held[v])
+        for t, held in enumerate(boundaries)
+        for v in sorted(held)
+        if held[v] > limit and (t == 0 or boundaries[t - 1][v] <= limit)
+    ]
 
 
 def expanded(schedule: Schedule) -> Schedule:

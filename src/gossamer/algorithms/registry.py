@@ -11,9 +11,6 @@ from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_C
 from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST, ROTATED_MULTINODE_BROADCAST
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
-from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS
-from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
-from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
 from gossamer.tasks import (
     Broadcast,
     Gather,
@@ -37,9 +34,6 @@ _FORWARD: tuple[Algorithm, ...] = (
     *PARTIAL_MULTINODE_BROADCAST,
     *ROTATED_MULTINODE_BROADCAST,
     *TOTAL_EXCHANGE,
-    EDGE_COLORED,
-    PARITY_SHIFT,
-    ARRAY_ROUNDS,
 )
 
 _DUAL: dict[type[Task], type[Task]] = {

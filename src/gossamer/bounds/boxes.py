@@ -1,7 +1,7 @@
 """Bounds from cuts around boxes of an array or torus, for exchanges of a part of the nodes.
 
 Where the active nodes sit close together, the links around them are the bottleneck, and the best cut is a box rather
-than a slab. With a box U of a array or torus with N nodes, H of them active and a of these in U, a partial exchange
+than a slab. With a box U of an array or torus with N nodes, H of them active and a of these in U, a partial exchange
 sends a(N-|U|) messages out of U and (H-a)|U| into it.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE
+from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
 from gossamer.bounds.demands import Counts, HubDemand
 from gossamer.bounds.metric import Axis, axes_of
 from gossamer.bounds.problem import Problem, quantity
@@ -20,7 +20,7 @@ from gossamer.bounds.problem import Problem, quantity
 __all__ = ["MAX_BOXES", "box_bounds"]
 
 MAX_BOXES = 500_000
-"""If there are more boxes, those with evenly spread faces are tried, and the best are improved dimension by dimension."""
+"""Of more boxes, those with evenly spread faces are tried, and the best one is improved dimension by dimension."""
 
 Interval = tuple[Counts, Counts]
 """First positions and lengths of the intervals of a dimension that are tried."""
@@ -41,7 +41,7 @@ def box_bounds(problem: Problem) -> Iterator[Bound]:
             before = ratio
             for i, axis in enumerate(axes):
                 one = [(np.array([first]), np.array([length])) for first, length in box]
-                one[i] = _intervals(axis, _all_faces(axis.size))
+                one[i] = _intervals(axis, _faces(axis, MAX_POSITIONS))
                 improved, there = boxes.best(way, one)
                 if improved > ratio:
                     ratio, box = improved, there
@@ -53,9 +53,9 @@ def box_bounds(problem: Problem) -> Iterator[Bound]:
         yield boxes.bound(best[1], best[2])
 
 
-def _all_faces(size: int) -> Counts:
-    """Return the positions at which intervals of a dimension may begin, all or `MAX_POSITIONS`-many."""
-    return np.unique(np.linspace(0, size, min(size, 512) + 1).astype(np.int64))
+def _faces(axis: Axis, limit: int) -> Counts:
+    """Return positions at which intervals of a dimension may begin or end, evenly spread if more than `limit`."""
+    return np.linspace(0, axis.size, min(axis.size, limit) + 1).astype(np.int64)
 
 
 def _intervals(axis: Axis, faces: Counts) -> Interval:
@@ -93,8 +93,7 @@ class _Boxes:
         """Return intervals with evenly spread faces, all of them if these make at most `MAX_BOXES` boxes."""
         faces = max(a.size for a in self.axes)
         while True:
-            chosen = [_intervals(a, np.unique(np.linspace(0, a.size, min(a.size, faces) + 1).astype(np.int64)))
-                      for a in self.axes]  # fmt: skip
+            chosen = [_intervals(a, _faces(a, faces)) for a in self.axes]
             if np.prod([float(first.size) for first, _ in chosen]) <= MAX_BOXES or faces == 1:
                 return chosen
             self.thinned = True

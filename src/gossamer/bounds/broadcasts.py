@@ -21,6 +21,9 @@ __all__ = ["broadcast_bounds", "doubling_time", "tree_time"]
 MAX_DEPTH = 2000
 """Trees deeper than this are left to the distance bound."""
 
+_Case = tuple[int, Counts, Counts | None]
+"""A hub, how many nodes at each distance its message must reach, and which ones (None: all terminals)."""
+
 _MESSAGES = 16
 """How many messages, those that travel furthest, are looked at."""
 
@@ -33,6 +36,7 @@ def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
         fan_limited = problem.send_limited if demand.outward else problem.receive_limited
         if not demand.shared or not fan_limited:
             continue
+        cases: list[_Case]
         if isinstance(demand, HubDemand):
             hubs = problem.hubs(demand)
             far = problem.metric.eccentricities(hubs, not demand.outward)
@@ -43,13 +47,13 @@ def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
             targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
             starts = demand.origin[rows].tolist()
             cases = [
-                (v, np.bincount(np.append(problem.metric.between(np.full(t.size, v), t), 0)), t)
+                (v, np.bincount(np.append(problem.metric.between(np.full(t.size, v), t), 0)).astype(np.int64), t)
                 for v, t in zip(starts, targets, strict=True)
             ]
         yield from _spread(problem, demand.what, demand.outward, cases)
 
 
-def _spread(problem: Problem, what: str, outward: bool, cases: list[tuple[int, Counts, Counts | None]]) -> Iterator[Bound]:
+def _spread(problem: Problem, what: str, outward: bool, cases: list[_Case]) -> Iterator[Bound]:
     verb = "reach" if outward else "come from"
     way = "passing it on once a step" if outward else "taking in one a step"
     doubling = max((*doubling_time(profile), node) for node, profile, _ in cases)
@@ -70,8 +74,8 @@ def _spread(problem: Problem, what: str, outward: bool, cases: list[tuple[int, C
 def doubling_time(profile: Counts) -> tuple[int, int, int]:
     """Return T_d, d and R_d with the largest T_d = min{t : C(t,d) + ... + C(t,t) >= R_d}.
 
-    R_d is the number of nodes at distance at least d that the message must reach; at most C(t,l) nodes can be reached in
-    t steps by a path of length l along which they learned it.
+    R_d is the number of nodes at distance at least d that the message must reach; in t steps at most C(t,l) nodes
+    learn it by a path of length l.
 
     Examples
     --------

@@ -28,10 +28,10 @@ MAX_POSITIONS = 512
 
 
 class Cut(NamedTuple):
-    """So many steps, because `count` messages cross from positions <= low to positions >= high, `capacity` a slot."""
+    """So many steps, because so many messages cross from positions <= low to positions >= high, `capacity` a slot."""
 
     steps: Fraction
-    count: int
+    messages: int
     capacity: int
     low: int
     high: int
@@ -104,7 +104,7 @@ def _array(problem: Problem, axis: Axis) -> Bound | None:
         cut, low, high, below, above = down, axis.size - 1 - down.low, axis.size - 1 - down.high, ">=", "<="
     x = axis.name.replace("dimension ", "x_") if axis.network is None and "factor" not in axis.name else "place"
     nodes = (cut.low + 1) * area
-    what = quantity(cut.count, problem.what)
+    what = quantity(cut.messages, problem.what)
     if cut.high == cut.low + 1:
         text = (
             f"{quantity(nodes, 'node')} {x} {below} {low} | {n - nodes:,} nodes, {quantity(cut.capacity, 'link')} "
@@ -138,17 +138,13 @@ def _ring(problem: Problem, axis: Axis) -> Bound | None:
         a, b = _slab_crossings(problem, demand, line, firsts, lengths)
         out += a
         into += b
-    width = _slab_width(problem, lengths, s, area)
-    best: tuple[float, int, int, int] = (0.0, 0, 0, 0)
-    for way, count, capacity in ((0, out, width[0]), (1, into, width[1])):
-        ratio = count / capacity
-        k = int(np.argmax(ratio))
-        if ratio.flat[k] > best[0]:
-            best = (float(ratio.flat[k]), way, *(int(x) for x in np.unravel_index(k, ratio.shape)))  # type: ignore[assignment]
-    if not best[0]:
+    widths = _slab_widths(problem, lengths, s, area)
+    ratios = [out / widths[0], into / widths[1]]
+    way = int(ratios[1].max() > ratios[0].max())
+    i, k = (int(x) for x in np.unravel_index(int(np.argmax(ratios[way])), out.shape))
+    messages, capacity = int((out, into)[way][i, k]), int(widths[way][k])
+    if not messages:
         return None
-    _, way, i, k = best
-    count, capacity = int((out, into)[way][i, k]), int(width[way][k])
     first, last = int(firsts[i]), int(firsts[i] + lengths[k] - 1) % s
     x = axis.name.replace("dimension ", "x_") if "factor" not in axis.name else "place"
     where = f"{x} = {first}" if first == last else f"{first} <= {x} <= {last}"
@@ -157,13 +153,13 @@ def _ring(problem: Problem, axis: Axis) -> Bound | None:
     across = quantity(capacity, "packet" if problem.limited else "link")
     text = (
         f"{quantity(int(lengths[k]) * area, 'node')} {where} | {n - int(lengths[k]) * area:,} nodes, {across} "
-        f"{'a step ' if problem.limited else ''}across: {quantity(count, problem.what)} must "
+        f"{'a step ' if problem.limited else ''}across: {quantity(messages, problem.what)} must "
         f"{'enter' if way else 'leave'}"
     )
-    return Bound(f"cut across {axis.name}", problem.steps(count, capacity), text, "cut", SOURCE)
+    return Bound(f"cut across {axis.name}", problem.steps(messages, capacity), text, "cut", SOURCE)
 
 
-def _slab_width(problem: Problem, lengths: Counts, s: int, area: int) -> tuple[Counts, Counts]:
+def _slab_widths(problem: Problem, lengths: Counts, s: int, area: int) -> tuple[Counts, Counts]:
     """Return the packets per slot that leave, and that enter, a slab of each length."""
     links = 2 * area * (1 if problem.limited else problem.network.uniform_capacity or 1)
     inside, outside = area * np.minimum(lengths, 2), area * np.minimum(s - lengths, 2)  # nodes at the two cuts

@@ -78,20 +78,20 @@ class HubDemand:
         return "contribution" if self.shared and not self.outward else "message"
 
     def multiplicity(self, nodes: Counts) -> Counts:
-        """How often each of the nodes is a hub."""
+        """Return how often each of the nodes is a hub."""
         if self.everywhere:
             return (nodes < self.terminal_count).astype(np.int64)
         return np.searchsorted(self.hubs, nodes, "right") - np.searchsorted(self.hubs, nodes, "left")
 
     def handled(self, nodes: Counts, incoming: bool) -> Counts:
-        """Messages that each of the nodes must receive (`incoming`) or send at the least."""
+        """Return how many messages each of the nodes must receive (`incoming`), or send, at the least."""
         own = self.multiplicity(nodes)
         if self.outward != incoming:  # the hubs' side
             return own * (1 if self.shared else self.terminal_count - 1)
         return np.where(nodes < self.terminal_count, self.hubs.size - own, 0)
 
     def crossings(self, hubs: Counts, terminals: Counts) -> tuple[Counts, Counts]:
-        """Messages that must leave, and enter, a set of nodes with so many hubs and terminals."""
+        """Return how many messages must leave, and enter, a set of nodes with so many hubs and terminals."""
         inside, outside = terminals, self.terminal_count - terminals
         if self.shared:
             inside, outside = np.minimum(inside, 1), np.minimum(outside, 1)
@@ -99,15 +99,15 @@ class HubDemand:
         return (out, into) if self.outward else (into, out)
 
     def hubs_along(self, line: Line) -> Counts:
-        """Number of hubs at each position of a line."""
+        """Return the number of hubs at each position of a line."""
         if self.everywhere:
             return line.terminals
         return np.bincount(line.place(self.hubs), minlength=line.size)
 
     def upward(self, line: Line, matrix: bool) -> Counts:
-        """Messages that must get from positions <= i to positions >= j.
+        """Return how many messages must get from positions <= i to positions >= j.
 
-        Returns int64[m-1] for j = i+1, or with `matrix` int64[m, m] for all i and j.
+        int64[m-1] for j = i+1, or with `matrix` int64[m, m] for all i < j.
         """
         low, high = np.cumsum(self.hubs_along(line)), np.cumsum(line.terminals[::-1])[::-1]
         if not self.outward:
@@ -156,12 +156,12 @@ class PairDemand:
         return PairDemand(self.origin, np.arange(self.origin.size + 1), self.target[furthest], True)
 
     def handled(self, nodes: Counts, incoming: bool) -> Counts:
-        """Messages that each of the nodes must receive (`incoming`) or send at the least."""
+        """Return how many messages each of the nodes must receive (`incoming`), or send, at the least."""
         ends = self.target if incoming else self.origin
         return np.bincount(ends, minlength=int(nodes.max()) + 1)[nodes]
 
     def upward(self, line: Line, matrix: bool) -> Counts:
-        """Messages that must get from positions <= i to positions >= j; see `HubDemand.upward`."""
+        """Return how many messages must get from positions <= i to positions >= j; see `HubDemand.upward`."""
         low = line.place(self.origin)
         high = np.maximum.reduceat(line.place(self.target), self.first[:-1])
         low, high = low[high > low], high[high > low]

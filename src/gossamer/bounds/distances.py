@@ -27,19 +27,18 @@ def distance_bounds(problem: Problem) -> Iterator[Bound]:
             reach = problem.metric.eccentricities(hubs, not demand.outward)
             hub = int(hubs[np.argmax(reach)])
             row = problem.metric.row(hub, not demand.outward)
-            source, target = hub, int(np.argmax(row))
-            steps = int(row[target])
-            if not demand.outward:
-                source, target = target, source
+            end = int(np.argmax(row))
+            steps = int(row[end])
+            start, end = (hub, end) if demand.outward else (end, hub)
         else:
             distance = problem.metric.between(demand.origin[demand.message], demand.target)
             row_of = int(np.argmax(distance))
-            source, target = int(demand.origin[demand.message[row_of]]), int(demand.target[row_of])
+            start, end = int(demand.origin[demand.message[row_of]]), int(demand.target[row_of])
             steps = int(distance[row_of])
         name = "eccentricity" if demand.shared else "distance"
         text = (
-            f"a {demand.what} of node {problem.name(source)} must reach node {problem.name(target)}, "
+            f"a {demand.what} of node {problem.name(start)} must reach node {problem.name(end)}, "
             f"{quantity(steps, 'hop')} away"
         )
-        paper = "Dimakopoulos 1996, 3.1: broadcast takes the eccentricity" if demand.shared else "folklore: a step a hop"
-        yield Bound(name, Fraction(steps), text, "distance", paper)
+        source = "Dimakopoulos 1996, 3.1" if demand.shared else "folklore: a step a hop"
+        yield Bound(name, Fraction(steps), text, "distance", source)

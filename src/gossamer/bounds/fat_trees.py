@@ -36,7 +36,7 @@ def branch_bounds(problem: Problem) -> Iterator[Bound]:
         subtree = np.full(demands[0].terminal_count // leaves, leaves, np.int64)
         crossings = [d.crossings(_hubs(d, leaves), subtree) for d in demands]
         for way, verb in ((0, "leave"), (1, "enter")):
-            count = sum(c[way] for c in crossings)
+            count = np.sum([c[way] for c in crossings], axis=0)
             k = int(np.argmax(count))
             number = int(count[k])
             if not number:
@@ -48,11 +48,11 @@ def branch_bounds(problem: Problem) -> Iterator[Bound]:
             if best is not None and steps <= best.value:
                 continue
             text = (
-                f"{quantity(leaves, 'leaf').replace('leafs', 'leaves')} below a level-{i} branch of capacity {capacity:,}: "
-                f"{quantity(number, problem.what)} must {verb}"
+                f"{'1 leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch of capacity "
+                f"{capacity:,}: {quantity(number, problem.what)} must {verb}"
             )
             if problem.whole:
-                text += f", {wait} more steps before and after"
+                text += f", {quantity(wait, 'more step')} before and after"
             best = Bound("branch cut", steps, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
     if best is not None:
         yield best
@@ -100,8 +100,7 @@ def _loads(problem: Problem, demand: HubDemand, level: int) -> Iterator[tuple[in
         return
     if fan:
         # each message enters each branch but that of its hub; below, a node takes k steps a level to pass it on
-        rest = (demand.hubs.size - inside) * 0 + (inside if k * leaves < n else 0)
-        into = (demand.hubs.size - below).sum(axis=1) + rest
+        into = (demand.hubs.size - below).sum(axis=1) + (inside if k * leaves < n else 0)
         yield int(into.max()), demand.outward, level + k * (level - 1)
     if trunk and level == levels.height:
         yield demand.hubs.size, not demand.outward, 2 * level - 1

@@ -70,13 +70,14 @@ class _Line:
         return (nodes * (nodes + 1) + right * (right + 1)) // 2
 
     def profile(self, node: int, inward: bool = False) -> Counts:
-        return np.bincount(self.row(node))
+        return np.bincount(self.row(node)).astype(np.int64)
 
     def row(self, node: int, inward: bool = False) -> IntArray:
-        return self.between(np.int64(node), np.arange(self.side)).astype(np.int32)  # type: ignore[arg-type]
+        distance = self.between(np.full(self.side, node), np.arange(self.side))
+        return distance.astype(np.int32)
 
     def between(self, source: Counts, target: Counts) -> Counts:
-        apart = np.abs(source - target)
+        apart: Counts = np.abs(source - target)
         return np.minimum(apart, self.side - apart) if self.wraps else apart
 
 
@@ -147,8 +148,11 @@ class _Product:
     def row(self, node: int, inward: bool = False) -> IntArray:
         total = np.zeros(1, np.int32)
         for a in self.axes:
-            total = np.add.outer(total, a.metric.row(node // a.stride % a.size, inward)).reshape(-1)
-        return total
+            along = a.metric.row(node // a.stride % a.size, inward)
+            if int(along.min()) < 0:
+                along = np.where(along < 0, np.int32(-self.node_count), along)
+            total = np.add.outer(total, along).reshape(-1)
+        return total if int(total.min()) >= 0 else np.maximum(total, -1)
 
     def between(self, source: Counts, target: Counts) -> Counts:
         parts = [a.metric.between(a.place(source), a.place(target)) for a in self.axes]
@@ -213,7 +217,7 @@ class _Searched:
         different, where, known = self._searched(nodes, inward)
         found = np.full(different.size, int(self.network.terminal_count > 1), np.int64)
         found[known] = [self.profile(node, inward).size - 1 for node in different[known].tolist()]
-        return found[where]
+        return np.asarray(found[where])
 
     def statuses(self, nodes: Counts, inward: bool = False) -> Counts:
         different, where, known = self._searched(nodes, inward)
@@ -223,7 +227,7 @@ class _Searched:
         found = others + np.maximum(others - degree, 0)
         profiles = (self.profile(node, inward) for node in different[known].tolist())
         found[known] = [int(np.arange(p.size) @ p) for p in profiles]
-        return found[where]
+        return np.asarray(found[where])
 
     def between(self, source: Counts, target: Counts) -> Counts:
         found = (source != target).astype(np.int64)
@@ -235,7 +239,7 @@ class _Searched:
         for i in np.linspace(0, different.size - 1, min(different.size, self.searches)).astype(np.int64).tolist():
             rows = order[first[i] : first[i + 1]]
             found[rows] = self.row(int(different[i]), inward)[others[rows]]
-        return found
+        return np.asarray(found)
 
 
 class _Alike(_Searched):
@@ -251,7 +255,7 @@ class _Cayley(_Alike):
     def between(self, source: Counts, target: Counts) -> Counts:
         group = self.network.group
         assert group is not None
-        return self.row(0)[group.compose(group.inverse(source), target)].astype(np.int64)
+        return np.asarray(self.row(0)[group.compose(group.inverse(source), target)], np.int64)
 
 
 class _FatTree(_Alike):
@@ -280,10 +284,11 @@ def _axes(network: Network) -> tuple[Axis, ...]:
             line = None
             if f.grid is not None and f.grid.dimensions == 1:
                 line = _Line(f.grid.sides[0], f.grid.wraps[0])
-            wraps = None if line is None else line.wraps
-            metric = line or metric_of(f)
             name = f"factor {i} ({f.spec})"
-            found.append(Axis(name, f.node_count, stride, f.link_count, metric, wraps, f if line is None else None))
+            if line is not None:
+                found.append(Axis(name, f.node_count, stride, f.link_count, line, line.wraps))
+            else:
+                found.append(Axis(name, f.node_count, stride, f.link_count, metric_of(f), network=f))
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand
@@ -21,16 +22,18 @@ from gossamer.errors import NetworkError
 
 __all__ = ["port_bounds"]
 
+Ratios = npt.NDArray[np.float64]
+
 SMALL = 4096
 """Up to so many nodes, the most promising `MAX_SEARCHES` are refined by distances; beyond, only the most loaded."""
 
 
 class _Found(NamedTuple):
-    """So many steps, because `node` handles `count` messages of nodes at least `distance` away."""
+    """So many steps, because `node` handles so many messages of nodes at least `distance` away."""
 
     steps: Fraction
     node: int
-    count: int
+    messages: int
     distance: int
 
 
@@ -79,11 +82,11 @@ def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bo
         source = "Varvarigos and Bertsekas 1994, (3a), (3b), (4a), (4b)"
     if found.distance > 1:
         source += "; with the steps of the nearest of them"
-    text = f"node {problem.name(found.node)} must {verb} {quantity(found.count, problem.what)}{far}, {over}"
+    text = f"node {problem.name(found.node)} must {verb} {quantity(found.messages, problem.what)}{far}, {over}"
     return Bound(f"node {verb}s", found.steps, text, "ports", source)
 
 
-def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Counts, incoming: bool) -> list[int]:
+def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:
     """Choose the nodes to refine: those that have most to do for their links, then those furthest from others."""
     if demand.shared and demand.outward != incoming:
         return []  # the hub's own message alone: its distance bound says it all

@@ -65,8 +65,8 @@ class Problem:
             distance = self.metric.between(demand.origin[demand.message], demand.target)
             missing = np.flatnonzero(distance < 0)
             if missing.size:
-                row = int(missing[0])
-                self._no_path(int(demand.origin[demand.message[row]]), int(demand.target[row]))
+                first = int(missing[0])
+                self._no_path(int(demand.origin[demand.message[first]]), int(demand.target[first]))
             return
         hub = int(demand.hubs[0])
         for inward in (False, True):  # every terminal to or from one hub, and so to or from every other
@@ -157,7 +157,9 @@ class Problem:
 
         Parts may be as small as one likes, so in the split model waiting costs nothing and nothing is rounded.
         """
-        return Fraction(wait - (-int(packets) // int(capacity))) if self.whole else Fraction(int(packets), int(capacity))
+        if self.whole:
+            return Fraction(wait - (-int(packets) // int(capacity)))
+        return Fraction(int(packets), int(capacity))
 
     def name(self, node: int) -> str:
         """Return the name of a node for a witness."""

@@ -29,8 +29,9 @@ def separator_bounds(problem: Problem) -> Iterator[Bound]:
         if axis.wraps is False and axis.size > 2:
             copies = problem.network.node_count // axis.size
             size = np.full(axis.size, copies, np.int64)
+            line = Line(axis.size, axis.place, size)
             for demand in demands:
-                yield from _layers(problem, demand, Line(axis.size, axis.place, size), size, f"at place {{}} of {axis.name}")
+                yield from _layers(problem, demand, line, size, f"at place {{}} of {axis.name}")
     for name, network, stride in swept_networks(problem):
         copies = problem.network.node_count // network.node_count
         for source in search_sources(problem, network):

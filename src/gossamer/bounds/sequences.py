@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.demands import Counts
 from gossamer.bounds.problem import Problem
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -43,8 +44,8 @@ def sequence_bounds(problem: Problem, best: Callable[[Network, Task, Model], Bou
     reduce, broadcast = best(net, Reduce(root), model), best(net, Broadcast(root), model)
     yield Bound(
         "reduce, then broadcast", reduce.value + broadcast.value,
-        f"block of root {problem.name(root)}: {reduce.value} to reduce ({reduce.witness}), then {broadcast.value} to "
-        f"broadcast ({broadcast.witness})",
+        f"the block of root {problem.name(root)} takes {reduce.value} to reduce (by {reduce.name}) and then "
+        f"{broadcast.value} to broadcast (by {broadcast.name})",
         "sequence", _SOURCE,
     )  # fmt: skip
     for whole, first, last, name in (
@@ -56,12 +57,12 @@ def sequence_bounds(problem: Problem, best: Callable[[Network, Task, Model], Bou
         single = "one more broadcast" if last else "a first reduction"
         yield Bound(
             name, bound.value + least,
-            f"{bound.value} for the {whole.name} ({bound.witness}) and at least {least} for {single}",
+            f"{bound.value} for the {whole.name} (by {bound.name}: {bound.witness}) and at least {least} for {single}",
             "sequence", _SOURCE,
         )  # fmt: skip
 
 
-def _least(problem: Problem, roots: np.ndarray, inward: bool) -> Fraction:  # type: ignore[type-arg]
+def _least(problem: Problem, roots: Counts, inward: bool) -> Fraction:
     """Return a time that no single broadcast, or `inward` reduction, beats from any root."""
     if problem.whole:
         steps = int(problem.metric.eccentricities(roots, inward).min())

@@ -148,6 +148,7 @@ def prefix_cut(problem: Problem, line: Line, capacity: Counts) -> Cut | None:
 
 
 def descends_by_one(swept: Swept) -> bool:
+    """Return whether no link leads more than one position down."""
     net = swept.network
     return bool((swept.position[net.link_source] - swept.position[net.link_target] <= 1).all())
 
@@ -157,7 +158,7 @@ def _text(
     copies: int, size: int,
 ) -> str:  # fmt: skip
     start = network.node_name(source)
-    what = quantity(cut.count, problem.what)
+    what = quantity(cut.messages, problem.what)
     across = quantity(cut.capacity, "packet") + " a step across"
     if not layered:
         inside = cut.low + 1 if upward else size - 1 - cut.low

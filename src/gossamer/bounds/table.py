@@ -79,11 +79,11 @@ def bounds(network: Network, task: Task, model: Model) -> tuple[Bound, ...]:
 
     Notes
     -----
-    A value v means that no schedule that `gossamer.verify` accepts takes less than v steps. Whole messages move in whole
-    steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of ever
-    smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are
-    left out, which keeps every bound valid. Nothing in it costs more than O(N + L) for each of at most 512
-    searches, and one search is enough where network and task look the same from every node.
+    A value v means that no schedule that `gossamer.verify` accepts takes less than v steps. Whole messages move in
+    whole steps, so v is an integer. With splitting a message may be cut into any number of parts, so v is the limit of
+    ever smaller ones: loads count as fractions and distance costs nothing. Control packets and buffer limits are left
+    out, which keeps every bound valid. Each of at most 512 searches costs O(N + L), and one is enough where network
+    and task look the same from every node; the messages of an exchange are never listed.
 
     Examples
     --------

@@ -1,14 +1,16 @@
-"""Where commands print: tables on standard output, progress on standard error."""
+"""Where commands print: results on standard output, progress on standard error."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["print_json", "print_table", "progress"]
+__all__ = ["print_entries", "print_json", "progress"]
 
 
 def print_json(value: Any) -> None:
@@ -16,17 +18,16 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Print rows under a header; columns whose position is in `right` are aligned to the right."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i in right else "left", overflow="fold", no_wrap=i == 0)
-    for row in rows:
-        table.add_row(*row)
-    Console(markup=False, highlight=False, soft_wrap=False).print(table)
+def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
+    """Print labels in one column and, beside each, its texts: one below the other, wrapped to the terminal."""
+    rows = list(entries)
+    left = max((len(label) for label, _ in rows), default=0) + 2
+    width = max(shutil.get_terminal_size((120, 24)).columns, left + 40)
+    for label, texts in rows:
+        lines = [line for text in texts for line in textwrap.wrap(text, width - left - 2) or [""]]
+        print(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
+        for line in lines[1:]:
+            print(" " * left + line)
 
 
 @contextmanager
@@ -49,6 +50,7 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
     row = bar.add_task("starting", total=None)
     timer = threading.Timer(after, bar.start)

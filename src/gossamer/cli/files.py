@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.cli.console import print_json, progress
+from gossamer.errors import ScheduleError
 
 __all__ = ["draw", "verify"]
 
@@ -14,6 +15,8 @@ def verify(file: Path, limit: int, json: bool) -> int:
     from gossamer.schedules import load
     from gossamer.schedules import verify as check
 
+    if limit < 1:
+        raise ScheduleError(f"--limit must be at least 1, got {limit}")
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)

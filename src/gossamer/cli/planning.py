@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gossamer.active_sets import active_nodes, read_numbers
-from gossamer.cli.console import print_json, print_table, progress
+from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import ModelError, TaskError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -42,6 +42,8 @@ def case(
     key = ALIASES.get(task.strip().lower().replace("_", "-"), task.strip().lower().replace("_", "-"))
     if key not in TASKS:
         raise TaskError(f"unknown task {task!r}{nearest(key, [*TASKS, *ALIASES])}; 'gossamer tasks' lists them")
+    if seed < 0:
+        raise ModelError(f"--seed must be 0 or more, got {seed}")
     takes = {f.name for f in dataclasses.fields(TASKS[key])}  # type: ignore[arg-type]
     model = Model(ports=ports, split=split, control_time=_fraction(control_time), buffer=buffer)  # type: ignore[arg-type]
     net = parse_network(network)
@@ -91,12 +93,10 @@ def plan(asked: Case, algorithm: str, seed: int, save: Path | None, json: bool) 
     if json:
         print_json(result.to_dict())
         return
-    rows = [list(row) for row in result.rows()]
+    rows = result.rows()
     if save is not None:
-        rows.append(["saved", str(save)])
-    width = max(len(label) for label, _ in rows)
-    for label, text in rows:
-        print(f"{label:<{width}}  {text}")
+        rows.append(("saved", str(save)))
+    print_entries((label, [text]) for label, text in rows)
 
 
 def bounds(asked: Case, json: bool) -> None:
@@ -120,7 +120,7 @@ def bounds(asked: Case, json: bool) -> None:
             }
         )
         return
-    print(f"{asked.task.describe()} on {asked.network.spec}, ports {asked.model.ports}, lower bounds in steps\n")
+    print(f"{asked.task.describe()} on {asked.network.spec}, ports {asked.model.ports}: lower bounds in steps\n")
     most = found[0].value if found else 0
-    rows = [["binds" if b.value == most else "", str(b.value), b.name, b.witness, b.source] for b in found]
-    print_table(["", "steps", "bound", "witness", "source"], rows, right=[1])
+    mark = {True: "  (binds)", False: ""}
+    print_entries((f"{b.value!s:>8}", [f"{b.name}{mark[b.value == most]}", b.witness, b.source]) for b in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gossamer.cli.console import print_json, print_table
+from gossamer.cli.console import print_entries, print_json
 from gossamer.errors import NotApplicableError
 
 __all__ = ["algorithms", "networks", "tasks"]
@@ -19,9 +19,7 @@ def networks(json: bool) -> None:
             [{"name": f.name, "parameters": f.parameters, "example": f.example, "summary": f.summary} for f in FAMILIES]
         )
         return
-    print_table(
-        ["family", "written", "example", "what it is"], [[f.name, f.parameters, f.example, f.summary] for f in FAMILIES]
-    )
+    print_entries((f.name, [f"{f.name}:{f.parameters}   for example {f.example}", f.summary]) for f in FAMILIES)
 
 
 def tasks(json: bool) -> None:
@@ -35,7 +33,7 @@ def tasks(json: bool) -> None:
     if json:
         print_json([{"name": n, "aliases": a.split(", ") if a else [], "summary": s} for n, a, s in rows])
         return
-    print_table(["task", "also called", "what it is"], rows)
+    print_entries((n, [f"{s} (also called {a})" if a else s]) for n, a, s in rows)
 
 
 def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None:
@@ -54,8 +52,14 @@ def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None
     if json:
         print_json(rows)
         return
-    columns = ["task", "algorithm", "networks", "summary", "source"]
-    print_table(columns, [[row[c] for c in columns] for row in rows])
+    for task in dict.fromkeys(row["task"] for row in rows):
+        print(task)
+        print_entries(
+            (f"  {row['algorithm']}", [row["summary"], f"on {row['networks']}", f"from {row['source']}"])
+            for row in rows
+            if row["task"] == task
+        )
+        print()
 
 
 def _covering(network: str, ports: str, split: bool) -> list[Any]:

@@ -10,7 +10,20 @@ from gossamer.schedules import Schedule
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-__all__ = ["CONTROL_COLOUR", "FAINT", "INK", "MUTED", "PAPER", "caption", "heading", "plural", "sequential", "write"]
+__all__ = [
+    "CONTROL_COLOUR",
+    "FAINT",
+    "INK",
+    "MUTED",
+    "PAPER",
+    "busy",
+    "caption",
+    "heading",
+    "plural",
+    "sequential",
+    "text_width",
+    "write",
+]
 
 PAPER = "#ffffff"
 INK = "#262626"
@@ -22,6 +35,13 @@ CONTROL_COLOUR = "#d1641b"
 _HEADING, _SMALL = 11.5, 8.5
 _EM = 0.0076
 """Mean width of a character in inches for each point of type size (DejaVu Sans)."""
+
+
+def busy() -> Colormap:
+    """Return the scale of shares: the lighter part of the common one, up to the blue of links in full use."""
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(sequential()([k / 255 for k in range(160)]), name="gossamer-busy")
 
 
 def sequential() -> Colormap:
@@ -75,6 +95,11 @@ def caption(figure: Any, text: str, width: float, height: float) -> float:
     for i, line in enumerate(reversed(lines)):
         write(figure, 0.2 / width, (0.14 + i * pitch) / height, line, _SMALL - 1, color=MUTED, va="bottom")
     return 0.14 + len(lines) * pitch
+
+
+def text_width(text: str, size: float) -> float:
+    """Return about how many inches a text is wide, rather too many than too few."""
+    return len(text) * size * _EM * 1.08
 
 
 def _lines(text: str, size: float, width: float) -> list[str]:

@@ -114,7 +114,11 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
         _paint_groups(figure, schedule, load, width, height, top)
         return
     scale, note = _scale(load)
-    notes = ["A link is drawn to the right of its direction of travel, grey if nothing crosses it.", *layout.notes, note]
+    notes = [
+        "A link is drawn to the right of its direction of travel, grey if nothing crosses it.",
+        *layout.notes,
+        note,
+    ]
     foot = caption(figure, " ".join(notes).strip(), width, height)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
@@ -141,7 +145,16 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     _paint_lines(axes, lines, load, scale, (thin, widest), unit)
     _paint_nodes(axes, schedule, layout, names, radius, unit)
     for x, y, text in layout.blocks:
-        write(axes, x, y + radius + STUB_LENGTH + 0.08, text, float(np.clip(0.6 * unit, 3, 8)), color=MUTED, ha="center", va="bottom")
+        write(
+            axes,
+            x,
+            y + radius + STUB_LENGTH + 0.08,
+            text,
+            float(np.clip(0.6 * unit, 3, 8)),
+            color=MUTED,
+            ha="center",
+            va="bottom",
+        )
     _colour_bar(figure, scale, load, schedule, width, height, bar_at)
 
 
@@ -229,8 +242,16 @@ def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str]
             axes.scatter(x, y, s=area if marker == "o" else area * 0.8, marker=marker, facecolor=PAPER, edgecolor=MUTED,
                          linewidth=0.7, zorder=2, gid="nodes")  # fmt: skip
         else:
-            axes.scatter(x, y, s=area * 0.5, marker=marker, facecolor=MUTED, edgecolor="none", zorder=2, gid="nodes",
-                         alpha=None if unit > 14 else 0.6)
+            axes.scatter(
+                x,
+                y,
+                s=area * 0.5,
+                marker=marker,
+                facecolor=MUTED if unit > 14 else FAINT,
+                edgecolor="none",
+                zorder=2,
+                gid="nodes",
+            )
     if names:
         size = _type_size(names, unit)
         for (x, y), name in zip(layout.positions, names, strict=True):

@@ -283,9 +283,6 @@ def by_last_symbol(network: Network, group: PermutationGroup) -> Layout:
     for k in range(3, symbols):
         value = (arrangement[:, :k] < arrangement[:, k : k + 1]).sum(axis=1)
         ring = circle(k + 1) * (2 * reach + 1 + _GAP / 2)
-        turn = 2 * np.pi * value / (k + 1)  # each block looks outwards
-        x, y = position.T
-        position = np.stack([x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)], axis=1)
         position += ring[value]
         reach += float(np.hypot(*ring[0]))
     inside = (arrangement[network.link_source, 3:] == arrangement[network.link_target, 3:]).all(axis=1)

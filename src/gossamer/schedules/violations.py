@@ -105,8 +105,9 @@ class Verification:
     def raise_if_invalid(self) -> None:
         """Raise VerificationError with the first violation unless the schedule is valid."""
         if not self.ok:
+            first = str(self.violations[0]) if self.violations else next(iter(self.counts))
             more = f" (and {self.total - 1} more)" if self.total > 1 else ""
-            raise VerificationError(f"the schedule is not valid: {self.violations[0] if self.violations else ''}{more}")
+            raise VerificationError(f"the schedule is not valid: {first}{more}")
 
 
 def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:

@@ -115,9 +115,8 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
         return False
     if model.ports == "all":
         return True
-    edges = network.node_count - 1
-    if network.link_count == 2 * edges and (not edges or int(network.reverse_link.min()) >= 0):  # a tree
-        return True
+    if network.link_count == 2 * (network.node_count - 1) and bool((network.reverse_link >= 0).all()):
+        return True  # the network is a tree
     distance = network.distances(_root(task))[: network.terminal_count]
     doublings = (network.terminal_count - 1).bit_length()
     return _claim(network, task, model) == max(int(distance.max()), doublings)

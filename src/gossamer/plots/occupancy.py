@@ -1,0 +1,403 @@
+"""The picture of occupancy: which links carry packets in which slots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.plots.appearance import CONTROL_COLOUR, INK, MUTED, PAPER, caption, heading, plural, text_width
+from gossamer.plots.appearance import busy, write
+from gossamer.plots.link_groups import link_groups
+from gossamer.schedules import CONTROL, Phase, Schedule, verify
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Occupancy", "OccupancySheet", "occupancy", "occupancy_figure", "occupancy_sheet", "paint_occupancy"]
+
+Counts = npt.NDArray[np.int64]
+
+ROWS, COLUMNS = 600, 900
+"""The most rows and columns; more links or slots share them."""
+_NAMED_ROWS = 40
+_PARTED = 80
+_LEVELS = 4
+_STRIP, _PITCH = 0.55, 0.155
+_CHUNK = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Occupancy:
+    """Hops counted by links and slots.
+
+    Attributes
+    ----------
+    packets, control : int64[R, C]
+        Hops of message packets, and of control packets, on the links of a row in the slots of a column. Of an
+        invariant schedule the stored hops on each orbit of links.
+    room : int64[R, C]
+        Hops for which there is capacity.
+    groups : tuple of (str, int, int)
+        Name, first row and number of rows of each group of links, from top to bottom.
+    row_of : int64[lines]
+        Row of each link, or of each orbit of links.
+    slots : int
+        Slots in a column (the last one may have fewer).
+    """
+
+    packets: Counts
+    control: Counts
+    room: Counts
+    groups: tuple[tuple[str, int, int], ...]
+    row_of: Counts
+    slots: int
+
+    @property
+    def share(self) -> npt.NDArray[np.float64]:
+        """Share of the capacity in use, float64[R, C]."""
+        return (self.packets + self.control) / np.maximum(self.room, 1)
+
+    @property
+    def binned(self) -> bool:
+        """Whether some row or column stands for several links or slots."""
+        return self.slots > 1 or len(self.row_of) > len(self.packets)
+
+
+def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> Occupancy:
+    """Count the hops of a schedule by links and slots, in at most about `rows` times `columns` bins.
+
+    Links are in order of their groups (dimension and direction, generator, level), then of their numbers; no row
+    holds links of two groups unless there are more groups than rows.
+
+    Notes
+    -----
+    O(hops + links + bins). Of an invariant schedule the lines are the orbits of links, and nothing is expanded.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("array:3")
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> count = occupancy(s)
+    >>> count.groups, count.packets.tolist()
+    ((('dim 0 +', 0, 2), ('dim 0 −', 2, 2)), [[1, 0], [0, 1], [0, 0], [0, 0]])
+    """
+    network, symmetry = schedule.network, schedule.symmetry
+    known = link_groups(network)
+    if symmetry is None:
+        group, capacity = known.group, np.asarray(network.link_capacity, np.int64)
+    else:
+        group = np.tile(np.arange(len(known.names), dtype=np.int32), symmetry.orbit_count)
+        capacity = np.full(group.size, network.uniform_capacity or 1, np.int64)
+    row_of, groups = _rows(group, known.names, rows)
+    count = max(sum(n for _, _, n in groups), 1)
+    slots = max(1, -(-schedule.slot_count // columns))
+    width = max(1, -(-schedule.slot_count // slots))
+    bins = np.zeros((2, count * width), np.int64)
+    for a in range(0, schedule.stored_hops, _CHUNK):
+        part = slice(a, a + _CHUNK)
+        line = schedule.link[part] if symmetry is None else symmetry.link_orbit(schedule.link[part])
+        cell = row_of[line] * width + schedule.slot[part] // slots
+        control = schedule.packet[part] == CONTROL
+        bins[1] += np.bincount(cell[control], minlength=count * width)
+        bins[0] += np.bincount(cell[~control], minlength=count * width)
+    lasting = np.full(width, slots, np.int64)
+    lasting[-1] = max(schedule.slot_count - slots * (width - 1), 1)
+    room = np.bincount(row_of, capacity, minlength=count).astype(np.int64)[:, None] * lasting
+    packets, control_hops = bins.reshape(2, count, width)
+    return Occupancy(packets, control_hops, room, groups, row_of, slots)
+
+
+def _rows(
+    group: npt.NDArray[np.int32], names: tuple[str, ...], limit: int
+) -> tuple[Counts, tuple[tuple[str, int, int], ...]]:
+    """Return the row of each line, and the groups of rows."""
+    if len(names) > limit:
+        names, order = ("by generator",), np.argsort(group, kind="stable")
+        rank = np.empty(group.size, np.int64)
+        rank[order] = np.arange(group.size)
+        return rank // -(-group.size // limit), ((names[0], 0, -(-group.size // -(-group.size // limit))),)
+    row_of = np.zeros(group.size, np.int64)
+    groups, first = [], 0
+    for g, name in enumerate(names):
+        members = np.flatnonzero(group == g)
+        rows = members.size if group.size <= limit else max(1, members.size * limit // group.size)
+        each = -(-members.size // rows) if rows else 1
+        row_of[members] = first + np.arange(members.size) // each
+        rows = -(-members.size // each)
+        groups.append((name, first, rows))
+        first += rows
+    return row_of, tuple(groups)
+
+
+def occupancy_figure(schedule: Schedule) -> Figure:
+    """Draw which links carry packets in which slots: links from top to bottom by groups, slots from left to right.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid schedule. An invariant one is drawn from its stored orbit: a row is an orbit of links.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure of its own, unknown to pyplot. The strip on top is the share of all links' capacity in use. Vertical
+        lines part the phases; control packets have a colour of their own.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Notes
+    -----
+    Above `ROWS` links or `COLUMNS` slots a cell is the mean over several, as the axes say. O(hops + links).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("array:3")
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> occupancy_figure(s).axes[1].get_xlabel()
+    'slot'
+    """
+    from matplotlib.figure import Figure
+
+    verify(schedule).raise_if_invalid()
+    sheet = occupancy_sheet(schedule)
+    figure = Figure(figsize=(sheet.width, sheet.height), facecolor=PAPER)
+    paint_occupancy(figure, schedule, sheet)
+    return figure
+
+
+class OccupancySheet(NamedTuple):
+    """The page of a picture in inches: its size, the room left of the image; the counts, and names of single links."""
+
+    width: float
+    height: float
+    count: Occupancy
+    left: float
+    line_names: tuple[str, ...]
+
+
+def occupancy_sheet(schedule: Schedule) -> OccupancySheet:
+    """Return the page for the picture of a schedule's occupancy, with the counts."""
+    count = occupancy(schedule)
+    rows, columns = count.packets.shape
+    names: tuple[str, ...] = ()
+    if not count.binned and schedule.symmetry is None and rows <= _NAMED_ROWS:
+        line = np.argsort(count.row_of)
+        names = tuple(schedule.network.link_name(int(i)).replace("->", "\N{RIGHTWARDS ARROW}") for i in line)
+    image = rows * (0.3 if rows <= 12 else 0.16) if rows <= _NAMED_ROWS else float(np.clip(rows * 0.02, 4.0, 5.6))
+    labels = max(text_width(name, 8) for name, _, _ in count.groups) if len(count.groups) > 1 else 0.0
+    inner = max((text_width(name, 7) for name in names), default=0.0)
+    left = 0.62 + labels + (inner + 0.1 if names else 0.0)
+    width = left + float(np.clip(0.3 * columns, 3.4, 7.0)) + 0.3
+    levels = 1 + max((level for _, level in _phase_names(schedule, max(width, 6.4) - left - 0.3)[0]), default=-1)
+    height = 2.35 + _STRIP + image + levels * _PITCH
+    return OccupancySheet(max(width, 6.4), height, count, left, names)
+
+
+def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> None:
+    """Paint the picture on a figure, or part of one, of the size of the sheet."""
+    count, width, height = sheet.count, sheet.width, sheet.height
+    span = width - sheet.left - 0.3
+    labels, missing = _phase_names(schedule, span)
+    top = heading(figure, schedule, width, height)
+    top += 0.06 + _PITCH * (1 + max((level for _, level in labels), default=-1))
+    foot = caption(figure, " ".join(_notes(schedule, count, missing)), width, height)
+    bottom = foot + 0.85
+    image_height = height - top - _STRIP - 0.1 - bottom
+
+    def axes_at(low: float, high: float) -> Any:
+        return figure.add_axes((sheet.left / width, low / height, span / width, high / height))
+
+    strip = axes_at(bottom + image_height + 0.1, _STRIP)
+    image = axes_at(bottom, image_height)
+    slots = max(schedule.slot_count, 1)
+    _paint_strip(strip, count, slots)
+    scale = _paint_image(image, count, slots)
+    _label_rows(image, figure, sheet, image_height, bottom)
+    image.set_xlabel(_slot_axis(schedule, count), fontsize=8.5, color=INK, labelpad=3)
+    for axes in (strip, image):
+        axes.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
+        for side in axes.spines.values():
+            side.set(color=MUTED, linewidth=0.6)
+    for side in ("top", "right"):
+        strip.spines[side].set_visible(False)
+    _paint_phases(strip, image, schedule, labels, span)
+    _paint_key(figure, scale, count, sheet, foot)
+
+
+# -- the image -----------------------------------------------------------------------------------------------
+
+
+def _paint_image(axes: Any, count: Occupancy, slots: int) -> Any:
+    """Draw the cells: packets on the common scale, control packets in their own colour; return the scale."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    rows = len(count.packets)
+    scale = ScalarMappable(Normalize(0, 1), busy())
+    orange = LinearSegmentedColormap.from_list("control", ["#f3cfae", CONTROL_COLOUR])
+    ours = (count.packets == 0) | (count.packets < count.control)
+    theirs = (count.control == 0) | ~ours
+    for mask, colours, name in ((ours, scale.cmap, "packets"), (theirs, orange, "control")):
+        axes.imshow(
+            np.ma.array(count.share, mask=mask), cmap=colours, norm=scale.norm, aspect="auto", interpolation="nearest",
+            extent=(0, count.packets.shape[1] * count.slots, rows, 0), gid=name,
+        )  # fmt: skip
+    axes.set(xlim=(0, slots), ylim=(rows, 0))
+    if slots <= _PARTED and count.slots == 1:
+        axes.vlines(np.arange(1, slots), 0, rows, color=PAPER, linewidth=0.8)
+    if rows <= _PARTED:
+        axes.hlines(np.arange(1, rows), 0, slots, color=PAPER, linewidth=0.8 if rows <= _NAMED_ROWS else 0.4)
+    for _, first, _ in count.groups[1:]:
+        axes.axhline(first, color=MUTED, linewidth=0.5)
+    _slot_ticks(axes, slots)
+    return scale
+
+
+def _slot_ticks(axes: Any, slots: int) -> None:
+    """Number the slots in the middle of their columns when they are few, else at round numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    if slots <= 30:
+        ticks = np.arange(0, slots, 1 if slots <= 16 else 2)
+        axes.set_xticks(ticks + 0.5, [str(t) for t in ticks])
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _paint_strip(axes: Any, count: Occupancy, slots: int) -> None:
+    """Draw the share of the capacity of all links in use."""
+    room = np.maximum(count.room.sum(axis=0), 1)
+    data, control = count.packets.sum(axis=0) / room, count.control.sum(axis=0) / room
+    edges = np.minimum(np.arange(data.size + 1) * count.slots, slots)
+    axes.stairs(data, edges, fill=True, color=busy()(1.0), linewidth=0)
+    axes.stairs(data + control, edges, baseline=data, fill=True, color=CONTROL_COLOUR, linewidth=0)
+    axes.set(xlim=(0, slots), ylim=(0, 1), xticks=[])
+    axes.set_yticks([0, 0.5, 1], ["0", "50", "100 %"])
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color="#e6e6e6", linewidth=0.5)
+
+
+def _label_rows(axes: Any, figure: Any, sheet: OccupancySheet, image_height: float, bottom: float) -> None:
+    """Name the groups of links, and each link where there is room."""
+    count = sheet.count
+    rows = len(count.packets)
+    axes.set_yticks([])
+    inner = 0.0
+    if sheet.line_names:
+        axes.set_yticks(np.arange(rows) + 0.5, sheet.line_names, fontsize=7, parse_math=False)
+        inner = 0.1 + max(text_width(name, 7) for name in sheet.line_names)
+    pitch = image_height / rows
+    free = -1.0
+    for name, first, size in count.groups:
+        middle = (first + size / 2) * pitch
+        if middle - free < 0.12 or len(count.groups) == 1:
+            continue
+        free = middle
+        x, y = (sheet.left - inner - 0.08) / sheet.width, (bottom + image_height - middle) / sheet.height
+        write(figure, x, y, name, 8, ha="right", va="center")
+    write(figure, 0.2 / sheet.width, (bottom + image_height / 2) / sheet.height, _row_axis(sheet), 8.5, rotation=90,
+          ha="center", va="center")  # fmt: skip
+
+
+def _row_axis(sheet: OccupancySheet) -> str:
+    count = sheet.count
+    most = -(-len(count.row_of) // max(len(count.packets), 1))
+    return "links" if len(count.row_of) == len(count.packets) else f"links, about {most} to a row"
+
+
+def _slot_axis(schedule: Schedule, count: Occupancy) -> str:
+    label = "slot" if count.slots == 1 else f"slot, {count.slots} to a column"
+    lengths = {p.slot_length for p in schedule.phases if p.slots}
+    if len(lengths) == 1 and lengths != {1}:
+        label += f" (of {lengths.pop()} step)"
+    return label
+
+
+def _notes(schedule: Schedule, count: Occupancy, missing: int) -> list[str]:
+    notes = ["Top: share of all links' capacity in use."]
+    symmetry = schedule.symmetry
+    if symmetry is not None:
+        notes.append(f"Invariant schedule: a row is an orbit of {plural(symmetry.order, 'link')}, used alike.")
+    if count.binned:
+        notes.append("A cell is the mean over its links and slots.")
+    if count.control.any() and (count.control * count.packets).any():
+        notes.append("Cells with both kinds of packets have the colour of the more frequent.")
+    if missing:
+        notes.append(f"{plural(missing, 'phase')} too short to be named.")
+    return notes
+
+
+# -- phases and key ------------------------------------------------------------------------------------------
+
+
+def _phase_names(schedule: Schedule, span: float) -> tuple[list[tuple[Phase, int]], int]:
+    """Return the phases whose names find room above the strip, each with its level, and how many do not."""
+    phases = [p for p in schedule.phases if p.slots]
+    if len(phases) < 2:
+        return [], 0
+    lengths = {p.slot_length for p in phases}
+    ends = [-1.0] * _LEVELS
+    placed: list[tuple[Phase, int]] = []
+    for phase in phases:
+        name = phase.name if len(lengths) == 1 else f"{phase.name} ({phase.slot_length} step each)"
+        x, wide = phase.first_slot / schedule.slot_count * span, text_width(name, 7.5) + 0.12
+        x = min(x, span - wide)
+        level = next((k for k in range(_LEVELS) if ends[k] <= x + 1e-9), None)
+        if level is not None and x >= 0:
+            ends[level] = x + wide
+            placed.append((replace(phase, name=name), level))
+    return placed, len(phases) - len(placed)
+
+
+def _paint_phases(strip: Any, image: Any, schedule: Schedule, labels: list[tuple[Phase, int]], span: float) -> None:
+    starts = [p.first_slot for p in schedule.phases if p.slots][1:]
+    if len(starts) <= 60:
+        for axes in (strip, image):
+            for x in starts:
+                axes.axvline(x, color=INK, linewidth=0.8, zorder=3)
+    for phase, level in labels:
+        rise = 1.06 + level * _PITCH / _STRIP
+        x = phase.first_slot / schedule.slot_count
+        wide = (text_width(phase.name, 7.5) + 0.12) / span
+        at = min(x, 1 - wide)
+        write(strip, at + 0.04 / span, rise, phase.name, 7.5, transform=strip.transAxes, va="bottom", clip_on=False,
+              bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6})  # fmt: skip
+        if phase.first_slot:
+            strip.plot([x, x], [1, rise + 0.8 * _PITCH / _STRIP], transform=strip.transAxes, color=INK, linewidth=0.8,
+                       clip_on=False)  # fmt: skip
+
+
+def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet, foot: float) -> None:
+    """Explain the colours: a scale where shares occur, single patches where links are just used or not."""
+    width, height = sheet.width, sheet.height
+    x, y, tall = sheet.left, foot + 0.22, 0.11
+    used = count.share[count.packets > 0]
+    if used.size and not (used == 1).all():
+        axes = figure.add_axes((x / width, y / height, 1.8 / width, tall / height))
+        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[0, 0.5, 1])
+        bar.outline.set_visible(False)
+        bar.ax.set_xticklabels(["0", "50", "100 %"])
+        bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
+        write(figure, (x + 1.98) / width, (y + tall / 2) / height, "of the capacity in use", va="center")
+        x += 2.1 + text_width("of the capacity in use", 8.5) + 0.25
+        patches = []
+    else:
+        patches = [(scale.to_rgba(1.0), "packet")]
+    if count.control.any():
+        patches.append((CONTROL_COLOUR, "control packet"))
+    for colour, text in patches:
+        axes = figure.add_axes((x / width, y / height, 0.16 / width, tall / height), facecolor=colour)
+        axes.set(xticks=[], yticks=[])
+        for side in axes.spines.values():
+            side.set_visible(False)
+        write(figure, (x + 0.24) / width, (y + tall / 2) / height, text, va="center")
+        x += 0.24 + text_width(text, 8.5) + 0.3
