@@ -194,6 +194,7 @@ def test_algorithms_of_a_network(capsys):
         (("plan", "array:4x4", "allgather", "--control-time", "soon"), ["soon"]),
         (("plan", "array:4x4", "allgather", "--buffer", "0"), ["0"]),
         (("plan", "array:4x4", "allgather", "--seed", "-1"), ["-1"]),
+        (("plan", "array:4x4", "broadcast", "--root", "first"), ["--root", "integer", "first"]),
         (("plan", "array:4x4", "permutation"), ["--destinations"]),
         (("plan", "array:4x4"), ["TASK"]),
         (("verify", "nowhere.parquet"), ["nowhere.parquet"]),
@@ -229,7 +230,7 @@ def test_foreign_and_newer_files(capsys, tmp_path, saved):
 
     foreign = tmp_path / "foreign.parquet"
     pq.write_table(pa.table({"slot": np.arange(3)}), foreign)
-    assert_one_line(run(capsys, "verify", foreign), "not a schedule")
+    assert_one_line(run(capsys, "verify", foreign), "not a gossamer schedule")
     table = pq.read_table(saved)
     header = json.loads(table.schema.metadata[b"gossamer"]) | {"version": 99}
     pq.write_table(table.replace_schema_metadata({b"gossamer": json.dumps(header).encode()}), foreign)

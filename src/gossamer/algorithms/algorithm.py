@@ -78,7 +78,8 @@ class Algorithm:
         task.check(network)
         reason = self.reason(network, task, model)
         if reason is not None:
-            raise NotApplicableError(f"algorithm {self.name!r} does not cover {task.name} on {network.spec}: it {reason}")
+            case = f"{task.name} on {network.spec}"
+            raise NotApplicableError(f"algorithm {self.name!r} does not cover {case}: it {reason}")
         return self.builder(network, task, model, seed=seed).replace(algorithm=self.name)
 
 

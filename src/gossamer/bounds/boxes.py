@@ -102,7 +102,8 @@ class _Boxes:
     def hubs(self, box: list[Interval]) -> Counts:
         """Return the hubs in each box, one axis for each dimension's intervals."""
         count = self.below
-        for i, (first, length) in enumerate(box):
+        for i in np.argsort([first.size for first, _ in box], kind="stable").tolist():  # the narrowest result first
+            first, length = box[i]
             count = np.take(count, first + length, axis=i) - np.take(count, first, axis=i)
         return count.astype(np.int64)
 

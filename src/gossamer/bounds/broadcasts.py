@@ -41,7 +41,8 @@ def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
             hubs = problem.hubs(demand)
             far = problem.metric.eccentricities(hubs, not demand.outward)
             order = np.argsort(-far, kind="stable")[:_MESSAGES]
-            cases = [(int(v), problem.metric.profile(int(v), not demand.outward), None) for v in hubs[order]]
+            chosen = hubs[order][np.sort(np.unique(problem.metric.canonical(hubs[order]), return_index=True)[1])]
+            cases = [(int(v), problem.metric.profile(int(v), not demand.outward), None) for v in chosen]
         else:
             rows = np.argsort(-np.diff(demand.first), kind="stable")[:MAX_SEARCHES]
             targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
@@ -82,15 +83,15 @@ def doubling_time(profile: Counts) -> tuple[int, int, int]:
     >>> doubling_time(np.array([1, 2, 1])), doubling_time(np.array([1, 3]))
     ((2, 0, 4), (2, 0, 4))
     """
-    far = at_least(profile).tolist()
-    best = (0, 0, far[0])
+    far = at_least(profile)
+    best = (0, 0, int(far[0]))
     # on long paths, large distances decide
-    for d in sorted({0, *range(max(1, len(far) - MAX_DEPTH), len(far))}):
-        steps = max(best[0], d)
-        while not _reaches(steps, d, far[d]):
+    for d in sorted({0, *range(max(1, far.size - MAX_DEPTH), far.size)}):
+        steps, nodes = max(best[0], d), int(far[d])
+        while not _reaches(steps, d, nodes):
             steps += 1
         if steps > best[0]:
-            best = (steps, d, far[d])
+            best = (steps, d, nodes)
     return best
 
 

@@ -5,8 +5,10 @@ Exit status: 0 done; 1 the schedule is not valid; 2 bad input, told in one line.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = ["main"]
 
@@ -37,11 +39,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 141
     except Exception as error:
-        message = getattr(error, "format_message", None)  # usage errors of the command-line library
-        if message is None:
+        if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it
             raise
-        return _fail(message() or "no command given; see gossamer --help", 2)
+        return _fail(_usage(error, sys.argv[1:] if arguments is None else arguments), 2)
     return status if isinstance(status, int) else 0
+
+
+def _usage(error: Any, arguments: Sequence[str]) -> str:
+    """Return what was wrong with the usage, with the word that was given."""
+    text = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
+    if not text:
+        return "no command given; see gossamer --help"
+    for name in getattr(getattr(error, "param", None), "opts", ()):
+        for word, given in itertools.pairwise(arguments):
+            if word == name and repr(given) not in text:
+                text += f"; got {given!r}"
+    return text
 
 
 def _fail(text: str, status: int) -> int:

@@ -88,7 +88,8 @@ def _figure(schedule: Schedule, kind: str) -> Figure:
         load, occupancy = load_sheet(schedule), occupancy_sheet(schedule)
         width = max(load.width, occupancy.width)
         figure = Figure(figsize=(width, load.height + occupancy.height), facecolor=PAPER)
-        upper, lower = figure.subfigures(2, 1, height_ratios=[load.height, occupancy.height], hspace=0)
+        parts: Any = figure.subfigures(2, 1, height_ratios=[load.height, occupancy.height], hspace=0)
+        upper, lower = parts
         paint_load(upper, schedule, load._replace(width=width))
         paint_occupancy(lower, schedule, occupancy._replace(width=width))
         return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,7 +110,8 @@ def circle(count: int) -> Points:
     if count == 1:
         return np.zeros((1, 2))
     angle = 2 * np.pi * np.arange(count) / count
-    return np.stack([np.sin(angle), np.cos(angle)], axis=1) * (0.5 / np.sin(np.pi / count))
+    radius = 0.5 / math.sin(math.pi / count)
+    return np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)
 
 
 def _sides_of(network: Network) -> tuple[int, ...] | None:

@@ -95,4 +95,5 @@ def _arcs(start: Points, end: Points, radius: float) -> npt.NDArray[np.float64]:
     t0 = radius / (2 * first)
     t = t0 + (1 - 2 * t0) * np.linspace(0, 1, ARC_POINTS)[None, :]
     t = t[..., None]
-    return (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * end[:, None]
+    curve: npt.NDArray[np.float64] = (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * end[:, None]
+    return curve

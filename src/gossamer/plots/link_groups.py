@@ -54,15 +54,13 @@ def link_groups(network: Network) -> LinkGroups:
         back = step[np.arange(len(step)), dimension] < 0
         wrapped = np.abs(step).max(axis=1, initial=0) > 1
         key = 2 * dimension + (back ^ wrapped)
-        names = [f"dim {d} {sign}" for d in range(network.grid.dimensions) for sign in f"+{_MINUS}"]
-        return _present(names, key)
+        return _present([f"dim {d} {sign}" for d in range(network.grid.dimensions) for sign in f"+{_MINUS}"], key)
     if network.levels is not None and network.coordinates is not None:
         level = network.coordinates[:, 0]
         low = np.minimum(level[source], level[target])
         key = 2 * low + (level[source] > level[target])
         pairs = [(i, i + 1) for i in range(network.levels.height)]
-        names = [f"level {a} to {b}" for i, j in pairs for a, b in ((i, j), (j, i))]
-        return _present(names, key)
+        return _present([f"level {a} to {b}" for i, j in pairs for a, b in ((i, j), (j, i))], key)
     if network.factors:
         key = np.zeros(network.link_count, np.int64)
         stride = network.node_count

@@ -2,135 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from gossamer.plots.appearance import CONTROL_COLOUR, INK, MUTED, PAPER, caption, heading, plural, text_width
 from gossamer.plots.appearance import busy, write
-from gossamer.plots.link_groups import link_groups
-from gossamer.schedules import CONTROL, Phase, Schedule, verify
+from gossamer.plots.occupancy_counts import Occupancy, occupancy
+from gossamer.schedules import Phase, Schedule, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Occupancy", "OccupancySheet", "occupancy", "occupancy_figure", "occupancy_sheet", "paint_occupancy"]
+__all__ = ["OccupancySheet", "occupancy_figure", "occupancy_sheet", "paint_occupancy"]
 
-Counts = npt.NDArray[np.int64]
-
-ROWS, COLUMNS = 600, 900
-"""The most rows and columns; more links or slots share them."""
 _NAMED_ROWS = 40
 _PARTED = 80
 _LEVELS = 4
 _STRIP, _PITCH = 0.55, 0.155
-_CHUNK = 10_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Occupancy:
-    """Hops counted by links and slots.
-
-    Attributes
-    ----------
-    packets, control : int64[R, C]
-        Hops of message packets, and of control packets, on the links of a row in the slots of a column. Of an
-        invariant schedule the stored hops on each orbit of links.
-    room : int64[R, C]
-        Hops for which there is capacity.
-    groups : tuple of (str, int, int)
-        Name, first row and number of rows of each group of links, from top to bottom.
-    row_of : int64[lines]
-        Row of each link, or of each orbit of links.
-    slots : int
-        Slots in a column (the last one may have fewer).
-    """
-
-    packets: Counts
-    control: Counts
-    room: Counts
-    groups: tuple[tuple[str, int, int], ...]
-    row_of: Counts
-    slots: int
-
-    @property
-    def share(self) -> npt.NDArray[np.float64]:
-        """Share of the capacity in use, float64[R, C]."""
-        return (self.packets + self.control) / np.maximum(self.room, 1)
-
-    @property
-    def binned(self) -> bool:
-        """Whether some row or column stands for several links or slots."""
-        return self.slots > 1 or len(self.row_of) > len(self.packets)
-
-
-def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> Occupancy:
-    """Count the hops of a schedule by links and slots, in at most about `rows` times `columns` bins.
-
-    Links are in order of their groups (dimension and direction, generator, level), then of their numbers; no row
-    holds links of two groups unless there are more groups than rows.
-
-    Notes
-    -----
-    O(hops + links + bins). Of an invariant schedule the lines are the orbits of links, and nothing is expanded.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
-    >>> count = occupancy(s)
-    >>> count.groups, count.packets.tolist()
-    ((('dim 0 +', 0, 2), ('dim 0 −', 2, 2)), [[1, 0], [0, 1], [0, 0], [0, 0]])
-    """
-    network, symmetry = schedule.network, schedule.symmetry
-    known = link_groups(network)
-    if symmetry is None:
-        group, capacity = known.group, np.asarray(network.link_capacity, np.int64)
-    else:
-        group = np.tile(np.arange(len(known.names), dtype=np.int32), symmetry.orbit_count)
-        capacity = np.full(group.size, network.uniform_capacity or 1, np.int64)
-    row_of, groups = _rows(group, known.names, rows)
-    count = max(sum(n for _, _, n in groups), 1)
-    slots = max(1, -(-schedule.slot_count // columns))
-    width = max(1, -(-schedule.slot_count // slots))
-    bins = np.zeros((2, count * width), np.int64)
-    for a in range(0, schedule.stored_hops, _CHUNK):
-        part = slice(a, a + _CHUNK)
-        line = schedule.link[part] if symmetry is None else symmetry.link_orbit(schedule.link[part])
-        cell = row_of[line] * width + schedule.slot[part] // slots
-        control = schedule.packet[part] == CONTROL
-        bins[1] += np.bincount(cell[control], minlength=count * width)
-        bins[0] += np.bincount(cell[~control], minlength=count * width)
-    lasting = np.full(width, slots, np.int64)
-    lasting[-1] = max(schedule.slot_count - slots * (width - 1), 1)
-    room = np.bincount(row_of, capacity, minlength=count).astype(np.int64)[:, None] * lasting
-    packets, control_hops = bins.reshape(2, count, width)
-    return Occupancy(packets, control_hops, room, groups, row_of, slots)
-
-
-def _rows(
-    group: npt.NDArray[np.int32], names: tuple[str, ...], limit: int
-) -> tuple[Counts, tuple[tuple[str, int, int], ...]]:
-    """Return the row of each line, and the groups of rows."""
-    if len(names) > limit:
-        names, order = ("by generator",), np.argsort(group, kind="stable")
-        rank = np.empty(group.size, np.int64)
-        rank[order] = np.arange(group.size)
-        return rank // -(-group.size // limit), ((names[0], 0, -(-group.size // -(-group.size // limit))),)
-    row_of = np.zeros(group.size, np.int64)
-    groups, first = [], 0
-    for g, name in enumerate(names):
-        members = np.flatnonzero(group == g)
-        rows = members.size if group.size <= limit else max(1, members.size * limit // group.size)
-        each = -(-members.size // rows) if rows else 1
-        row_of[members] = first + np.arange(members.size) // each
-        rows = -(-members.size // each)
-        groups.append((name, first, rows))
-        first += rows
-    return row_of, tuple(groups)
 
 
 def occupancy_figure(schedule: Schedule) -> Figure:
@@ -154,7 +44,7 @@ def occupancy_figure(schedule: Schedule) -> Figure:
 
     Notes
     -----
-    Above `ROWS` links or `COLUMNS` slots a cell is the mean over several, as the axes say. O(hops + links).
+    Above 600 links or 900 slots a cell is the mean over several, as the axes say. O(hops + links).
 
     Examples
     --------
@@ -178,7 +68,7 @@ class OccupancySheet(NamedTuple):
 
     width: float
     height: float
-    count: Occupancy
+    counts: Occupancy
     left: float
     line_names: tuple[str, ...]
 
@@ -203,7 +93,7 @@ def occupancy_sheet(schedule: Schedule) -> OccupancySheet:
 
 def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> None:
     """Paint the picture on a figure, or part of one, of the size of the sheet."""
-    count, width, height = sheet.count, sheet.width, sheet.height
+    count, width, height = sheet.counts, sheet.width, sheet.height
     span = width - sheet.left - 0.3
     labels, missing = _phase_names(schedule, span)
     top = heading(figure, schedule, width, height)
@@ -262,7 +152,7 @@ def _paint_image(axes: Any, count: Occupancy, slots: int) -> Any:
 
 
 def _slot_ticks(axes: Any, slots: int) -> None:
-    """Number the slots in the middle of their columns when they are few, else at round numbers."""
+    """Put slot numbers in the middle of their columns when they are few, else at round places."""
     from matplotlib.ticker import MaxNLocator
 
     if slots <= 30:
@@ -280,15 +170,17 @@ def _paint_strip(axes: Any, count: Occupancy, slots: int) -> None:
     edges = np.minimum(np.arange(data.size + 1) * count.slots, slots)
     axes.stairs(data, edges, fill=True, color=busy()(1.0), linewidth=0)
     axes.stairs(data + control, edges, baseline=data, fill=True, color=CONTROL_COLOUR, linewidth=0)
-    axes.set(xlim=(0, slots), ylim=(0, 1), xticks=[])
-    axes.set_yticks([0, 0.5, 1], ["0", "50", "100 %"])
+    most = float((data + control).max())
+    top = min(level for level in (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0) if level >= min(most, 1.0))
+    axes.set(xlim=(0, slots), ylim=(0, top), xticks=[])
+    axes.set_yticks([0, top / 2, top], ["0", f"{50 * top:g}", f"{100 * top:g} %"])
     axes.set_axisbelow(True)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.5)
 
 
 def _label_rows(axes: Any, figure: Any, sheet: OccupancySheet, image_height: float, bottom: float) -> None:
     """Name the groups of links, and each link where there is room."""
-    count = sheet.count
+    count = sheet.counts
     rows = len(count.packets)
     axes.set_yticks([])
     inner = 0.0
@@ -309,7 +201,7 @@ def _label_rows(axes: Any, figure: Any, sheet: OccupancySheet, image_height: flo
 
 
 def _row_axis(sheet: OccupancySheet) -> str:
-    count = sheet.count
+    count = sheet.counts
     most = -(-len(count.row_of) // max(len(count.packets), 1))
     return "links" if len(count.row_of) == len(count.packets) else f"links, about {most} to a row"
 
@@ -380,6 +272,7 @@ def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet,
     """Explain the colours: a scale where shares occur, single patches where links are just used or not."""
     width, height = sheet.width, sheet.height
     x, y, tall = sheet.left, foot + 0.22, 0.11
+    patches = []
     used = count.share[count.packets > 0]
     if used.size and not (used == 1).all():
         axes = figure.add_axes((x / width, y / height, 1.8 / width, tall / height))
@@ -389,9 +282,8 @@ def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet,
         bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
         write(figure, (x + 1.98) / width, (y + tall / 2) / height, "of the capacity in use", va="center")
         x += 2.1 + text_width("of the capacity in use", 8.5) + 0.25
-        patches = []
     else:
-        patches = [(scale.to_rgba(1.0), "packet")]
+        patches.append((scale.to_rgba(1.0), "packet"))
     if count.control.any():
         patches.append((CONTROL_COLOUR, "control packet"))
     for colour, text in patches:

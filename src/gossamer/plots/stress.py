@@ -15,7 +15,7 @@ __all__ = ["stress_positions"]
 PIVOTS = 100
 """Networks with more nodes than EXACT are measured from this many nodes only, chosen far from each other."""
 EXACT = 500
-ROUNDS = 150
+ROUNDS = 80
 _ROOM = 0.55
 
 
@@ -50,11 +50,13 @@ def stress_positions(network: Network) -> Points:
     source, target = network.link_source, network.link_target
     own, other = np.concatenate([source, target]), np.concatenate([target, source])
     weight = np.where(distance > 0, 1.0 / np.maximum(distance, 1e-9) ** 2, 0.0)
+    wanted = weight * distance
     total = weight.sum(axis=1) + np.bincount(own, minlength=n)
     for _ in range(ROUNDS):
-        away = x[:, None, :] - x[None, pivots, :]
-        length = np.maximum(np.hypot(away[..., 0], away[..., 1]), 1e-9)
-        pull = (weight[..., None] * (x[None, pivots, :] + away * (distance / length)[..., None])).sum(axis=1)
+        fixed = x[pivots]
+        length = np.hypot(x[:, :1] - fixed[:, 0], x[:, 1:] - fixed[:, 1])
+        push = wanted / np.maximum(length, 1e-9)
+        pull = (weight - push) @ fixed + push.sum(axis=1, keepdims=True) * x
         link = x[own] - x[other]
         place = x[other] + link / np.maximum(np.hypot(link[:, 0], link[:, 1]), 1e-9)[:, None]
         for axis in range(2):
@@ -109,7 +111,7 @@ def _roomy(x: Points) -> Points:
     """Enlarge the picture until most nodes are at least a unit from their nearest neighbour."""
     from scipy.spatial import cKDTree
 
-    nearest = cKDTree(x).query(x, k=2)[0][:, 1]
+    nearest = np.asarray(cKDTree(x).query(x, k=2)[0])[:, 1]
     return x / min(1.0, max(float(np.quantile(nearest, 0.1)), 0.3))
 
 

@@ -17,7 +17,7 @@ __all__ = ["BufferPeak", "buffer_peak", "link_load", "link_utilization", "measur
 
 @dataclass(frozen=True)
 class BufferPeak:
-    """The most packets that a node holds at a slot boundary: how many, which node, before which slot."""
+    """The most packets that a node holds at a slot boundary: how many, and a node and the slot before which it does."""
 
     packets: int
     node: int | None

@@ -26,7 +26,7 @@ __all__ = ["CONTROL", "Packets", "Phase", "Schedule"]
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
 
-_MAX_SLOTS = 2**31 - 2
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ def _column(values: npt.ArrayLike, name: str, dtype: type = np.int32) -> Any:
 
 def _whole(value: Any, what: str, least: int) -> int:
     """Return a whole number of at least `least` that fits a column, or raise a ScheduleError."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= _MAX_SLOTS:
-        raise ScheduleError(f"{what} must be a whole number in {least}..{_MAX_SLOTS}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= _MOST:
+        raise ScheduleError(f"{what} must be a whole number in {least}..{_MOST}, got {value!r}")
     return int(value)
 
 
@@ -226,8 +226,8 @@ class Schedule:
             return
         if np.any(self.slot[1:] < self.slot[:-1]):
             raise ScheduleError("column 'slot' must be ascending")
-        if int(self.slot[0]) < 0 or int(self.slot[-1]) > _MAX_SLOTS:
-            raise ScheduleError(f"slots must be 0..{_MAX_SLOTS}, got {int(self.slot[0])}..{int(self.slot[-1])}")
+        if int(self.slot[0]) < 0 or int(self.slot[-1]) >= _MOST:
+            raise ScheduleError(f"slots must be 0..{_MOST - 1}, got {int(self.slot[0])}..{int(self.slot[-1])}")
         for name, column, low, high in (
             ("link", self.link, 0, self.network.link_count - 1),
             ("packet", self.packet, CONTROL, table.count - 1),

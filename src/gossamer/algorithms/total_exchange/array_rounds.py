@@ -34,14 +34,14 @@ __all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "best_rounds"]
 class Rounds(NamedTuple):
     """How the exchange is cut into rounds: their number, the steps of one, and the runs of each dimension in one."""
 
-    count: int
+    number: int
     steps: int
     runs: tuple[int, ...]
 
     @property
     def time(self) -> int:
         """Steps of all rounds."""
-        return self.count * self.steps
+        return self.number * self.steps
 
 
 @lru_cache(maxsize=256)
@@ -62,7 +62,7 @@ def best_rounds(sides: tuple[int, ...]) -> Rounds:
     Examples
     --------
     >>> best_rounds((4, 4)), best_rounds((2, 3)).time
-    (Rounds(count=4, steps=4, runs=(1, 1)), 5)
+    (Rounds(number=4, steps=4, runs=(1, 1)), 5)
     """
     total = math.prod(sides)
     one = [exchange_steps(n) for n in sides]
@@ -145,8 +145,9 @@ def _begin_of_runs(
     starts = np.searchsorted(machine_class[order], machine_class[order])
     rank[order] = np.arange(job.size) - starts
     copy = rank % runs[column]
-    color = color_edges(job, machine_class + copy, rounds.count)
-    return color * np.int64(rounds.steps) + copy * np.array([exchange_steps(n) for n in sides])[column]
+    color = color_edges(job, machine_class + copy, rounds.number)
+    begin: npt.NDArray[np.int64] = copy * np.array([exchange_steps(n) for n in sides], np.int64)[column]
+    return color * np.int64(rounds.steps) + begin
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

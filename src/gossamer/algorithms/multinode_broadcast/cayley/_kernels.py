@@ -57,7 +57,7 @@ def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
                 k += 1
                 most, seen = -1, 0
                 z = size[g] - 1
-                while z >= 0 and seen < NEWEST:
+                while z >= 0 and seen < NEWEST and most < degree - 1:
                     if attempt:
                         j = _random(state, z + 1)
                         pool[g, z], pool[g, j] = pool[g, j], pool[g, z]
