@@ -25,9 +25,12 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 nitpicky = False
 
+smartquotes = False
+
 html_theme = "furo"
 html_title = f"Gossamer {__version__}"
 html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_show_copyright = False
 html_show_sphinx = False
 
@@ -38,6 +41,7 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
 
+default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings name types, dtypes, shapes and units
 autodoc_class_signature = "mixed"

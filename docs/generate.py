@@ -55,19 +55,18 @@ def networks_page() -> str:
 
     rows = []
     for family in FAMILIES:
-        size = ""
+        example = f"`{family.example}`"
         if family.form != "path":
             net = network(family.example)
-            size = f"{net.node_count:,} nodes, {net.link_count:,} links"
+            example += f": {net.node_count:,} nodes, {net.link_count:,} links"
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
-        written = f"`{family.name}:{family.parameters}`"
-        rows.append([names, written, family.summary, f"`{family.example}`", size, family.source])
+        rows.append([names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example])
     text = f"""
 A network is named by a *spec*: the family, a colon, and the parameters. `gossamer networks` prints the families;
 `gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
 spec.
 
-{table(["family", "written", "what it is", "example", "size of the example", "source"], rows)}
+{table(["family", "parameters", "what it is", "example"], rows)}
 
 Every undirected edge is two links. Upper case, spaces and underscores in names of families are accepted. Networks also
 come from NetworkX graphs (`gossamer.networks.from_networkx`) and from any group and generators
@@ -129,11 +128,12 @@ def algorithms_page() -> str:
             if any(claims) and not all(claims):
                 claim += ", on some"
             optimal = [a.optimal(*c) for c in cases]
-            promise = "always" if all(optimal) else "on some" if any(optimal) else ""
-            rows.append([f"`{a.name}`", a.networks, ", ".join(ports), claim, promise, a.summary, a.source])
+            if any(optimal):
+                claim += f"; promises the bound {'always' if all(optimal) else 'on some'}"
+            covers = f"{a.networks}; ports {', '.join(ports)}"
+            rows.append([f"`{a.name}`", covers, claim, f"{a.summary}. *Source:* {a.source}"])
         if rows:
-            columns = ["algorithm", "networks", "ports", "claim", "promises the bound", "what it does", "source"]
-            sections.append(f"## {name}\n\n{table(columns, rows)}")
+            sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'claim', 'what it does'], rows)}")
         else:
             sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
     text = f"""
@@ -141,11 +141,10 @@ Every algorithm of the registry, by task. `gossamer algorithms` prints them, `go
 cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
 [Builders](api/builders.md).
 
-The columns *ports*, *claim* and *promises the bound* are read off the cases of the
-[battery](how_it_works.md#the-battery): small networks of every family under several models. A claim is the completion
-time that the source promises, exactly or as an upper bound. "Promises the bound" means that the algorithm claims to
-meet the largest lower bound, and that the battery holds it to that. Sources are listed in the
-[references](references.md).
+A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
+the algorithm claims to meet the largest lower bound, and that the battery holds it to that. Ports and claims are read
+off the cases of the [battery](how_it_works.md#the-battery): small networks of every family under several models, so
+"on some" means on some of those. Sources are listed in the [references](references.md).
 
 {chr(10).join(s + chr(10) for s in sections)}
 """

@@ -159,9 +159,14 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def print_run(r: Run, components: int) -> None:
-    each, more = divmod(components, r.network.node_count)
-    print(f"{r.network.spec}: {more or r.network.node_count} of {r.network.node_count} nodes hold "
-          f"{each + bool(more)} component{'s' if each + bool(more) > 1 else ''}, the others {each}\n")  # fmt: skip
+    nodes = r.network.node_count
+    each, more = divmod(components, nodes)
+    most = f"{each + bool(more)} component{'s' if each + bool(more) > 1 else ''}"
+    print(
+        f"\n{r.network.spec}: "
+        + (f"{more} of {nodes} nodes hold {most}, the others {each}" if more else f"{most} a node")
+    )
+    print()
     rows = [
         [str(i), str(b.active), *map(steps, (b.partial, b.control, b.full, b.cheaper, b.bound)), f"{b.guarantee:.4f}"]
         for i, b in enumerate(r.broadcasts, 1)

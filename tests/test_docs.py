@@ -7,6 +7,7 @@ import doctest
 import importlib.util
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -75,10 +76,10 @@ def test_a_changed_output_makes_a_page_stale():
 
 
 def test_times_and_memory_are_cut_from_outputs():
-    lines = ["took         0.1 s to build", "             and 120 MB", "saved        x.parquet", '  "build_seconds": 3e-05,']
+    printed = ["took     0.1 s to build", "         and 120 MB", "saved    x.parquet", '  "build_seconds": 3e-05,']
     with generator().workplace():
-        shown = generator().output_of(f"printf '%s\\n' {' '.join(map(repr, lines))}")
-    assert shown.splitlines() == ["took         ...", "saved        x.parquet", '  "build_seconds": ...,']
+        shown = generator().output_of(f"printf '%s\\n' {shlex.join(printed)}")
+    assert shown.splitlines() == ["took     ...", "saved    x.parquet", '  "build_seconds": ...,']
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

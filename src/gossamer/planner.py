@@ -154,7 +154,10 @@ class Plan:
             ("lower bound", binding),
             ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
             ("link utilization", f"{float(self.link_utilization):.1%}"),
-            ("buffer peak", f"{self.buffer.packets:,} packets in transit at a node"),
+            (
+                "buffer peak",
+                f"{self.buffer.packets:,} packet{'' if self.buffer.packets == 1 else 's'} in transit at a node",
+            ),
             ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
             (
                 "took",

@@ -47,12 +47,13 @@ def graphs(draw, two_way: bool | None = None) -> Network:
         links = [e for e in sorted(set(links)) if e[1] == (e[0] + 1) % n or rng.random() < 0.7]
     links = sorted(set(links))
     wide = draw(st.integers(1, 3))
+    width = {frozenset(e): rng.randint(1, wide) for e in links}
     return Network(
         "some graph",
         n,
         [u for u, _ in links],
         [v for _, v in links],
-        [rng.randint(1, wide) for _ in links],
+        [width[frozenset(e)] if two_way else rng.randint(1, wide) for e in links],
         terminal_count=draw(st.integers(1, n)),
         links_only=True,
     )

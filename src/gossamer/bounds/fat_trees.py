@@ -26,8 +26,8 @@ def _hubs(demand: HubDemand, leaves: int) -> Counts:
 def branch_bounds(problem: Problem) -> Iterator[Bound]:
     """Yield the best branch of a fat tree, upwards or downwards."""
     levels = problem.network.levels
-    demands = [d for d in problem.demands if isinstance(d, HubDemand)]
-    if levels is None or not demands or len(demands) < len(problem.demands):
+    demands = problem.hub_demands
+    if levels is None or not demands:
         return
     best: Bound | None = None
     for i in range(1, levels.height + 1):

@@ -70,7 +70,10 @@ class _Line:
         return (nodes * (nodes + 1) + right * (right + 1)) // 2
 
     def profile(self, node: int, inward: bool = False) -> Counts:
-        return np.bincount(self.row(node)).astype(np.int64)
+        left, right = (self.side // 2, (self.side - 1) // 2) if self.wraps else (node, self.side - 1 - node)
+        count = np.ones(max(left, right) + 1, np.int64)
+        count[1 : min(left, right) + 1] = 2
+        return count
 
     def row(self, node: int, inward: bool = False) -> IntArray:
         distance = self.between(np.full(self.side, node), np.arange(self.side))

@@ -103,6 +103,7 @@ def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios
     if not by_row:  # of nodes with the same distances and the same load, one is enough
         key = problem.metric.canonical(chosen) * (chosen.size + 1) + np.unique(ratio[order], return_inverse=True)[1]
         chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
+        limit = max(1, min(limit, MAX_VISITS // int(1 + problem.metric.eccentricities(chosen[:1], incoming)[0])))
     return [int(v) for v in chosen[:limit]]
 
 

@@ -105,6 +105,12 @@ class Problem:
         return demand.hubs[:1] if self.invariant else demand.hubs
 
     @property
+    def hub_demands(self) -> tuple[HubDemand, ...]:
+        """The demands, if all of them are between hubs and all terminals, else none."""
+        found = tuple(d for d in self.demands if isinstance(d, HubDemand))
+        return found if len(found) == len(self.demands) else ()
+
+    @property
     def what(self) -> str:
         """The noun for what crosses links."""
         return self.demands[0].what if len(self.demands) == 1 else "packet"

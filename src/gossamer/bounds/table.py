@@ -8,6 +8,7 @@ from fractions import Fraction
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
+from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, routing_node_bounds
@@ -48,6 +49,7 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     cut_bounds,
     box_bounds,
     sweep_bounds,
+    cut_node_bounds,
     branch_bounds,
     separator_bounds,
     routing_node_bounds,

@@ -68,6 +68,18 @@ def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **styl
     return area.text(x, y, text, fontsize=size, parse_math=False, **style)
 
 
+def load_unit(schedule: Schedule) -> str:
+    """Return what a link's load counts.
+
+    >>> import gossamer
+    >>> net = gossamer.network("array:2")
+    >>> load_unit(gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0], [0], [0]))
+    'load of a link: packets over the whole schedule'
+    """
+    what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"
+    return f"load of a link: {what} over the whole schedule"
+
+
 def heading(figure: Any, schedule: Schedule, width: float, height: float) -> float:
     """Write task, network, algorithm and completion time at the top; return the inches used."""
     network = schedule.network

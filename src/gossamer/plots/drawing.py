@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +57,7 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "load.svg"
     >>> draw(s, path)
     >>> path.read_text().startswith("<?xml")
@@ -72,20 +74,20 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
         raise FileFormatError(
             f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
         )
-    if not 20 <= dpi <= 1200:
+    if isinstance(dpi, bool) or not isinstance(dpi, int | float) or not 20 <= dpi <= 1200:
         raise FileFormatError(f"dpi must be 20..1200 pixels per inch, got {dpi!r}")
     verify(schedule).raise_if_invalid()
-    figure = _figure(schedule, kind)
-    title = f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
-    with whole_file(target) as part:
-        _write(figure, part, suffix, dpi, title)
+    with _settings():
+        figure = _figure(schedule, kind)
+        with whole_file(target) as part:
+            figure.savefig(part, format=suffix, dpi=dpi, metadata=_metadata(schedule, kind, suffix))
 
 
 def _figure(schedule: Schedule, kind: str) -> Figure:
     from matplotlib.figure import Figure
 
     if kind == "both":
-        load, occupancy = load_sheet(schedule), occupancy_sheet(schedule)
+        load, occupancy = load_sheet(schedule), occupancy_sheet(schedule, headed=False)
         width = max(load.width, occupancy.width)
         figure = Figure(figsize=(width, load.height + occupancy.height), facecolor=PAPER)
         parts: Any = figure.subfigures(2, 1, height_ratios=[load.height, occupancy.height], hspace=0)
@@ -104,15 +106,18 @@ def _figure(schedule: Schedule, kind: str) -> Figure:
     return figure
 
 
-def _write(figure: Figure, path: Path, suffix: str, dpi: float, title: str) -> None:
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    """Set aside the user's matplotlib settings, the random ids in SVG files, and warnings of letters no font has."""
     import matplotlib
+    from matplotlib import style
 
-    metadata: dict[str, Any] = {"Title": title}
-    if suffix == "svg":
-        metadata["Date"] = None
-    elif suffix == "pdf":
-        metadata["CreationDate"] = None
-    # ids in SVG are salted at random unless told otherwise; names in scripts that the font lacks are drawn as boxes
-    with matplotlib.rc_context({"svg.hashsalt": "gossamer"}), warnings.catch_warnings():
+    with style.context("default"), matplotlib.rc_context({"svg.hashsalt": "gossamer"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(path, format=suffix, dpi=dpi, metadata=metadata)
+        yield
+
+
+def _metadata(schedule: Schedule, kind: str, suffix: str) -> dict[str, str | None]:
+    """Return what the file says about itself; no date, so that the same picture is the same file."""
+    undated: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    return {"Title": f"{kind}: {schedule.task.describe()} on {schedule.network.spec}", **undated[suffix]}

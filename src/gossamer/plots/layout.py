@@ -74,7 +74,7 @@ def lay_out(network: Network) -> Layout:
     >>> lay_out(gossamer.network("array:2x3")).positions.tolist()
     [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]
     """
-    from gossamer.plots import nested
+    from gossamer.plots import cayley_layouts, nested
 
     if network.levels is not None:
         return _tree(network)
@@ -93,9 +93,9 @@ def lay_out(network: Network) -> Layout:
     if network.factors:
         return nested.by_factors(network)
     if isinstance(network.group, CubeRotationGroup):
-        return nested.by_words(network, network.group.bits)
+        return cayley_layouts.by_words(network, network.group.bits)
     if isinstance(network.group, PermutationGroup) and network.group.symbols > 2:
-        return nested.by_last_symbol(network, network.group)
+        return cayley_layouts.by_last_symbol(network, network.group)
     sides = _sides_of(network)
     if sides is not None and network.coordinates is not None:
         return nested.by_digits(network, sides, digits=network.coordinates)

@@ -44,7 +44,7 @@ def link_lines(network: Network, layout: Layout, radius: float, offset: float) -
     >>> from gossamer.plots.layout import lay_out
     >>> net = gossamer.network("array:2")
     >>> link_lines(net, lay_out(net), 0.25, 0.1)[0].points.round(2).tolist()
-    [[[0.25, -0.1], [0.75, -0.1]], [[0.75, 0.1], [0.25, 0.1]]]
+    [[[0.23, -0.1], [0.77, -0.1]], [[0.77, 0.1], [0.23, 0.1]]]
     """
     start, end = layout.positions[network.link_source], layout.positions[network.link_target]
     aside = _right(layout.direction) * offset
@@ -95,5 +95,6 @@ def _arcs(start: Points, end: Points, radius: float) -> npt.NDArray[np.float64]:
     t0 = radius / (2 * first)
     t = t0 + (1 - 2 * t0) * np.linspace(0, 1, ARC_POINTS)[None, :]
     t = t[..., None]
-    curve: npt.NDArray[np.float64] = (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * end[:, None]
+    curve: npt.NDArray[np.float64] = t**2 * end[:, None]
+    curve += (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * control[:, None]
     return curve

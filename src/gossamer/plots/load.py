@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, plural, sequential, write
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, load_unit, sequential, write
 from gossamer.plots.layout import Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
-from gossamer.plots.link_groups import link_groups
+from gossamer.plots.load_bars import bars_size, paint_bars
 from gossamer.schedules import Schedule, link_load, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NODE_LIMIT", "load_figure", "LoadSheet", "load_sheet", "paint_load"]
+__all__ = ["NODE_LIMIT", "LoadSheet", "load_figure", "load_sheet", "paint_load"]
 
 NODE_LIMIT = 20_000
-"""Networks with more nodes, or ten times as many links, are not drawn; the loads of each group of links are."""
+"""Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.load_bars` stands in."""
 _NAMED = 64
 _ARROWS = 800
 _MERGED = 2_000
@@ -59,10 +59,10 @@ def load_figure(schedule: Schedule) -> Figure:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
     >>> figure = load_figure(s)
     >>> figure.axes[0].collections[0].get_array().tolist()
-    [0.0, 1.0]
+    [0.0, 0.0, 1.0, 1.0]
     """
     from matplotlib.figure import Figure
 
@@ -93,7 +93,7 @@ def load_sheet(schedule: Schedule) -> LoadSheet:
     """Return the page for the picture of a schedule's load."""
     network = schedule.network
     if network.node_count > NODE_LIMIT or network.link_count > 10 * NODE_LIMIT:
-        return LoadSheet(7.6, 2.1 + 0.3 * min(len(link_groups(network).names), _NAMED))
+        return LoadSheet(*bars_size(schedule))
     layout = lay_out(network)
     lines = [lines.points.reshape(-1, 2) for lines in link_lines(network, layout, 0.27, 0.1)]
     seen = np.concatenate([layout.positions - 0.3, layout.positions + 0.3, *lines])
@@ -109,28 +109,17 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     """Paint the picture on a figure, or part of one, of the size of the sheet."""
     load, layout = link_load(schedule), sheet.layout
     width, height = sheet.width, sheet.height
-    top = heading(figure, schedule, width, height)
     if layout is None:
-        _paint_groups(figure, schedule, load, width, height, top)
+        paint_bars(figure, schedule, load, width, height)
         return
+    top = heading(figure, schedule, width, height)
     scale, note = _scale(load)
-    notes = [
-        "A link is drawn to the right of its direction of travel, grey if nothing crosses it.",
-        *layout.notes,
-        note,
-    ]
-    foot = caption(figure, " ".join(notes).strip(), width, height)
+    convention = "A link is drawn to the right of its direction of travel, grey if nothing crosses it."
+    foot = caption(figure, " ".join([convention, *layout.notes, note]).strip(), width, height)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
-    room = height - top - bar_at - 0.2
-    axes = figure.add_axes(
-        (
-            (width - size[0]) / 2 / width,
-            (bar_at + 0.2 + (room - size[1]) / 2) / height,
-            size[0] / width,
-            size[1] / height,
-        )
-    )
+    left, low = (width - size[0]) / 2, bar_at + 0.2 + (height - top - bar_at - 0.2 - size[1]) / 2
+    axes = figure.add_axes((left / width, low / height, size[0] / width, size[1] / height))
     axes.set_axis_off()
     axes.set(xlim=(sheet.low[0], sheet.high[0]), ylim=(sheet.low[1], sheet.high[1]))
 
@@ -145,16 +134,8 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     _paint_lines(axes, lines, load, scale, (thin, widest), unit)
     _paint_nodes(axes, schedule, layout, names, radius, unit)
     for x, y, text in layout.blocks:
-        write(
-            axes,
-            x,
-            y + radius + STUB_LENGTH + 0.08,
-            text,
-            float(np.clip(0.6 * unit, 3, 8)),
-            color=MUTED,
-            ha="center",
-            va="bottom",
-        )
+        above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, 3, 8))
+        write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
     _colour_bar(figure, scale, load, schedule, width, height, bar_at)
 
 
@@ -238,20 +219,10 @@ def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str]
         x, y = layout.positions[part].T
         if not x.size:
             continue
+        look = {"s": area * 0.5, "facecolor": MUTED if unit > 14 else FAINT, "edgecolor": "none"}
         if names:
-            axes.scatter(x, y, s=area if marker == "o" else area * 0.8, marker=marker, facecolor=PAPER, edgecolor=MUTED,
-                         linewidth=0.7, zorder=2, gid="nodes")  # fmt: skip
-        else:
-            axes.scatter(
-                x,
-                y,
-                s=area * 0.5,
-                marker=marker,
-                facecolor=MUTED if unit > 14 else FAINT,
-                edgecolor="none",
-                zorder=2,
-                gid="nodes",
-            )
+            look = {"s": area if marker == "o" else area * 0.8, "facecolor": PAPER, "edgecolor": MUTED}
+        axes.scatter(x, y, marker=marker, linewidth=0.7, zorder=2, gid="nodes", **look)
     if names:
         size = _type_size(names, unit)
         for (x, y), name in zip(layout.positions, names, strict=True):
@@ -262,7 +233,10 @@ def _colour_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: 
                 bottom: float) -> None:  # fmt: skip
     from matplotlib.ticker import MaxNLocator
 
-    most = max(int(load.max(initial=0)), 1)
+    most = int(load.max(initial=0))
+    if not most:
+        write(figure, 0.2 / width, (bottom + 0.055) / height, "No message packet crosses a link.", va="center")
+        return
     length = min(2.6, 0.45 * most) if most <= _LEVELS else 2.6
     axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
     bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
@@ -273,9 +247,4 @@ def _colour_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: 
         bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    write(figure, (0.25 + length + 0.15) / width, (bottom + 0.055) / height, _unit_of(schedule), va="center")
-
-
-def _unit_of(schedule: Schedule) -> str:
-    what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"
-    return f"load of a link: {what} over the whole schedule"
+    write(figure, (0.25 + length + 0.15) / width, (bottom + 0.055) / height, load_unit(schedule), va="center")

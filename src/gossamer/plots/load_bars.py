@@ -1,36 +1,79 @@
-def _paint_groups(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], width: float, height: float,
-                  top: float) -> None:  # fmt: skip
-    """Show mean, least and largest load of each group of links as a bar with a whisker."""
+"""Link loads of networks too large to draw: a bar for each group of links, or a histogram where there are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.plots.appearance import INK, MUTED, PAPER, busy, caption, heading, load_unit, plural, text_width, write
+from gossamer.plots.link_groups import LinkGroups, link_groups
+from gossamer.schedules import Schedule
+
+__all__ = ["bars_size", "paint_bars"]
+
+_SHOWN = 48
+"""The most groups with a bar."""
+_ROW = 0.3
+
+
+def bars_size(schedule: Schedule) -> tuple[float, float]:
+    """Return width and height of the picture in inches."""
+    groups = len(link_groups(schedule.network).names)
+    return 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
+
+
+def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], width: float, height: float) -> None:
+    """Show mean, least and largest load of each group of links, or how many links have which load."""
     groups = link_groups(schedule.network)
-    names, count = groups.names[:_NAMED], np.bincount(groups.group, minlength=len(groups.names))
-    mean = np.bincount(groups.group, load, minlength=count.size) / np.maximum(count, 1)
-    least, most = np.full(count.size, load.max(initial=0)), np.zeros(count.size, np.int64)
+    names = groups.names[:_SHOWN]
+    notes = [f"The network is too large to draw its {plural(load.size, 'link')}."]
+    if len(groups.names) > 1:
+        notes.append("Bars: mean over the links of a group; whiskers: least and largest load.")
+    if len(names) < len(groups.names):
+        notes.append(f"The first {len(names)} of {len(groups.names)} groups are shown.")
+    top = heading(figure, schedule, width, height)
+    foot = caption(figure, " ".join(notes), width, height)
+    left = 0.35 + max(text_width(name, 8.5) for name in names) if len(groups.names) > 1 else 0.95
+    span, rise = width - left - 0.3, height - top - foot - 0.68
+    axes = figure.add_axes((left / width, (foot + 0.55) / height, span / width, rise / height))
+    axes.tick_params(labelsize=8, length=2, width=0.6, color=MUTED, labelcolor=INK)
+    if len(groups.names) > 1:
+        _bars(axes, groups, load, names)
+    else:
+        _histogram(axes, load)
+    axes.set_xlabel(load_unit(schedule), fontsize=8.5, color=INK)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("bottom", "left"):
+        axes.spines[side].set(color=MUTED, linewidth=0.6)
+
+
+def _bars(axes: Any, groups: LinkGroups, load: npt.NDArray[np.int64], names: tuple[str, ...]) -> None:
+    links = np.bincount(groups.group, minlength=len(groups.names))
+    mean = np.bincount(groups.group, load, minlength=links.size) / np.maximum(links, 1)
+    least, most = np.full(links.size, load.max(initial=0)), np.zeros(links.size, np.int64)
     np.minimum.at(least, groups.group, load)
     np.maximum.at(most, groups.group, load)
-    shown = slice(len(names))
-    notes = f"Bars: mean over the links of a group; whiskers: least and largest. Above {plural(NODE_LIMIT, 'node')} "
-    notes += "single links are not drawn."
-    if len(names) < len(groups.names):
-        notes += f" The first {len(names)} of {len(groups.names)} groups."
-    foot = caption(figure, notes, width, height)
-    left, right = 0.3 + 0.085 * max(map(len, names)), 1.2
-    axes = figure.add_axes(
-        (left / width, (foot + 0.5) / height, (width - left - right) / width, (height - top - foot - 0.6) / height)
-    )
     row = np.arange(len(names))
-    axes.barh(row, mean[shown], height=0.62, color=sequential()(0.55))
-    axes.hlines(row, least[shown], most[shown], color=INK, linewidth=1.1)
-    for r, (low, middle, high, links) in enumerate(zip(least, mean, most, count, strict=True)):
-        if r < len(names):
-            text = f" {middle:,.0f}" if low == high else f" {low:,}–{high:,}"
-            write(axes, max(float(high), middle), r, text, 7.5, va="center", color=INK)
-            write(axes, 0, r, f" {plural(int(links), 'link')}", 7, va="center", color=PAPER)
-    axes.set(xlim=(0, max(1, int(load.max(initial=0))) * 1.02), ylim=(len(names) - 0.4, -0.6), yticks=row)
+    axes.barh(row, mean[: row.size], height=0.62, color=busy()(1.0))
+    axes.hlines(row, least[: row.size], most[: row.size], color=INK, linewidth=1.1)
+    for r in range(len(names)):
+        text = f"{mean[r]:,.0f}" if least[r] == most[r] else f"{mean[r]:,.1f} ({least[r]:,} to {most[r]:,})"
+        write(axes, max(float(most[r]), float(mean[r])), r, f" {text}", 7.5, va="center")
+    axes.set(xlim=(0, max(1, int(load.max(initial=0))) * 1.3), ylim=(row.size - 0.4, -0.6), yticks=row)
     axes.set_yticklabels(names, fontsize=8.5, parse_math=False)
-    axes.set_xlabel(_unit_of(schedule), fontsize=8.5, color=INK)
-    axes.tick_params(labelsize=8, length=2, width=0.6, color=MUTED)
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(MUTED)
+
+
+def _histogram(axes: Any, load: npt.NDArray[np.int64]) -> None:
+    most = int(load.max(initial=0))
+    wide = max(1, -(-(most + 1) // 60))
+    edges = np.arange(0, most + wide + 1, wide) - 0.5
+    counts, _ = np.histogram(load, edges)
+    axes.stairs(counts, edges, fill=True, color=busy()(1.0), edgecolor=PAPER)
+    axes.set(xlim=(edges[0], edges[-1]))
+    axes.set_ylabel("links" if wide == 1 else f"links, {wide} loads to a bar", fontsize=8.5, color=INK)
+    axes.yaxis.set_major_formatter("{x:,.0f}")

@@ -1,4 +1,4 @@
-"""Layouts of networks that are made of smaller ones: grids of grids, products, and Cayley networks by blocks."""
+"""Layouts of networks that are made of smaller ones: grids of grids, hypercubes, products."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.groups import AbelianGroup, PermutationGroup
+from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Network
-from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points, circle, lay_out
+from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points, lay_out
 
-__all__ = ["by_bits", "by_digits", "by_factors", "by_last_symbol", "by_words"]
+__all__ = ["bit_pairs", "by_bits", "by_digits", "by_factors", "grid_positions"]
 
 Digits = npt.NDArray[np.integer]
 
@@ -26,11 +26,8 @@ FOLD = 4
 FOLD_FROM = 32
 GRAY_FROM = 5
 """Hypercubes of at least this many dimensions are drawn as tori of side 4."""
-RANKS_LIMIT = 5
-"""Butterflies of up to this many bits are drawn rank by rank."""
 
 _GAP = 1.0
-_RIM = "Stubs at the rim of a block are wrap-around links."
 _TURNS = (0.0, 45.0, 22.5, 67.5, 11.25, 56.25, 33.75, 78.75)
 """Degrees by which the stubs of each level of blocks are turned against rows and columns."""
 
@@ -67,7 +64,7 @@ def by_digits(
     wide = [k for k, side in enumerate(sides) if side > 1] or [len(sides) - 1]
     width = tuple(int(sides[k]) for k in wide)
     at = np.asarray(digits[:, wide], np.int64)
-    positions, levels = _grid_positions(width, at)
+    positions, levels = grid_positions(width, at)
     step = at[network.link_target] - at[network.link_source]
     side = np.array(width)
     if wraps is None:
@@ -84,17 +81,19 @@ def by_digits(
     broken = far & inner & (np.abs(step).sum(axis=1) == 1)  # at the ends of a folded strip
     long = far & ~broken
     shape = np.full(len(step), STRAIGHT)
-    shape[(wrapped & ~(near & inner)) | broken] = STUB
+    shape[wrapped | broken] = STUB
     for links, limit in ((long & inner, ARC_LIMIT), (long & ~inner, BLOCK_ARC_LIMIT)):
         shape[links] = ARC if int(links.sum()) <= limit else STUB
     unit = np.array([_heading(int(level), row) for level, row in _level_rows(len(width))])
     direction = _fanned(sign @ unit, np.where(around, 1, np.minimum(np.abs(step), side - np.abs(step))).max(axis=1))
     direction /= np.maximum(np.hypot(direction[:, 0], direction[:, 1]), 1e-12)[:, None]
     notes = []
-    if (wrapped & inner).any() and (shape == STUB).any():
-        notes.append(_RIM if levels.any() else _RIM.replace(" of a block", ""))
+    if (wrapped & inner).any():
+        notes.append(f"Stubs at the rim{' of a block' if levels.any() else ''} are wrap-around links.")
     if broken.any():
         notes.append("The rows are cut into strips; stubs lead on to the next strip.")
+    if (long & inner & (shape == STUB)).any():
+        notes.append("Turned stubs within a row or column are links to nodes further away in it.")
     outer = (shape == STUB) & ~inner
     if outer.any():
         crossed = [names[k] if names else str(k) for k, level in zip(wide, levels, strict=True) if level > 0]
@@ -115,14 +114,14 @@ def by_bits(network: Network, bits: int) -> Layout:
     """Place a hypercube as the torus that it is: two bits, in the order of the Gray code, are a ring of four."""
     if bits < GRAY_FROM:
         return by_digits(network, (2,) * bits)
-    sides, digits, bit = _bit_pairs(np.arange(network.node_count), bits)
+    sides, digits, bit = bit_pairs(np.arange(network.node_count), bits)
     names = [f"{b}" if side == 2 else f"{b}, {b + 1}" for b, side in zip(bit, sides, strict=True)]
     layout = by_digits(network, sides, [side == 4 for side in sides], digits, names)
     note = "Rows and columns follow the Gray code: neighbours, and the first and the last of four, differ in one bit."
     return replace(layout, blocks=(), notes=(note, *layout.notes))
 
 
-def _bit_pairs(word: npt.NDArray[np.int64], bits: int) -> tuple[tuple[int, ...], npt.NDArray[np.int64], list[int]]:
+def bit_pairs(word: npt.NDArray[np.int64], bits: int) -> tuple[tuple[int, ...], npt.NDArray[np.int64], list[int]]:
     """Read words as coordinates: sides, places by the Gray code, and the first bit (from the left) of each."""
     shifts = list(range(0, bits, 2))[::-1]
     pairs = word[:, None] >> np.array(shifts) & 3
@@ -140,7 +139,7 @@ def _heading(level: int, row: bool) -> tuple[float, float]:
     return math.cos(turn), math.sin(turn)
 
 
-def _grid_positions(
+def grid_positions(
     sides: tuple[int, ...], at: npt.NDArray[np.int64], gap_of_blocks: float = _GAP
 ) -> tuple[Points, npt.NDArray[np.int64]]:
     """Return places and the level of each dimension."""
@@ -217,88 +216,27 @@ def by_factors(network: Network) -> Layout:
     factors = network.factors
     if all(_one_dimensional(f) for f in factors):
         return by_digits(network, [f.node_count for f in factors])
-    positions = np.zeros((1, 2))
-    for f in reversed(factors):
-        size = float(np.ptp(positions, axis=0).max()) if len(positions) > 1 else 0.0
-        pitch = 1.0 if len(positions) == 1 else size + 1 + _GAP
-        places = lay_out(f).positions
-        positions = (places[:, None, :] * pitch + positions[None, :, :]).reshape(-1, 2)
-    inner = factors[-1].node_count
-    crossing = network.link_source // inner != network.link_target // inner
-    if int(crossing.sum()) <= 2 * ARC_LIMIT:
-        return Layout.of(network, positions)
-    note = "Stubs are links to the same place in another block."
-    return Layout.of(network, positions, np.where(crossing, STUB, STRAIGHT), note)
+    last = factors[-1]
+    block = lay_out(last)
+    positions = block.positions
+    for f in reversed(factors[:-1]):
+        pitch = float(np.ptp(positions, axis=0).max()) + 1 + 1.5 * _GAP
+        positions = (lay_out(f).positions[:, None, :] * pitch + positions[None, :, :]).reshape(-1, 2)
+    source, inner = network.link_source, last.node_count
+    within = np.flatnonzero(source // inner == network.link_target // inner)
+    # the last factor's links are the last of every node, in their own order
+    own = last.first_link[source[within] % inner + 1] - (network.first_link[source[within] + 1] - within)
+    few = len(source) - len(within) <= 2 * ARC_LIMIT
+    straight = Layout.of(network, positions)
+    shape = np.full(len(source), STRAIGHT if few else STUB)
+    shape[within] = block.shape[own]
+    direction = straight.direction.copy()
+    direction[within] = block.direction[own]
+    note = () if few else ("Stubs that leave a block are links to the same place in another block.",)
+    return Layout(positions, shape, direction, (), (*block.notes, *note))
 
 
 def _one_dimensional(network: Network) -> bool:
     if network.grid is not None:
         return network.grid.dimensions == 1
     return isinstance(network.group, AbelianGroup) and len(network.group.moduli) == 1
-
-
-# -- Cayley networks -----------------------------------------------------------------------------------------
-
-
-def by_words(network: Network, bits: int) -> Layout:
-    """Place cube-connected cycles and butterflies: by ranks if small and without links inside a rank, else by words."""
-    node = np.arange(network.node_count)
-    word, place = node // bits, node % bits
-    generators = network.generators
-    if bits <= RANKS_LIMIT and bool((generators % bits != 0).all()):
-        rise = max(1.5, 0.3 * 2**bits / 2)
-        positions = np.stack([word.astype(float), -place * rise], axis=1)
-        layout = Layout.of(network, positions)
-        step = place[network.link_target] - place[network.link_source]
-        around = np.abs(step) == bits - 1 if bits > 2 else np.zeros(len(step), bool)
-        aside = np.sign(word[network.link_target] - word[network.link_source])
-        direction = np.where(around[:, None], np.stack([0.6 * aside, -np.sign(-step)], axis=1), layout.direction)
-        direction /= np.hypot(direction[:, 0], direction[:, 1])[:, None]
-        notes = ("Rows are ranks; stubs lead from the last rank back to the first.",) if around.any() else ()
-        return Layout(positions, np.where(around, STUB, STRAIGHT), direction, (), notes)
-    cell = circle(bits)
-    size = float(np.ptp(cell, axis=0).max()) + 1.0
-    sides, digits, _ = _bit_pairs(word, bits)
-    corners, _ = _grid_positions(sides, digits, 0.25)
-    positions = corners * (size + 0.2) + cell[place]
-    across = word[network.link_source] != word[network.link_target]
-    way = np.abs(corners[network.link_target] - corners[network.link_source]).max(axis=1)
-    far = across & (way > 1.01)
-    if int(across.sum()) <= ARC_LIMIT:
-        return Layout.of(network, positions, np.where(far, ARC, STRAIGHT))
-    note = "Each circle is a word of the hypercube; stubs are links to another circle."
-    return Layout.of(network, positions, np.where(across, STUB, STRAIGHT), note)
-
-
-def by_last_symbol(network: Network, group: PermutationGroup) -> Layout:
-    """Place a network of arrangements: those with the same last symbol in one block, and so on down to hexagons."""
-    symbols = group.symbols
-    arrangement = group.arrangement(np.arange(network.node_count)).astype(np.int64)
-    order = _hexagon(network, group)
-    lower = arrangement[:, :3].argsort(axis=1).argsort(axis=1)  # the first three symbols, as an arrangement of three
-    position = np.zeros((network.node_count, 2))
-    place = order[PermutationGroup(3).rank(lower)]
-    position += circle(6)[place]
-    reach = 1.0
-    for k in range(3, symbols):
-        value = (arrangement[:, :k] < arrangement[:, k : k + 1]).sum(axis=1)
-        ring = circle(k + 1) * (2 * reach + 1 + _GAP / 2)
-        position += ring[value]
-        reach += float(np.hypot(*ring[0]))
-    inside = (arrangement[network.link_source, 3:] == arrangement[network.link_target, 3:]).all(axis=1)
-    if symbols <= 4:
-        return Layout.of(network, position)
-    note = "Hexagons share all symbols after the third; stubs are links to another hexagon."
-    return Layout.of(network, position, np.where(inside, STRAIGHT, STUB), note)
-
-
-def _hexagon(network: Network, group: PermutationGroup) -> npt.NDArray[np.int64]:
-    """Return the place on the hexagon of each arrangement of three symbols: neighbours stand side by side."""
-    moves = [m[:3] for m in group.arrangement(network.generators) if (m[3:] == np.arange(3, group.symbols)).all()]
-    place = np.arange(6)
-    if len(moves) == 2:
-        at = np.arange(3)
-        for step in range(6):
-            place[int(PermutationGroup(3).rank(at))] = step
-            at = at[moves[step % 2]]
-    return place

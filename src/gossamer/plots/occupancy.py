@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gossamer.plots.appearance import CONTROL_COLOUR, INK, MUTED, PAPER, caption, heading, plural, text_width
-from gossamer.plots.appearance import busy, write
+from gossamer.plots.appearance import (
+    CONTROL_COLOUR,
+    INK,
+    MUTED,
+    PAPER,
+    busy,
+    caption,
+    heading,
+    plural,
+    text_width,
+    write,
+)
 from gossamer.plots.occupancy_counts import Occupancy, occupancy
 from gossamer.schedules import Phase, Schedule, verify
 
@@ -50,7 +61,7 @@ def occupancy_figure(schedule: Schedule) -> Figure:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 2], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
     >>> occupancy_figure(s).axes[1].get_xlabel()
     'slot'
     """
@@ -64,16 +75,20 @@ def occupancy_figure(schedule: Schedule) -> Figure:
 
 
 class OccupancySheet(NamedTuple):
-    """The page of a picture in inches: its size, the room left of the image; the counts, and names of single links."""
+    """The page of a picture in inches: its size, the room left of the image; the counts, and names of single links.
+
+    Below another picture it has no heading of its own.
+    """
 
     width: float
     height: float
     counts: Occupancy
     left: float
     line_names: tuple[str, ...]
+    headed: bool
 
 
-def occupancy_sheet(schedule: Schedule) -> OccupancySheet:
+def occupancy_sheet(schedule: Schedule, headed: bool = True) -> OccupancySheet:
     """Return the page for the picture of a schedule's occupancy, with the counts."""
     count = occupancy(schedule)
     rows, columns = count.packets.shape
@@ -87,8 +102,8 @@ def occupancy_sheet(schedule: Schedule) -> OccupancySheet:
     left = 0.62 + labels + (inner + 0.1 if names else 0.0)
     width = left + float(np.clip(0.3 * columns, 3.4, 7.0)) + 0.3
     levels = 1 + max((level for _, level in _phase_names(schedule, max(width, 6.4) - left - 0.3)[0]), default=-1)
-    height = 2.35 + _STRIP + image + levels * _PITCH
-    return OccupancySheet(max(width, 6.4), height, count, left, names)
+    height = (2.35 if headed else 1.85) + _STRIP + image + levels * _PITCH
+    return OccupancySheet(max(width, 6.4), height, count, left, names, headed)
 
 
 def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> None:
@@ -96,7 +111,7 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     count, width, height = sheet.counts, sheet.width, sheet.height
     span = width - sheet.left - 0.3
     labels, missing = _phase_names(schedule, span)
-    top = heading(figure, schedule, width, height)
+    top = heading(figure, schedule, width, height) if sheet.headed else 0.1
     top += 0.06 + _PITCH * (1 + max((level for _, level in labels), default=-1))
     foot = caption(figure, " ".join(_notes(schedule, count, missing)), width, height)
     bottom = foot + 0.85
@@ -210,8 +225,12 @@ def _slot_axis(schedule: Schedule, count: Occupancy) -> str:
     label = "slot" if count.slots == 1 else f"slot, {count.slots} to a column"
     lengths = {p.slot_length for p in schedule.phases if p.slots}
     if len(lengths) == 1 and lengths != {1}:
-        label += f" (of {lengths.pop()} step)"
+        label += f" (of {_steps(lengths.pop())})"
     return label
+
+
+def _steps(length: Fraction) -> str:
+    return f"{length} step" if 0 < length <= 1 else f"{length} steps"
 
 
 def _notes(schedule: Schedule, count: Occupancy, missing: int) -> list[str]:
@@ -240,7 +259,7 @@ def _phase_names(schedule: Schedule, span: float) -> tuple[list[tuple[Phase, int
     ends = [-1.0] * _LEVELS
     placed: list[tuple[Phase, int]] = []
     for phase in phases:
-        name = phase.name if len(lengths) == 1 else f"{phase.name} ({phase.slot_length} step each)"
+        name = phase.name if len(lengths) == 1 else f"{phase.name} ({_steps(phase.slot_length)} each)"
         x, wide = phase.first_slot / schedule.slot_count * span, text_width(name, 7.5) + 0.12
         x = min(x, span - wide)
         level = next((k for k in range(_LEVELS) if ends[k] <= x + 1e-9), None)
@@ -254,8 +273,8 @@ def _paint_phases(strip: Any, image: Any, schedule: Schedule, labels: list[tuple
     starts = [p.first_slot for p in schedule.phases if p.slots][1:]
     if len(starts) <= 60:
         for axes in (strip, image):
-            for x in starts:
-                axes.axvline(x, color=INK, linewidth=0.8, zorder=3)
+            for start in starts:
+                axes.axvline(start, color=INK, linewidth=0.8, zorder=3)
     for phase, level in labels:
         rise = 1.06 + level * _PITCH / _STRIP
         x = phase.first_slot / schedule.slot_count
@@ -271,7 +290,7 @@ def _paint_phases(strip: Any, image: Any, schedule: Schedule, labels: list[tuple
 def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet, foot: float) -> None:
     """Explain the colours: a scale where shares occur, single patches where links are just used or not."""
     width, height = sheet.width, sheet.height
-    x, y, tall = sheet.left, foot + 0.22, 0.11
+    x, y, tall = float(sheet.left), foot + 0.22, 0.11
     patches = []
     used = count.share[count.packets > 0]
     if used.size and not (used == 1).all():

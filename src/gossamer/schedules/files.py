@@ -169,7 +169,7 @@ def load(path: str | os.PathLike[str]) -> Schedule:
             columns = _read_columns(file, int(header["packets"]))
             return _from_header(header, columns)
         except (*_DAMAGE, pa.ArrowException) as error:
-            reason = f"{error!r} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
             raise FileFormatError(f"{name!r} does not hold a whole schedule: {reason}") from None
 
 

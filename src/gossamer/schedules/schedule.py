@@ -23,10 +23,15 @@ from gossamer.tasks import Messages, Task
 
 __all__ = ["CONTROL", "Packets", "Phase", "Schedule"]
 
+_FIELDS = (
+    *("network", "task", "model", "slot", "link", "packet"),
+    *("parts", "packets", "phases", "symmetry", "algorithm"),
+)
+
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
 
-_MOST = 2**31 - 1
+_MOST = 2**31 - 1  # slots, or parts
 
 
 @dataclass(frozen=True)
@@ -325,12 +330,8 @@ class Schedule:
 
     def replace(self, **changes: Any) -> Schedule:
         """Return a schedule with some constructor arguments changed."""
-        fields: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in ("network", "task", "model", "slot", "link", "packet")
-            + ("parts", "packets", "phases", "symmetry", "algorithm")
-        }
-        return Schedule(**{**fields, **changes})
+        kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
+        return Schedule(**{**kept, **changes})
 
     def reverse(self) -> Schedule:
         """Return the time-reversed schedule of the dual task; see `gossamer.schedules.transform.reverse`."""

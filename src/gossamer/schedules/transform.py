@@ -28,13 +28,14 @@ def reverse(schedule: Schedule) -> Schedule:
     TaskError
         If the task has no dual.
     ScheduleError
-        If a link has no opposite, if control packets hop after the start, if the model's ports are ``one-send``, which
+        If a link used has no opposite, if control packets hop after the start, if the model's ports are ``one-send``, which
         do not survive reversal, or if the packet table has messages that the task does not have.
 
     Notes
     -----
     O(hops). The completion time stays the same (seed 004, section 1: gather is scatter with each ``(t, u->v)``
-    replaced by ``(T+1-t, v->u)``).
+    replaced by ``(T+1-t, v->u)``). The result of a valid schedule is valid, unless opposite links have different
+    capacities, or a copy ends, to no purpose, at a node that is no terminal: it has nothing to send backwards.
 
     Examples
     --------
@@ -49,10 +50,6 @@ def reverse(schedule: Schedule) -> Schedule:
         raise ScheduleError(
             "a schedule with ports 'one-send' cannot be reversed: its reversal sends several and receives one"
         )
-    opposite = network.reverse_link
-    if opposite.size and int(opposite.min()) < 0:
-        lonely = network.link_name(int(np.argmin(opposite)))
-        raise ScheduleError(f"link {lonely} of {network.spec} has no opposite, so no schedule over it can be reversed")
     lead = _leading_control(schedule)
     kept = sum(p.slots for p in schedule.phases[:lead])
     cut = int(np.searchsorted(schedule.slot, kept))
@@ -61,7 +58,11 @@ def reverse(schedule: Schedule) -> Schedule:
 
     _check_messages(schedule)
     ids = task.dual_ids(network, schedule.packets.message)
-    link = opposite[schedule.link[cut:][::-1]]
+    forward = schedule.link[cut:][::-1]
+    link = network.reverse_link[forward]
+    if link.size and int(link.min()) < 0:
+        lonely = network.link_name(int(forward[np.argmin(link)]))
+        raise ScheduleError(f"link {lonely} of {network.spec} has no opposite, so no schedule over it can be reversed")
     packet = schedule.packet[cut:][::-1]
     if schedule.symmetry is None:
         origins = dual.messages(network)

@@ -105,7 +105,16 @@ def test_one_port_on_a_tree_is_as_fast_as_the_best_order_of_children(n, seed, da
 
 @pytest.mark.parametrize(
     ("k", "h", "one", "every"),
-    [(2, 2, 5, 4), (2, 3, 8, 6), (2, 4, 11, 8), (2, 5, 14, 10), (3, 2, 7, 4), (3, 3, 11, 6), (4, 2, 9, 4), (4, 3, 14, 6)],
+    [
+        (2, 2, 5, 4),
+        (2, 3, 8, 6),
+        (2, 4, 11, 8),
+        (2, 5, 14, 10),
+        (3, 2, 7, 4),
+        (3, 3, 11, 6),
+        (4, 2, 9, 4),
+        (4, 3, 14, 6),
+    ],
 )
 def test_fat_tree_times_of_digest_table_11_8(k, h, one, every):
     network = gossamer.network(f"fat-tree:k={k},h={h}")

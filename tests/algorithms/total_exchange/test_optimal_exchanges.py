@@ -78,9 +78,10 @@ def test_large_tori_meet_the_cut_bound(spec):
     assert planned(spec, edge_colored_exchange).completion_time == cut_bound(spec)
 
 
-@pytest.mark.parametrize(
-    "spec", ["ring:9", "torus:4x6", "circulant:12,2,3", "extended-ring:14,2", "complete:7", "torus:3x4x5"]
-)
+ABELIAN = ["ring:9", "torus:4x6", "circulant:12,2,3", "complete:7", "torus:3x4x5", "product:(ring:5)x(complete:4)"]
+
+
+@pytest.mark.parametrize("spec", ABELIAN)
 def test_words_are_shortest_and_lead_to_their_offsets(spec):
     network = gossamer.network(spec)
     offset, generator = balanced_words(network)
@@ -89,6 +90,18 @@ def test_words_are_shortest_and_lead_to_their_offsets(spec):
     for y, g in zip(offset.tolist(), generator.tolist(), strict=True):
         end[y] = network.group.compose(end[y], network.generators[g])
     assert end.tolist() == list(range(network.node_count))
+
+
+@pytest.mark.parametrize(
+    ("spec", "shortest", "steps"), [("extended-ring:14,2", 12, 10), ("extended-ring:40,3", 63, 36)]
+)
+def test_longer_words_relieve_the_busiest_generators(spec, shortest, steps):
+    network = gossamer.network(spec)
+    offset, generator = balanced_words(network)
+    schedule = planned(spec, edge_colored_exchange)
+    assert np.bincount(generator).max() == schedule.completion_time == steps < shortest
+    assert (np.bincount(offset, minlength=network.node_count) >= network.distances(0)).all()
+    assert gossamer.verify(schedule.expand())
 
 
 ARRAYS = [(n,) * d for d in range(1, 5) for n in range(2, 513) if n**d <= 512 and (d > 1 or n <= 40)]

@@ -129,7 +129,7 @@ SHORTEST_PATH_TREE = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="any in which the root reaches every node",
-    source="seed 004, 3.1 and (6.1)",
+    source="Dimakopoulos 1996, 3.1 and (6.1)",
     summary="down the breadth-first tree; with one port the slowest subtree first",
     optimal=_optimal,
 )

@@ -294,7 +294,7 @@ def _algorithm(task: type[Task], split: bool) -> Algorithm:
         reason=partial(_reason, split=split),
         claim=partial(_claim, split=split),
         networks="arrays, tori and hypercubes",
-        source=f"Varvarigos, Bertsekas 1994 (seed 000), {section}",
+        source=f"Varvarigos, Bertsekas 1994, {section}",
         summary=("" if full else "ranks and packs the packets, then ")
         + f"broadcasts along the dimensions in d rotated orders, packets {name}",
         optimal=partial(_meets_port_bound, split=split) if full else lambda network, task, model: False,

@@ -187,7 +187,7 @@ FURTHEST_FIRST = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="any in which the root reaches every node",
-    source="seed 004, Theorems 3.6 and 3.7",
+    source="Dimakopoulos 1996, Theorems 3.6 and 3.7",
     summary="down a shortest-path tree, the longest way first; with all ports the branches are balanced",
     optimal=_optimal,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["balance", "line_step", "line_steps", "move_offsets", "walk"]
+__all__ = ["balance", "line_step", "line_steps", "move_offsets", "reroute", "walk"]
 
 
 @njit(cache=True, nogil=True)
@@ -47,6 +47,101 @@ def balance(order, distance, inverse, inverse_generator, before, offset, generat
                     load[inverse_generator[best]] += 1
                     place += 1
                 x = before[x, best]
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(link_target, degree, cost, distance, last, queue, queued):
+    """Fill `distance` and the `last` generator of cheapest words from the identity; labels corrected in queue order."""
+    n = distance.size
+    distance[:] = np.inf
+    distance[0] = 0.0
+    queue[0] = 0
+    head, waiting = 0, 1
+    while waiting:
+        u = queue[head]
+        head = (head + 1) % n
+        waiting -= 1
+        queued[u] = False
+        for g in range(degree):
+            v = link_target[u * degree + g]
+            through = distance[u] + cost[g]
+            if through < distance[v]:
+                distance[v] = through
+                last[v] = g
+                if not queued[v]:
+                    queued[v] = True
+                    queue[(head + waiting) % n] = v
+                    waiting += 1
+
+
+@njit(cache=True, nogil=True)
+def reroute(link_target, degree, inverse, inverse_generator, offsets, batch, sweeps, letters, best):
+    """Choose words anew, batch by batch, by the cost ((load + 1) / largest load)**power of a letter, the power rising.
+
+    `letters` int32[N, degree] counts the letters of each word and is updated; the words of -y are those of y inverted.
+    `offsets` lists one of each pair y, -y, own inverses last. `best` receives the letters with the least largest load.
+    Return that load.
+    """
+    n = inverse.size
+    load = np.zeros(degree)
+    for y in range(n):
+        _count(load, letters, inverse, y, degree, 0.5 if inverse[y] != y else 1.0)
+    least = _keep(load, letters, best, np.inf)
+    cost = np.empty(degree)
+    distance = np.empty(n)
+    last = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    queued = np.zeros(n, np.bool_)
+    for sweep in range(sweeps):
+        for a in range(0, offsets.size, batch):
+            b = min(a + batch, offsets.size)
+            for i in range(a, b):
+                _count(load, letters, inverse, offsets[i], degree, -1.0)
+            top = 1.0
+            for g in range(degree):
+                top = max(top, load[g] + 1.0)
+            for g in range(degree):
+                both = 0.5 * (load[g] + load[inverse_generator[g]])
+                cost[g] = ((both + 1.0) / top) ** (4 + 2 * sweep) + 1e-3 * load[g] / top + 1e-9
+            _cheapest(link_target, degree, cost, distance, last, queue, queued)
+            for i in range(a, b):
+                y = offsets[i]
+                for g in range(degree):
+                    letters[y, g] = 0
+                x = y
+                while x != 0:
+                    g = last[x]
+                    letters[y, g] += 1
+                    x = link_target[x * degree + inverse_generator[g]]
+                for g in range(degree):
+                    if inverse[y] != y:
+                        letters[inverse[y], inverse_generator[g]] = letters[y, g]
+                _count(load, letters, inverse, y, degree, 1.0)
+        least = _keep(load, letters, best, least)
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _count(load, letters, inverse, y, degree, times):
+    """Add the letters of y, and of -y where it is another offset, `times` times to the load."""
+    for g in range(degree):
+        load[g] += times * letters[y, g]
+        if inverse[y] != y:
+            load[g] += times * letters[inverse[y], g]
+
+
+@njit(cache=True, nogil=True)
+def _keep(load, letters, best, least):
+    """Copy the letters to `best` if their largest load is below `least`; return the smaller of the two."""
+    most = 0.0
+    for g in range(load.size):
+        most = max(most, load[g])
+    if most >= least:
+        return least
+    for y in range(letters.shape[0]):
+        for g in range(load.size):
+            best[y, g] = letters[y, g]
+    return most
 
 
 @njit(cache=True, nogil=True)

@@ -179,7 +179,7 @@ ARRAY_ROUNDS = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays of any dimension and sides (tori too, without their wrap-around links)",
-    source="seed 004, section 5.4 (algorithm A3), generalized to any dimension by Koenig's theorem",
+    source="Dimakopoulos 1996, section 5.4 (algorithm A3), generalized to any dimension by Koenig's theorem",
     summary="exchanges along the lines of every dimension, packed in rounds by bipartite edge colouring",
     optimal=_optimal,
 )

@@ -22,23 +22,30 @@ from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["EDGE_COLORED", "balanced_words", "edge_colored_exchange"]
 
+_REROUTED_NODES = 4096
+"""Networks of more nodes keep their shortest words."""
+
+_SWEEPS = 24
+
 Words = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
 @lru_cache(maxsize=8)
 def balanced_words(network: Network) -> Words:
-    """Choose a shortest word of generators for every offset so that the generators are used evenly.
+    """Choose a word of generators for every offset so that the generators are used evenly.
 
     Returns
     -------
     offset, generator : int32[S]
-        One row a letter, S the status of the network (sum of distances): the offset it is for, and the generator.
+        One row a letter: the offset it is for, and the generator. S is the status of the network (sum of distances)
+        where the words are shortest.
 
     Notes
     -----
     The word of ``-y`` is the inverse of the word of ``y``, which balances every generator against its inverse. Offsets
     that are their own inverse (the antipodes of even rings) come last; each takes the word that fills the least used
-    generators. O(S * degree).
+    generators. O(S * degree). Where shortest words use some generators more than others, and there are at most 4,096
+    nodes, words are chosen anew by the loads, longer ones too.
     """
     from gossamer.algorithms.total_exchange import _kernels
 
@@ -54,7 +61,34 @@ def balanced_words(network: Network) -> Words:
     letters = int(search.distance.sum(dtype=np.int64))
     offset, generator = np.empty(letters, np.int32), np.empty(letters, np.int32)
     _kernels.balance(search.order, search.distance, inverse, inverse_generator, before, offset, generator)
-    return offset, generator
+    load = np.bincount(generator, minlength=degree)
+    if not letters or n > _REROUTED_NODES or int(load.max()) == -(-letters // degree):
+        return offset, generator
+    return _rerouted(network, inverse, inverse_generator, offset, generator)
+
+
+def _rerouted(
+    network: Network,
+    inverse: npt.NDArray[np.int64],
+    inverse_generator: npt.NDArray[np.int64],
+    offset: npt.NDArray[np.int32],
+    generator: npt.NDArray[np.int32],
+) -> Words:
+    """Trade letters of the most used generators for longer words, if that lowers the largest load."""
+    from gossamer.algorithms.total_exchange import _kernels
+
+    n, degree = network.node_count, network.degree
+    words = np.zeros((n, degree), np.int32)
+    np.add.at(words, (offset, generator), 1)
+    best = np.empty_like(words)
+    y = np.arange(1, n)
+    order = np.concatenate([y[y < inverse[1:]], y[y == inverse[1:]]])
+    _kernels.reroute(
+        network.link_target, degree, inverse, inverse_generator, order, max(1, n // 64), _SWEEPS, words, best
+    )
+    rows, letters = np.nonzero(best)
+    times = best[rows, letters]
+    return np.repeat(rows, times).astype(np.int32), np.repeat(letters, times).astype(np.int32)
 
 
 def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -137,6 +171,6 @@ EDGE_COLORED = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="abelian Cayley networks: rings, tori, hypercubes, circulants, complete networks and their products",
-    source="digest of seed 004, 10.3; D. Koenig 1916",
+    source="gossamer; edge colouring by D. Koenig 1916",
     summary="hops of all offsets as an open shop of generators, timed by bipartite edge colouring",
 )

@@ -85,7 +85,7 @@ PARITY_SHIFT = Algorithm(
     reason=_reason,
     claim=lambda network, task, model: Fraction(-(-(network.node_count**2 - 1) // 8)),
     networks="rings of an even number of nodes",
-    source="seed 004, section 4.3.2 (TE3), Theorem 4.6",
+    source="Dimakopoulos 1996, section 4.3.2 (TE3), Theorem 4.6",
     summary="first in, first out from the furthest; antipodal messages clockwise from even nodes only",
     optimal=lambda network, task, model: not model.split,
 )

@@ -83,7 +83,7 @@ SUCCESSIVE_OFFSETS = Algorithm(
     reason=_reason,
     claim=lambda network, task, model: Fraction(_status(network)),
     networks="Cayley networks",
-    source="seed 004, Theorem 4.11",
+    source="Dimakopoulos 1996, Theorem 4.11",
     summary="the messages of one offset after another on shortest paths, one hop a slot at every node",
     optimal=lambda network, task, model: model.ports != "all",
 )

@@ -97,7 +97,7 @@ TRANSLATED_TREE = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="Cayley networks",
-    source="gossamer; translations of seed 004, Lemma 4.7",
+    source="gossamer; translations by Dimakopoulos 1996, Lemma 4.7",
     summary="one broadcast tree whose translates never meet on a link",
     optimal=_optimal,
 )

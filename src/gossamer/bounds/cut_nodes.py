@@ -1,0 +1,140 @@
+"""Bounds from single nodes without which a network falls apart, and from the branches that hang on them.
+
+Only networks of no known structure are searched for such nodes: the others have none, or bounds of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.bounds import separators
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.cuts import SOURCE
+from gossamer.bounds.demands import Counts
+from gossamer.bounds.metric import axes_of
+from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.separators import own_load, part_load
+from gossamer.networks.network import Network
+
+__all__ = ["Branches", "branches_of", "cut_node_bounds"]
+
+
+class Branches(NamedTuple):
+    """The branches of a depth-first search that hang on a single node, int64 arrays.
+
+    `node` is the one on which a branch hangs, `first` the place in `order` at which its nodes begin, `size` how many
+    they are, sorted by `node` and then `first`; `place` is the place of every node.
+    """
+
+    node: Counts
+    first: Counts
+    size: Counts
+    order: Counts
+    place: Counts
+
+    def inside(self, counts: Counts) -> Counts:
+        """Return the sum over each branch of a count of every node."""
+        total = np.concatenate([[0], np.cumsum(counts[self.order])])
+        return np.asarray(total[self.first + self.size] - total[self.first])
+
+
+def branches_of(network: Network) -> Branches | None:
+    """Return the branches of a network that hang on a single node, None if it is not connected by two-way links.
+
+    O(N log N + L).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> branches = branches_of(gossamer.network("array:4"))
+    >>> branches.node.tolist(), branches.size.tolist()
+    ([0, 1, 2], [3, 2, 1])
+    """
+    from gossamer.bounds import _kernels
+
+    n = network.node_count
+    if not network.link_count or int(network.reverse_link.min()) < 0:
+        return None
+    order, place, parent, low, size = (np.empty(n, np.int64) for _ in range(5))
+    if _kernels.depth_first(network.first_link, network.link_target, order, place, parent, low, size) < n:
+        return None
+    # nothing of such a branch is joined to a node before the one on which it hangs
+    child = order[1:]
+    child = child[low[child] >= place[parent[child]]]
+    child = child[np.lexsort((place[child], parent[child]))]
+    return Branches(parent[child], place[child], size[child], order, place)
+
+
+def cut_node_bounds(problem: Problem) -> Iterator[Bound]:
+    """Yield the best cut between a branch and its node, and under a port limit the node that has most to pass on."""
+    net = problem.network
+    known = net.group is not None or net.levels is not None or bool(axes_of(problem.metric))
+    branches = None if known or not problem.hub_demands else branches_of(net)
+    if branches is not None:
+        for out in (True, False):
+            yield from _hanging(problem, branches, out)
+        if problem.send_limited:
+            yield from _busiest(problem, branches, True)
+        if problem.receive_limited:
+            yield from _busiest(problem, branches, False)
+
+
+def _hanging(problem: Problem, branches: Branches, out: bool) -> Iterator[Bound]:
+    """Cut each branch off the node on which it hangs."""
+    net, n = problem.network, np.int64(problem.network.node_count)
+    terminals = branches.inside((np.arange(n) < net.terminal_count).astype(np.int64))
+    count = np.zeros(branches.node.size, np.int64)
+    for demand in problem.hub_demands:
+        count += demand.crossings(branches.inside(demand.multiplicity(np.arange(n))), terminals)[0 if out else 1]
+    within, node = (net.link_source, net.link_target) if out else (net.link_target, net.link_source)
+    # the branch of a link to its node is the last of that node's branches to begin before the link's other end
+    keys = branches.node * n + branches.first
+    at = np.searchsorted(keys, node * n + branches.place[within], "right") - 1
+    branch = np.maximum(at, 0)
+    past = branches.place[within] - branches.first[branch]
+    joined = (at >= 0) & (branches.node[branch] == node) & (past >= 0) & (past < branches.size[branch])
+    capacity = np.bincount(branch[joined], problem.link_capacity[joined], count.size).astype(np.int64)
+    if problem.receive_limited if out else problem.send_limited:
+        capacity = np.minimum(capacity, 1)
+    ratio = count / np.maximum(capacity, 1)
+    i = int(np.argmax(ratio))
+    if count[i]:
+        text = (
+            f"{quantity(int(branches.size[i]), 'node')} that hang on node {problem.name(int(branches.node[i]))}, "
+            f"{quantity(int(capacity[i]), 'packet')} a step across: {quantity(int(count[i]), problem.what)} must "
+            f"{'leave' if out else 'enter'}"
+        )
+        yield Bound("cut at a node", problem.steps(count[i], capacity[i]), text, "cut", SOURCE)
+
+
+def _busiest(problem: Problem, branches: Branches, send: bool) -> Iterator[Bound]:
+    """Count what each node must send, or receive, because it joins its branches to each other and to the rest."""
+    n = problem.network.node_count
+    every, node = np.arange(n), branches.node
+    terminal = (every < problem.network.terminal_count).astype(np.int64)
+    count, idle = np.zeros(n, np.int64), np.ones(n, bool)
+    terminals_in = branches.inside(terminal)
+    others = terminal.sum() - terminal - _sums(node, terminals_in, n)
+    for demand in problem.hub_demands:
+        fan = demand.outward == send
+        hubs = demand.multiplicity(every)
+        hubs_in = branches.inside(hubs)
+        rest = demand.hubs.size - hubs - _sums(node, hubs_in, n)
+        count += own_load(demand, hubs, terminal, fan)
+        count += _sums(node, part_load(demand, terminal[node], hubs_in, terminals_in, fan), n)
+        count += part_load(demand, terminal, rest, others, fan)
+        idle &= (hubs if fan else terminal) == 0
+    v = int(np.argmax(count))
+    if count[v]:
+        verb = "send" if send else "receive"
+        wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
+        text = f"node {problem.name(v)} must {verb} {quantity(int(count[v]), problem.what)} of its branches, one a step"
+        yield Bound(f"cut node {verb}s", problem.steps(count[v], 1, wait), text, "separator", separators.SOURCE)
+
+
+def _sums(node: Counts, values: Counts, n: int) -> Counts:
+    """Return the sum of the branches' values at each node."""
+    return np.bincount(node, values, n).astype(np.int64)

@@ -1,0 +1,226 @@
+"""Every node has its own place, neighbours stand where a reader expects them, and nothing is left to chance."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+
+import gossamer
+from gossamer.networks import Network, from_networkx
+from gossamer.plots.layout import ARC, STRAIGHT, STUB, circle, lay_out
+
+SPECS = (
+    "array:1", "array:8", "array:100", "array:1x5", "array:4x4", "array:2x200", "array:200x2", "array:3x4x5",
+    "array:7x5x3x2x2", "ring:1", "ring:2", "ring:8", "ring:300", "torus:8x8", "torus:4x4x4", "torus:3x4x5x6",
+    "torus:16x16x16", "torus:64x64", "hypercube:0", "hypercube:3", "hypercube:4", "hypercube:5", "hypercube:6",
+    "hypercube:7", "complete:8", "circulant:13,1,5", "circulant:600,1,7", "extended-ring:300,2",
+    "generalized-hypercube:4x4x3", "hypercycle:5,2x7,3", "star:1", "star:2", "star:3", "star:4", "star:6", "pancake:5",
+    "bubble-sort:5", "ccc:1", "ccc:2", "ccc:3", "ccc:6", "butterfly:1", "butterfly:2", "butterfly:4", "butterfly:7",
+    "fat-tree:k=2,h=0", "fat-tree:k=2,h=3", "fat-tree:k=3,h=5", "fat-tree:k=2,h=12",
+    "product:(ring:5)x(complete:4)", "product:(star:4)x(torus:3x3)", "product:(array:3)x(pancake:3)",
+)  # fmt: skip
+
+
+def closest(positions):
+    return cKDTree(positions).query(positions, k=2)[0][:, 1].min() if len(positions) > 1 else np.inf
+
+
+def length(network, layout):
+    return np.hypot(*(layout.positions[network.link_target] - layout.positions[network.link_source]).T)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_nodes_of_every_family_stand_at_least_a_unit_apart_and_always_at_the_same_place(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    assert layout.positions.shape == (network.node_count, 2)
+    assert layout.shape.shape == (network.link_count,)
+    assert np.isfinite(layout.positions).all()
+    assert closest(layout.positions) > 0.9999
+    assert np.allclose(np.hypot(*layout.direction.T), 1)
+    again = lay_out(gossamer.network(spec))
+    assert np.array_equal(layout.positions, again.positions)
+    assert np.array_equal(layout.shape, again.shape)
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=5), st.booleans())
+@settings(max_examples=60)
+def test_blocks_of_a_grid_do_not_overlap(sides, wraps):
+    spec = f"{'torus' if wraps else 'array'}:{'x'.join(map(str, sides))}"
+    network = gossamer.network(spec)
+    positions = lay_out(network).positions
+    assert closest(positions) > 0.9999
+    real = [s for s in sides if s > 1]
+    if len(real) < 3 or set(sides) == {2}:
+        return
+    block = np.arange(network.node_count) // (real[-1] * real[-2])
+    boxes = [(p.min(axis=0), p.max(axis=0)) for p in (positions[block == b] for b in np.unique(block))]
+    for i, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:i]:
+            assert (low > other_high + 1).any() or (other_low > high + 1).any()
+
+
+def test_two_dimensions_are_rows_and_columns():
+    positions = lay_out(gossamer.network("torus:3x5")).positions
+    assert positions.tolist() == [[x, -y] for y in range(3) for x in range(5)]
+
+
+@pytest.mark.parametrize("spec", ["torus:6x7", "torus:4x4x4", "torus:2x5"])
+def test_wrap_around_links_are_stubs_that_leave_away_from_their_target(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    step = np.abs(network.coordinates[network.link_target] - network.coordinates[network.link_source])
+    wrapped = step.max(axis=1) > 1
+    assert (layout.shape[wrapped] == STUB).all()
+    inner = step[:, :-2].sum(axis=1) == 0
+    assert (layout.shape[inner & ~wrapped] == STRAIGHT).all()
+    way = layout.positions[network.link_target] - layout.positions[network.link_source]
+    assert ((way * layout.direction).sum(axis=1)[wrapped & inner] < 0).all()
+
+
+def test_straight_lines_of_a_large_torus_join_nodes_next_to_each_other():
+    network = gossamer.network("torus:16x16x16")
+    layout = lay_out(network)
+    assert np.allclose(length(network, layout)[layout.shape == STRAIGHT], 1)
+    assert np.count_nonzero(layout.shape == STRAIGHT) == 16 * 2 * 2 * 16 * 15
+    assert not np.any(layout.shape == ARC)
+    assert [name for _, _, name in layout.blocks] == [f"({k},*,*)" for k in range(16)]
+
+
+@pytest.mark.parametrize("bits", [5, 6, 8])
+def test_nodes_side_by_side_in_a_hypercube_differ_in_one_bit(bits):
+    positions = lay_out(gossamer.network(f"hypercube:{bits}")).positions
+    a, b = cKDTree(positions).query_pairs(1.001, output_type="ndarray").T
+    assert len(a) == 2 ** (bits - 4) * 24
+    assert set(np.bitwise_count(a ^ b).tolist()) == {1}
+
+
+def test_a_ring_is_a_circle():
+    network = gossamer.network("ring:12")
+    layout = lay_out(network)
+    assert np.allclose(np.hypot(*layout.positions.T), 0.5 / np.sin(np.pi / 12))
+    assert np.allclose(length(network, layout), 1)
+    assert np.allclose(layout.positions, circle(12))
+
+
+@pytest.mark.parametrize("spec", ["array:100", "ring:300", "array:3x150", "array:150x3"])
+def test_long_lines_are_folded_into_a_page(spec):
+    layout = lay_out(gossamer.network(spec))
+    wide, high = np.ptp(layout.positions, axis=0)
+    assert 1 / 3 < wide / high < 3
+
+
+@pytest.mark.parametrize("spec", ["fat-tree:k=2,h=4", "fat-tree:k=5,h=2"])
+def test_a_small_tree_stands_on_its_leaves_with_parents_amid_their_children(spec):
+    network = gossamer.network(spec)
+    x, y = lay_out(network).positions.T
+    level = network.coordinates[:, 0]
+    assert len({(int(a), round(float(b), 9)) for a, b in zip(level, y, strict=True)}) == network.levels.height + 1
+    assert (y[network.link_source] < y[network.link_target]).tolist() == (
+        level[network.link_source] < level[network.link_target]
+    ).tolist()
+    for u in range(network.terminal_count, network.node_count):
+        children = [network.link_target[i] for i in network.out_links(u) if level[network.link_target[i]] < level[u]]
+        assert np.isclose(x[u], x[children].mean())
+
+
+def test_a_large_tree_has_its_levels_on_circles():
+    network = gossamer.network("fat-tree:k=2,h=9")
+    radius = np.hypot(*lay_out(network).positions.T)
+    level = network.coordinates[:, 0]
+    for i in range(10):
+        assert np.allclose(radius[level == i], radius[0] * (1 - i / 9))
+
+
+@pytest.mark.parametrize("spec", ["star:5", "pancake:5", "bubble-sort:5"])
+def test_arrangements_with_the_same_last_symbols_stand_together_in_hexagons(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    arrangement = network.group.arrangement(np.arange(network.node_count))
+    u, v = network.link_source, network.link_target
+    same = (arrangement[u, 3:] == arrangement[v, 3:]).all(axis=1)
+    assert np.allclose(length(network, layout)[same], 1)
+    assert (layout.shape[same] == STRAIGHT).all()
+    assert (layout.shape[~same] == STUB).all()
+    centre = [layout.positions[arrangement[:, -1] == s].mean(axis=0) for s in range(5)]
+    reach = max(np.hypot(*(layout.positions[arrangement[:, -1] == s] - c).T).max() for s, c in enumerate(centre))
+    assert closest(np.array(centre)) > 2 * reach + 1
+
+
+@pytest.mark.parametrize("bits", [3, 4, 7])
+def test_cycles_of_cube_connected_cycles_are_circles(bits):
+    network = gossamer.network(f"ccc:{bits}")
+    layout = lay_out(network)
+    same = network.coordinates[network.link_source, 0] == network.coordinates[network.link_target, 0]
+    assert np.allclose(length(network, layout)[same], 1)
+
+
+def test_a_small_butterfly_is_drawn_rank_by_rank():
+    network = gossamer.network("butterfly:4")
+    layout = lay_out(network)
+    assert layout.positions[:, 0].tolist() == network.coordinates[:, 0].tolist()
+    rank = network.coordinates[:, 1]
+    step = np.abs(rank[network.link_target] - rank[network.link_source])
+    assert ((layout.shape == STUB) == (step == 3)).all()
+
+
+def test_a_product_keeps_the_drawing_of_its_last_factor():
+    network, last = gossamer.network("product:(star:4)x(torus:3x4)"), gossamer.network("torus:3x4")
+    layout, block = lay_out(network), lay_out(last)
+    first = layout.positions[:12] - layout.positions[0]
+    assert np.allclose(first, block.positions - block.positions[0])
+    for link in network.out_links(5):
+        target = int(network.link_target[link])
+        if target < 12:
+            alone = last.link_between(5, target)
+            assert layout.shape[link] == block.shape[alone]
+            assert np.allclose(layout.direction[link], block.direction[alone])
+
+
+def test_coordinates_of_a_network_of_ones_own_are_used():
+    place = [[0, 0], [0, 1], [0, 2], [1, 2]]
+    network = Network("hook", 4, [0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], coordinates=place, links_only=True)
+    assert lay_out(network).positions.tolist() == [[0, 0], [1, 0], [2, 0], [2, -1]]
+
+
+# -- any network ---------------------------------------------------------------------------------------------
+
+
+def test_a_path_is_drawn_nearly_straight_and_to_scale():
+    network = from_networkx(nx.path_graph(12))
+    positions = lay_out(network).positions
+    on_paper = np.hypot(*(positions[0] - positions).T)
+    assert np.allclose(on_paper, np.arange(12), rtol=0.05, atol=0.1)
+
+
+def test_distances_on_paper_follow_hops():
+    network = from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, 7)))
+    positions = lay_out(network).positions
+    hops = np.array([network.distances(u) for u in range(42)])
+    on_paper = np.hypot(*(positions[:, None] - positions[None]).transpose(2, 0, 1))
+    assert np.corrcoef(hops.reshape(-1), on_paper.reshape(-1))[0, 1] > 0.97
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.star_graph(30),
+        nx.les_miserables_graph(),
+        nx.complete_graph(20),
+        nx.disjoint_union(nx.cycle_graph(5), nx.path_graph(3)),
+        nx.empty_graph(4),
+        nx.barabasi_albert_graph(700, 1, seed=2),
+        nx.complete_bipartite_graph(2, 600),
+    ],
+    ids=["star", "les miserables", "complete", "two parts", "no links", "large tree", "large twins"],
+)
+def test_nodes_of_any_graph_stand_apart_and_always_at_the_same_place(graph):
+    network = from_networkx(nx.Graph(graph.edges) if graph.edges else graph)
+    positions = lay_out(network).positions
+    assert np.isfinite(positions).all()
+    assert closest(positions) > 0.3
+    assert np.array_equal(positions, lay_out(from_networkx(nx.Graph(graph.edges) if graph.edges else graph)).positions)

@@ -1,0 +1,184 @@
+"""The picture of load shows every link with its load, and says what it shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.errors import VerificationError
+from gossamer.networks import Network, from_networkx
+from gossamer.plots import load_figure
+from gossamer.plots.appearance import FAINT
+from gossamer.plots.layout import lay_out
+from gossamer.schedules import link_load
+from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
+
+
+def collections(figure, gid):
+    return [c for c in figure.axes[0].collections if c.get_gid() == gid]
+
+
+def drawn(figure):
+    """Return the load and the width of every line, where a path may hold many lines with gaps between them."""
+    loads, widths = [], []
+    for collection in collections(figure, "links"):
+        values, width = (
+            collection.get_array(),
+            np.broadcast_to(collection.get_linewidths(), len(collection.get_paths())),
+        )
+        for path, value, w in zip(collection.get_paths(), values, width, strict=True):
+            lines = 1 + int(np.isnan(path.vertices[:, 0]).sum())
+            loads += [int(value)] * lines
+            widths += [float(w)] * lines
+    return np.array(loads), np.array(widths)
+
+
+@pytest.mark.parametrize("spec", ["ring:8", "array:4x4", "hypercube:4", "fat-tree:k=2,h=3", "complete:6"])
+def test_every_link_is_a_line_of_its_load(spec):
+    schedule = scatter(gossamer.network(spec))
+    loads, _ = drawn(load_figure(schedule))
+    assert sorted(loads.tolist()) == sorted(link_load(schedule).tolist())
+
+
+@pytest.mark.parametrize("spec", ["array:4x4", "ring:7", "fat-tree:k=3,h=2", "star:4"])
+def test_a_line_from_node_to_node_has_the_load_of_the_link_between_them(spec):
+    schedule = scatter(gossamer.network(spec))
+    network, load, positions = schedule.network, link_load(schedule), lay_out(schedule.network).positions
+    found = set()
+    for lines in collections(load_figure(schedule), "links"):
+        for path, value in zip(lines.get_paths(), lines.get_array(), strict=True):
+            near = [int(np.hypot(*(positions - end).T).argmin()) for end in path.vertices[[0, -1]]]
+            link = network.link_between(*near)
+            assert value == load[link]
+            found.add(link)
+    assert len(found) == network.link_count
+
+
+def test_stubs_show_the_load_at_both_ends():
+    schedule = scatter(gossamer.network("torus:5x5"))
+    network, load = schedule.network, link_load(schedule)
+    step = np.abs(network.coordinates[network.link_source] - network.coordinates[network.link_target]).max(axis=1)
+    loads, _ = drawn(load_figure(schedule))
+    assert sorted(loads.tolist()) == sorted([*load.tolist(), *load[step > 1].tolist()])
+
+
+@pytest.mark.parametrize("spec", ["torus:64x64", "torus:16x16x16"])
+def test_four_thousand_nodes_are_drawn_in_few_paths_with_every_link(spec):
+    schedule = scatter(gossamer.network(spec))
+    load = link_load(schedule)
+    figure = load_figure(schedule)
+    loads, _ = drawn(figure)
+    straight = collections(figure, "links")[0]
+    assert sum(1 + int(np.isnan(p.vertices[:, 0]).sum()) for p in straight.get_paths()) < schedule.network.link_count
+    assert sum(len(c.get_paths()) for c in collections(figure, "links")) < 6000
+    assert set(np.unique(loads)) == set(np.unique(load))
+    assert len(collections(figure, "arrows")) == 0
+    stubs = 2 * 64 * 2 if spec == "torus:64x64" else 4096 * 2 + 16 * 2 * 16 * 2
+    assert len(loads) == schedule.network.link_count + stubs
+
+
+def test_more_load_is_a_wider_line_and_none_is_grey():
+    from matplotlib.colors import to_rgba
+
+    figure = load_figure(scatter(gossamer.network("array:5x5")))
+    loads, widths = drawn(figure)
+    order = np.argsort(loads, kind="stable")
+    assert (np.diff(widths[order]) >= 0).all()
+    assert len(set(widths.tolist())) == len(set(loads.tolist()))
+    (lines,) = collections(figure, "links")
+    lines.update_scalarmappable()
+    colours = lines.get_edgecolors()
+    assert np.allclose(colours[lines.get_array() == 0], to_rgba(FAINT))
+    assert not np.allclose(colours[lines.get_array() > 0], to_rgba(FAINT))
+
+
+def test_control_packets_are_no_load():
+    network = gossamer.network("array:4x4")
+    assert drawn(load_figure(with_control(network)))[0].tolist() == drawn(load_figure(scatter(network)))[0].tolist()
+
+
+@pytest.mark.parametrize("spec", ["ring:9", "torus:4x4", "star:4"])
+def test_an_invariant_schedule_looks_like_its_expansion(spec):
+    schedule = gossip(gossamer.network(spec))
+    for a, b in zip(drawn(load_figure(schedule)), drawn(load_figure(schedule.expand())), strict=True):
+        assert a.tolist() == b.tolist()
+
+
+def test_the_heading_names_network_task_algorithm_and_time():
+    said = texts(load_figure(scatter(gossamer.network("array:4x4"))))
+    for part in ("scatter (root 0) on array:4x4", "tree", "12 steps", "16 nodes, 48 links", "packets over the whole"):
+        assert part in said
+
+
+def test_few_nodes_have_names_and_many_have_none():
+    assert "3,2" in texts(load_figure(flood(gossamer.network("array:4x4")))).split("\n")
+    assert "0110" in texts(load_figure(flood(gossamer.network("hypercube:4")))).split("\n")
+    assert "3,2" not in texts(load_figure(flood(gossamer.network("array:12x12")))).split("\n")
+
+
+def test_names_with_dollars_are_not_formulas():
+    import networkx as nx
+
+    figure = load_figure(flood(from_networkx(nx.Graph([("$a$", "b_$")]), name="cost $2$")))
+    assert "$a$" in texts(figure).split("\n")
+    assert all(not t.get_parse_math() for t in figure.findobj(lambda a: hasattr(a, "get_parse_math") and a.get_text()))
+    figure.canvas.draw()
+
+
+def test_every_node_is_marked_and_routing_nodes_are_squares():
+    figure = load_figure(flood(gossamer.network("fat-tree:k=2,h=3")))
+    leaves, inner = collections(figure, "nodes")
+    assert (len(leaves.get_offsets()), len(inner.get_offsets())) == (8, 7)
+    assert len(leaves.get_paths()[0].vertices) > len(inner.get_paths()[0].vertices)
+
+
+@pytest.mark.parametrize("spec", ["torus:6x6", "ring:300", "star:5", "hypercube:7", "torus:16x16x16"])
+def test_nothing_is_cut_off_by_the_frame(spec):
+    figure = load_figure(flood(gossamer.network(spec)))
+    axes = figure.axes[0]
+    (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+    for collection in collections(figure, "links"):
+        for path in collection.get_paths():
+            x, y = path.vertices[~np.isnan(path.vertices[:, 0])].T
+            assert (x > low_x).all()
+            assert (x < high_x).all()
+            assert (y > low_y).all()
+            assert (y < high_y).all()
+    box = axes.get_position()
+    scale = np.array([box.width, box.height]) * figure.get_size_inches()
+    assert np.allclose(*(scale / [high_x - low_x, high_y - low_y]))  # units of equal length both ways
+    assert box.x0 >= 0
+    assert box.x1 <= 1
+
+
+def test_a_network_beyond_drawing_shows_the_load_of_each_dimension_and_direction():
+    schedule = gossip(gossamer.network("torus:27x28x29"))
+    figure = load_figure(schedule)
+    (axes,) = figure.axes
+    load = link_load(schedule).reshape(-1, 6)
+    assert [round(bar.get_width()) for bar in axes.patches] == load[0].tolist()
+    assert [t.get_text() for t in axes.get_yticklabels()] == [f"dim {d} {s}" for d in range(3) for s in "+−"]
+    assert "too large to draw its 131,544 links" in texts(figure)
+
+
+def test_a_large_network_without_structure_shows_a_histogram():
+    n = 20_001
+    node = np.arange(n - 1)
+    ends = np.stack([np.concatenate([node, node + 1]), np.concatenate([node + 1, node])])
+    ends = ends[:, np.argsort(ends[0], kind="stable")]
+    schedule = flood(Network("long path", n, *ends, links_only=True))
+    (axes,) = load_figure(schedule).axes
+    assert axes.patches[0].get_data().values.tolist() == [n - 1, n - 1]
+
+
+@pytest.mark.parametrize("spec", ["array:1", "ring:2", "star:2"])
+def test_tiny_networks_have_a_picture(spec):
+    figure = load_figure(flood(gossamer.network(spec)))
+    figure.canvas.draw()
+    assert ("No message packet crosses a link." in texts(figure)) == (spec == "array:1")
+
+
+def test_an_invalid_schedule_is_not_drawn():
+    with pytest.raises(VerificationError, match="never gets packet 0"):
+        load_figure(broken(gossamer.network("ring:8")))

@@ -1,0 +1,372 @@
+"""Schedule files: what goes in comes out, and what is not a schedule is refused in one line."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import zlib
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.errors import FileFormatError
+from gossamer.networks import AbelianGroup, Network, cayley
+from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, files, load, save
+from schedules.strategies import build, mutated, mutations, phased, schedules
+
+
+def example(**options) -> Schedule:
+    """A schedule with everything in it: parts, control packets, phases, a model."""
+    network = gossamer.network("torus:3x3")
+    model = gossamer.Model("one", True, Fraction(1, 3), 7, "all")
+    base = build(5, network, gossamer.task("partial-exchange", active=[2, 4]), ports="one", parts=2)
+    phases = [Phase("learn", 1, Fraction(1, 3)), Phase("go", base.slot_count, Fraction(3, 7))]
+    return base.replace(
+        model=model,
+        slot=[0, *(base.slot + 1)],
+        link=[3, *base.link],
+        packet=[CONTROL, *base.packet],
+        phases=phases,
+        **options,
+    )
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "plan.parquet"
+
+
+@pytest.fixture
+def saved(path) -> Path:
+    save(example(), path)
+    return path
+
+
+def refusal(path) -> str:
+    """The one line in which `load` refuses a file, which starts with the name of the file."""
+    with pytest.raises(FileFormatError) as error:
+        load(path)
+    text = str(error.value)
+    assert "\n" not in text
+    assert str(path) in text
+    return text.replace(repr(str(path)), "FILE")
+
+
+# -- round trips ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("schedules")
+
+
+@settings(max_examples=80)
+@given(schedules(), mutations, st.booleans())
+def test_every_schedule_valid_or_not_comes_back(folder, schedule, changes, broken):
+    if broken:
+        schedule = mutated(schedule, changes)
+    schedule.save(folder / "a.parquet")
+    back = load(folder / "a.parquet")
+    assert back == schedule
+    assert back.algorithm == schedule.algorithm
+    assert back.network.spec == schedule.network.spec
+    for name in ("slot", "link", "packet"):
+        assert getattr(back, name).tolist() == getattr(schedule, name).tolist()
+
+
+@pytest.mark.parametrize(
+    ("spec", "generated_by"), [("ring:6", None), ("ring:6", (2,)), ("ring:6", ()), ("star:3", (3,))]
+)
+@pytest.mark.parametrize("name", ["allgather", "alltoall", "reduce-scatter", "allreduce"])
+def test_invariant_schedules_stay_invariant(path, spec, generated_by, name):
+    network = gossamer.network(spec)
+    base = build(1, network, gossamer.task(name), symmetry=Symmetry(network, generated_by))
+    save(base, str(path))
+    assert load(str(path)) == base
+    assert load(path).symmetry.generated_by == generated_by
+
+
+def test_model_and_phases_come_back_exactly(path):
+    save(example(algorithm="by hand"), path)
+    back = load(path)
+    assert back.model == gossamer.Model("one", True, Fraction(1, 3), 7, "all")
+    assert [p.slot_length for p in back.phases] == [Fraction(1, 3), Fraction(3, 7)]
+    assert back.completion_time == example().completion_time
+    assert back.algorithm == "by hand"
+    with pytest.raises(ValueError, match="read-only"):
+        back.slot[0] = 1
+
+
+def test_networks_given_by_their_links_come_back_with_capacities_and_names(path):
+    network = Network(
+        "mine", 3, [0, 1, 1, 2], [1, 0, 2, 1], [2, 2, 1, 1], terminal_count=2, labels="xyz", links_only=True
+    )
+    schedule = build(0, network, gossamer.task("scatter"))
+    save(schedule, path)
+    back = load(path)
+    assert back == schedule
+    assert back.network.labels == ("x", "y", "z")
+    assert back.network.link_capacity.tolist() == [2, 2, 1, 1]
+    assert back.network.spec == "mine"
+
+
+def test_invariant_schedule_on_a_network_that_no_file_can_name_is_refused(path):
+    network = cayley("mine", AbelianGroup((5,)), [1, 4])
+    base = build(0, network, gossamer.task("allgather"), symmetry=Symmetry(network))
+    with pytest.raises(FileFormatError) as error:
+        save(base, path)
+    assert str(error.value) == (
+        "an invariant schedule on 'mine' cannot be saved, because a file holds only the links of such a network "
+        "and not its group; save its expand() instead"
+    )
+    assert not path.exists()
+    save(base.expand(), path)
+    assert load(path) == base.expand()
+
+
+def test_rows_in_several_groups_come_back(path, monkeypatch):
+    monkeypatch.setattr(files, "_ROWS", 3)
+    save(example(), path)
+    assert pq.ParquetFile(path).metadata.num_row_groups > 10
+    assert load(path) == example()
+
+
+def test_empty_schedules_come_back(path):
+    alone = gossamer.network("complete:1")
+    nothing = Schedule(alone, gossamer.task("total-exchange"), gossamer.Model(), [], [], [])
+    save(nothing, path)
+    assert load(path) == nothing
+
+
+def test_other_tools_read_the_columns_as_documented(saved):
+    table = pq.read_table(saved)
+    schedule = example()
+    assert table.schema.names == ["slot", "link", "packet", "origin", "message", "part"]
+    header = json.loads(table.schema.metadata[b"gossamer"])
+    packets = header["packets"]
+    assert packets == schedule.packets.count
+    assert table["message"][:packets].to_pylist() == schedule.packets.message.tolist()
+    assert table["origin"][:packets].to_pylist() == schedule.packets.origin.tolist()
+    assert table["slot"][:packets].null_count == packets
+    assert table["slot"][packets:].to_pylist() == schedule.slot.tolist()
+    assert table["link"][packets:].to_pylist() == schedule.link.tolist()
+    assert table["message"][packets:].null_count == schedule.stored_hops
+    assert header["version"] == files.FORMAT_VERSION == 1
+    assert header["network"]["spec"] == "torus:3x3"
+    assert header["task"] == {"name": "partial-exchange", "active": [2, 4]}
+    assert header["phases"] == [["learn", 1, "1/3"], ["go", schedule.phases[1].slots, "3/7"]]
+
+
+# -- bad files -----------------------------------------------------------------------------------------------
+
+
+def test_missing_file_and_folder(path, tmp_path):
+    assert refusal(path) == "no such file: FILE"
+    assert refusal(tmp_path).startswith("FILE is not a readable Parquet file, or is truncated: ")
+
+
+def test_empty_and_foreign_bytes(path):
+    for content in (b"", b"PAR1", b"PAR1PAR1", b"slot,link,packet\n0,0,0\n", bytes(1000)):
+        path.write_bytes(content)
+        assert refusal(path).startswith("FILE is not a readable Parquet file, or is truncated: ")
+
+
+@settings(max_examples=40)
+@given(st.binary(max_size=300), st.booleans())
+def test_random_bytes(folder, content, marked):
+    path = folder / "random.parquet"
+    path.write_bytes(b"PAR1" + content + b"PAR1" if marked else content)
+    assert refusal(path).startswith("FILE is not a readable Parquet file, or is truncated: ")
+
+
+def test_every_truncation_is_refused(saved):
+    whole = saved.read_bytes()
+    for size in {0, 1, 4, 100, *range(0, len(whole), 97), len(whole) - 8, len(whole) - 1}:
+        saved.write_bytes(whole[:size])
+        assert refusal(saved).startswith("FILE is not a readable Parquet file, or is truncated: ")
+
+
+def test_a_flipped_bit_is_noticed_or_harmless(saved):
+    whole, rng = saved.read_bytes(), random.Random(1)
+    refused = 0
+    for _ in range(300):
+        place = rng.randrange(len(whole))
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :])
+        try:
+            assert load(saved) == example() or place > len(whole) // 2  # the header, at the end, has no checksum
+        except FileFormatError:
+            refused += 1
+    assert refused > 100
+
+
+def test_parquet_files_of_others(path):
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+    assert refusal(path) == "FILE is a Parquet file, but not a gossamer schedule: it has no 'gossamer' metadata"
+
+
+def rewrite(path: Path, **changes) -> None:
+    """Write the file again with a changed header, or a changed table."""
+    table = changes.pop("table", None) or pq.read_table(path)
+    header = json.loads(table.schema.metadata[b"gossamer"])
+    for key, value in changes.items():
+        if value is None:
+            del header[key]
+        else:
+            header[key] = value
+    packets = json.loads(pq.read_schema(path).metadata[b"gossamer"])["packets"]
+    schema = table.schema.with_metadata({b"gossamer": json.dumps(header).encode()})
+    with pq.ParquetWriter(path, schema) as writer:
+        for part in (table[:packets], table[packets:]):
+            writer.write_table(part.replace_schema_metadata(schema.metadata))
+
+
+def test_rewriting_alone_keeps_a_file_readable(saved):
+    rewrite(saved)
+    assert load(saved) == example()
+
+
+def test_unreadable_metadata(path):
+    for text in (b"", b"{", b"[1]", b"7", b"{}", b'{"version": "x"}', b'{"version": Infinity}', b"\xff", b"[" * 10**5):
+        schema = pa.schema([("slot", pa.int32())], metadata={b"gossamer": text})
+        pq.write_table(pa.table({"slot": pa.array([], pa.int32())}, schema=schema), path)
+        assert refusal(path) == "FILE has unreadable gossamer metadata"
+
+
+def test_newer_versions_are_named(saved):
+    rewrite(saved, version=2)
+    assert refusal(saved) == "FILE has format version 2; this gossamer reads up to 1"
+
+
+FINGERPRINT = gossamer.network("torus:3x3").fingerprint
+LINKS = base64.b64encode(zlib.compress(b"\x00" * 12)).decode()
+GIVEN = {"name": "x", "nodes": 2, "terminals": 2, "labels": None, "fingerprint": "0", "links": LINKS}
+TAMPERED = [
+    ({"network": {"spec": "torus:3x3", "fingerprint": "0"}},
+     "the links of network 'torus:3x3' are not those that the file was made with"),
+    ({"network": {"spec": "torus:3x4", "fingerprint": FINGERPRINT}},
+     "the links of network 'torus:3x4' are not those that the file was made with"),
+    ({"network": {"spec": "tours:3x3", "fingerprint": FINGERPRINT}}, "unknown network family 'tours'"),
+    ({"network": {"spec": "torus:3x3"}}, "'fingerprint' is missing"),
+    ({"network": {}}, "'spec' is missing"),
+    ({"network": 5}, ""),
+    ({"network": {**GIVEN, "links": "?"}}, ""),
+    ({"network": {**GIVEN, "links": base64.b64encode(b"no zlib").decode()}}, ""),
+    ({"network": {**GIVEN, "links": base64.b64encode(zlib.compress(bytes(7))).decode()}}, ""),
+    ({"network": GIVEN}, "network 'x': node 0 has a link to itself"),
+    ({"network": {**GIVEN, "nodes": "many"}}, ""),
+    ({"task": {"name": "scatterbrain"}}, "unknown task 'scatterbrain'"),
+    ({"task": {"active": [1]}}, "a task is described by its name and its fields"),
+    ({"task": ["partial-exchange"]}, "a task is described by its name and its fields"),
+    ({"task": {"name": "partial-exchange"}}, "task partial-exchange needs 'active'"),
+    ({"task": {"name": "partial-exchange", "active": 4}}, "the active nodes must be a list, got 4"),
+    ({"task": {"name": "partial-exchange", "active": [9]}}, "active node 9 is outside 0..8 of torus:3x3"),
+    ({"task": {"name": "permutation", "destination": [[1], [0]]}}, "the destination must be a node number, got [1]"),
+    ({"model": {}}, "'control_time' is missing"),
+    ({"model": {"control_time": "1/0"}}, ""),
+    ({"model": {"control_time": "1", "speed": 3}}, ""),
+    ({"model": []}, ""),
+    ({"parts": 0}, "parts must be a whole number in 1..2147483647, got 0"),
+    ({"parts": "two"}, "parts must be a whole number in 1..2147483647, got 'two'"),
+    ({"phases": [["go", 1, "1"]]}, "a hop is in slot "),
+    ({"phases": [["go", 1]]}, ""),
+    ({"phases": [["go", 100, "1/0"]]}, ""),
+    ({"phases": 3}, ""),
+    ({"symmetry": {"generated_by": None}}, "task partial-exchange is not the same at every node"),
+    ({"symmetry": {"generated_by": [9]}}, "element 9 is outside 0..8 of the group of torus:3x3"),
+    ({"symmetry": {"generated_by": "abc"}}, ""),
+    ({"symmetry": {}}, "'generated_by' is missing"),
+    ({"packets": 5}, "it lists 5 packets, but has 32 packet rows"),
+    ({"packets": 0}, "column 'slot' has 32 empty rows"),
+    ({"packets": -1}, "it lists -1 packets, but has 0 packet rows"),
+    ({"packets": 10**6}, "it lists 1000000 packets, but has "),
+    ({"packets": "all"}, ""),
+    *(({key: None}, f"{key!r} is missing") for key in
+      ("network", "task", "model", "parts", "phases", "symmetry", "algorithm", "packets")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "reason"), TAMPERED)
+def test_tampered_headers(saved, changes, reason):
+    rewrite(saved, **changes)
+    assert refusal(saved).startswith(f"FILE does not hold a whole schedule: {reason}")
+
+
+def test_tampered_columns(saved):
+    table = pq.read_table(saved)
+    packets = example().packets.count
+
+    def changed(name, change, kind=None):
+        place = table.schema.get_field_index(name)
+        values = pa.array(change(table[name].to_pylist()), kind or table.schema.field(name).type)
+        return table.set_column(place, name, values)
+
+    for bad, reason in (
+        (changed("slot", lambda x: [*x[:-1], None]), "column 'slot' has 1 empty rows"),
+        (changed("part", lambda x: [None, *x[1:]]), "column 'part' has 1 empty rows"),
+        (changed("slot", lambda x: [*x[:packets], *x[:packets:-1], 0]), "column 'slot' must be ascending"),
+        (changed("link", lambda x: [*x[:-1], 99]), "column 'link' must be 0..35, got "),
+        (changed("origin", lambda x: [9, *x[1:]]), "a packet's origin is outside 0..8"),
+        (changed("slot", lambda x: [None if v is None else str(v) for v in x], pa.string()), "column 'slot' must hold"),
+        (changed("slot", lambda x: [None if v is None else v + 0.5 for v in x], pa.float64()), "column 'slot' must"),
+        (table.drop_columns(["slot"]), ""),
+        (table[:-1].drop_columns(["message"]), ""),
+    ):
+        save(example(), saved)
+        rewrite(saved, table=bad)
+        assert refusal(saved).startswith(f"FILE does not hold a whole schedule: {reason}")
+
+
+# -- whole or not at all -------------------------------------------------------------------------------------
+
+
+def test_folders_and_missing_places_are_named(tmp_path):
+    for place, reason in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "absent" / "plan.parquet", "No such file or directory"),
+    ):
+        with pytest.raises(FileFormatError) as error:
+            save(example(), place)
+        assert str(error.value) == f"cannot write {str(place)!r}: {reason}"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failing_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch, failure):
+    before = saved.read_bytes()
+    calls = []
+
+    def fail(self, table, row_group_size=None):
+        calls.append(table.num_rows)
+        if len(calls) == 2:
+            raise failure
+        real(self, table, row_group_size=row_group_size)
+
+    real = pq.ParquetWriter.write_table
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    kind = FileFormatError if isinstance(failure, OSError) else KeyboardInterrupt
+    with pytest.raises(kind) as error:
+        save(build(0, gossamer.network("ring:4"), gossamer.task("allgather")), saved)
+    if kind is FileFormatError:
+        assert str(error.value) == f"cannot write {str(saved)!r}: No space left on device"
+    assert len(calls) == 2
+    assert list(saved.parent.iterdir()) == [saved]
+    assert saved.read_bytes() == before
+    assert load(saved) == example()
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_saving_again_replaces_the_file(folder, data):
+    ring = gossamer.network("ring:4")
+    path = folder / "again.parquet"
+    for name in ("allgather", "alltoall"):
+        schedule = data.draw(phased(build(data.draw(st.integers(0, 9)), ring, gossamer.task(name))))
+        save(schedule, path)
+        assert load(path) == schedule

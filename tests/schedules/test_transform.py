@@ -1,0 +1,306 @@
+"""Transformations keep a schedule valid, and undo each other."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.errors import GossamerError, ScheduleError, TaskError
+from gossamer.networks import Network
+from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry, expand, relabel, reverse, then, verify
+from gossamer.tasks import TASKS
+from schedules import twin
+from schedules.strategies import build, mutated, mutations, phased, schedules
+
+DUAL = tuple(name for name in TASKS if name not in ("one-to-many-routing", "allreduce"))
+NOT_DUAL = tuple(set(TASKS) - set(DUAL))
+
+
+def by_message(schedule: Schedule) -> Schedule:
+    """The schedule with its packets in the order of messages and parts."""
+    table = schedule.packets
+    order = np.lexsort((table.part, table.message))
+    where = np.append(np.argsort(order), CONTROL).astype(np.int32)
+    packets = Packets(table.origin[order], table.message[order], table.part[order])
+    return schedule.replace(packets=packets, packet=where[schedule.packet])
+
+
+# -- reversal ------------------------------------------------------------------------------------------------
+
+
+def reversible(schedule: Schedule) -> bool:
+    """Ports that survive reversal, and no copy that ends at a node that only passes on."""
+    sent, got = set(), set()
+    for e, p in zip(schedule.link.tolist(), schedule.packet.tolist(), strict=True):
+        sent.add((p, int(schedule.network.link_source[e])))
+        got.add((p, int(schedule.network.link_target[e])))
+    dead_ends = {(p, v) for p, v in got - sent if p != CONTROL and v >= schedule.network.terminal_count}
+    return schedule.model.ports != "one-send" and not dead_ends
+
+
+@settings(max_examples=120)
+@given(schedules(names=DUAL, two_way=True))
+def test_reversal_carries_out_the_dual_task_in_the_same_time(schedule):
+    assume(reversible(schedule))
+    back = reverse(schedule)
+    event(back.task.name)
+    assert back.task == schedule.task.dual(schedule.network)
+    assert verify(back).ok, str(verify(back))
+    assert not twin.violations(back)
+    assert (back.completion_time, back.hop_count) == (schedule.completion_time, schedule.hop_count)
+    assert back.algorithm == "reverse of random"
+
+
+@settings(max_examples=120)
+@given(schedules(names=DUAL, two_way=True), mutations)
+def test_reversing_twice_changes_nothing_even_in_a_broken_schedule(schedule, changes):
+    changed = mutated(schedule, changes)
+    assume(changed.model.ports != "one-send" and "wrong payload" not in verify(changed).counts)
+    try:
+        again = changed.reverse().reverse()
+    except ScheduleError:
+        assert refusal(changed).startswith("control packets hop after")
+        return
+    assert by_message(again) == by_message(changed)
+
+
+def refusal(schedule: Schedule) -> str:
+    with pytest.raises(GossamerError) as error:
+        reverse(schedule)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@settings(max_examples=100)
+@given(schedules(names=DUAL, two_way=True), mutations)
+def test_a_schedule_broken_in_its_hops_is_broken_when_reversed(schedule, changes):
+    changed = mutated(schedule, changes)
+    assume(reversible(changed) and "wrong payload" not in verify(changed).counts)
+    try:
+        back = changed.reverse()
+    except ScheduleError:
+        return
+    assert verify(back).ok == verify(changed).ok
+    assert verify(back).counts == dict(twin.violations(back))
+
+
+def test_leading_control_phases_stay_in_front():
+    line = gossamer.network("array:3")
+    phases = [Phase("learn", 2, Fraction(1, 4)), Phase("wait", 1), Phase("go", 1), Phase("on", 2, Fraction(3, 2))]
+    model = gossamer.Model(control_time=Fraction(1, 4))
+    columns = [0, 0, 1, 3, 4], [0, 3, 1, 0, 1], [CONTROL, CONTROL, CONTROL, 0, 0]
+    forth = Schedule(line, gossamer.task("broadcast"), model, *columns, phases=phases)
+    back = forth.reverse()
+    assert [(p.name, p.slots, p.slot_length) for p in back.phases] == [
+        ("learn", 2, Fraction(1, 4)), ("on", 2, Fraction(3, 2)), ("go", 1, 1), ("wait", 1, 1),
+    ]  # fmt: skip
+    assert back.slot.tolist() == [0, 0, 1, 3, 4]
+    assert back.link.tolist() == [0, 3, 1, 3, 2]
+    assert verify(back).ok
+    assert back.reverse() == forth
+
+
+@pytest.mark.parametrize("name", NOT_DUAL)
+def test_tasks_without_a_dual_are_refused(name):
+    pair = gossamer.network("array:2")
+    task = gossamer.task(name, **({"destinations": [[1], []]} if name == "one-to-many-routing" else {}))
+    schedule = Schedule(pair, task, gossamer.Model(), [], [], [])
+    with pytest.raises(TaskError) as error:
+        schedule.reverse()
+    assert str(error.value) == f"{name} has no dual by time reversal"
+
+
+def test_what_cannot_be_reversed_says_why():
+    one_way = Network("one way", 2, [0], [1], links_only=True)
+    broadcast = gossamer.task("broadcast")
+    forth = Schedule(one_way, broadcast, gossamer.Model(), [0], [0], [0])
+    assert verify(forth).ok
+    assert refusal(forth) == "link 0->1 of one way has no opposite, so no schedule over it can be reversed"
+    pair = gossamer.network("array:2")
+    free = Schedule(pair, broadcast, gossamer.Model(ports="one-send"), [0], [0], [0])
+    assert refusal(free).startswith("a schedule with ports 'one-send' cannot be reversed")
+    late = Schedule(pair, broadcast, gossamer.Model(), [0, 1], [0, 0], [0, CONTROL])
+    assert refusal(late) == "control packets hop after the first phases, so the schedule cannot be reversed"
+    wrong = Schedule(pair, broadcast, gossamer.Model(), [], [], [], packets=Packets([0], [5], [0]))
+    assert refusal(wrong) == "packet 0 is of message 5, which the task does not have"
+
+
+# -- composition ---------------------------------------------------------------------------------------------
+
+COMPOSED = (("array:3x2", False), ("ring:5", True), ("torus:3x3", True), ("fat-tree:k=2,h=2", False), ("star:3", True))
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(COMPOSED), st.integers(0, 2**32), st.sampled_from(["all", "one", "one-send"]), st.integers(1, 2))
+def test_reduce_scatter_then_multinode_broadcast_is_an_allreduce(case, seed, ports, parts):
+    spec, invariant = case
+    network = gossamer.network(spec)
+    symmetry = Symmetry(network) if invariant else None
+    first, second = (
+        build(seed, network, gossamer.task(name), ports=ports, parts=parts, symmetry=symmetry)
+        for name in ("reduce-scatter", "multinode-broadcast")
+    )
+    both = then(first, second)
+    assert both.task == gossamer.task("allreduce")
+    assert both.symmetry == symmetry
+    assert both.algorithm == "random, then random"
+    assert [p.name for p in both.phases] == ["reduce-scatter", "multinode-broadcast"]
+    assert both.completion_time == first.completion_time + second.completion_time
+    assert verify(both).ok, str(verify(both))
+    assert not twin.violations(twin.expanded(both))
+    mixed = first.expand().then(second)
+    assert mixed.symmetry is None
+    assert verify(mixed).ok
+    assert by_message(mixed) == by_message(both.expand())
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.data())
+def test_composition_keeps_phases_and_control_packets(seed, data):
+    network = gossamer.network("array:2x2")
+    pair = [build(seed, network, gossamer.task(n)) for n in ("reduce-scatter", "multinode-broadcast")]
+    first, second = (data.draw(phased(s)) for s in pair)
+    both = first.then(second)
+    assert [p.slot_length for p in both.phases] == [p.slot_length for p in first.phases + second.phases]
+    assert both.phases[0].name == f"reduce-scatter: {first.phases[0].name}"
+    assert verify(both).ok, str(verify(both))
+
+
+def test_what_cannot_be_composed_says_why():
+    line = gossamer.network("array:2")
+    first, second = (build(0, line, gossamer.task(n)) for n in ("reduce-scatter", "multinode-broadcast"))
+    other = build(0, gossamer.network("ring:3"), gossamer.task("allgather"))
+    split = build(0, line, gossamer.task("allgather"), parts=2)
+    for a, b, kind, message in (
+        (second, first, TaskError, "multinode-broadcast then reduce-scatter is not a known task; "
+         "reduce-scatter then multinode-broadcast is"),
+        (first, other, ScheduleError, "the schedules are on different networks, array:2 and ring:3"),
+        (first, split, ScheduleError, "the schedules have different models or numbers of parts"),
+    ):  # fmt: skip
+        with pytest.raises(GossamerError) as error:
+            a.then(b)
+        assert type(error.value) is kind
+        assert str(error.value) == message
+
+
+# -- renaming ------------------------------------------------------------------------------------------------
+
+
+def isomorphism(rng: random.Random, sides: tuple[int, ...]) -> list[int]:
+    """A random translation of a torus, after a swap of equal sides and reflections."""
+    axes = list(range(len(sides)))
+    rng.shuffle(axes)
+    if tuple(sides[a] for a in axes) != sides:
+        axes = list(range(len(sides)))
+    shift = [rng.randrange(s) for s in sides]
+    sign = [rng.choice([1, -1]) for _ in sides]
+    mapping = []
+    for x in np.ndindex(*sides):
+        y = [(sign[i] * x[axes[i]] + shift[i]) % sides[i] for i in range(len(sides))]
+        mapping.append(int(np.ravel_multi_index(y, sides)))
+    return mapping
+
+
+@settings(max_examples=120)
+@given(
+    st.sampled_from([(3, 3), (2, 4), (5,), (2, 2, 3)]), st.sampled_from(tuple(TASKS)), st.integers(0, 2**32), mutations
+)
+def test_renaming_by_an_isomorphism_keeps_verdict_and_time(sides, name, seed, changes):
+    rng = random.Random(seed)
+    network = gossamer.network("torus:" + "x".join(map(str, sides)))
+    n = network.node_count
+    fields = {
+        "root": {"root": rng.randrange(n)},
+        "active": {"active": rng.sample(range(n), 3)},
+        "destination": {"destination": rng.sample(range(n), n)},
+        "destinations": {"destinations": [[v] if v % 3 else [] for v in rng.sample(range(n), n)]},
+    }
+    kind = TASKS[name]
+    task = kind(**next((v for k, v in fields.items() if k in kind.__dataclass_fields__), {}))
+    schedule = mutated(build(seed, network, task, ports=rng.choice(["all", "one"])), changes)
+    mapping = isomorphism(rng, sides)
+    try:
+        moved = schedule.relabel(mapping)
+    except ScheduleError:
+        assert "wrong payload" in verify(schedule).counts
+        return
+    assert verify(moved).counts == verify(schedule).counts
+    assert moved.completion_time == schedule.completion_time
+    back = moved.relabel(np.argsort(mapping))
+    assert back == schedule
+
+
+def test_renaming_leads_to_another_network():
+    line = build(1, gossamer.network("array:4"), gossamer.task("scatter", root=1))
+    ring = gossamer.network("ring:4")
+    on_ring = relabel(line, [2, 3, 0, 1], ring)
+    assert on_ring.network == ring
+    assert on_ring.task == gossamer.task("scatter", root=3)
+    assert verify(on_ring).ok
+
+
+def test_renaming_leaves_keeps_a_fat_tree_schedule():
+    tree = gossamer.network("fat-tree:k=2,h=2")
+    schedule = build(3, tree, gossamer.task("permutation", destination=[2, 3, 0, -1]))
+    swapped = relabel(schedule, [2, 3, 0, 1, 5, 4, 6])
+    assert swapped.task == gossamer.task("permutation", destination=[2, -1, 0, 1])
+    assert verify(swapped).ok
+
+
+def test_what_cannot_be_renamed_says_why():
+    ring = gossamer.network("ring:4")
+    schedule = build(0, ring, gossamer.task("allgather"))
+    tree = build(0, gossamer.network("fat-tree:k=2,h=1"), gossamer.task("permutation", destination=[1, 0]))
+    wrong = schedule.replace(packets=Packets([0] * 4, [0, 1, 2, 9], [0] * 4))
+    lonely = Network("no links", 4, [], [], links_only=True)
+    once = "the mapping must list each of the 4 nodes of ring:4 once"
+    for given_schedule, mapping, network, message in (
+        (schedule, [0, 1, 2], None, once),
+        (schedule, [0, 1, 2, 2], None, once),
+        (schedule, [0, 1, 2, 4], None, once),
+        (schedule, [0.0, 1.0, 2.0, 3.0], None, once),
+        (schedule, ["a", "b", "c", "d"], None, once),
+        (schedule, [[0, 1], [2, 3]], None, once),
+        (schedule, [0, 2, 1, 3], None, "link (0)->(1) has no image in ring:4"),
+        (schedule, [0, 1, 2, 3], lonely, "link (0)->(1) has no image in no links"),
+        (schedule, range(4), gossamer.network("ring:5"), "the mapping must list each of the 5 nodes of ring:5 once"),
+        (tree, [0, 2, 1], None, "the mapping must lead the terminals to the 2 terminals of fat-tree:k=2,h=1,"
+         "capacity=constant"),
+        (wrong, range(4), None, "packet 3 is of message 9, which the task does not have"),
+        (build(0, ring, gossamer.task("allgather"), symmetry=Symmetry(ring)), range(4), None,
+         "an invariant schedule cannot be relabelled; expand() it first"),
+    ):  # fmt: skip
+        with pytest.raises(ScheduleError) as error:
+            given_schedule.relabel(mapping, network)
+        assert str(error.value) == message
+
+
+# -- expansion and replacement -------------------------------------------------------------------------------
+
+
+def test_expansion_of_too_many_packets_is_refused_before_anything_is_built():
+    huge = gossamer.network("hypercube:16")
+    schedule = Schedule(huge, gossamer.task("total-exchange"), gossamer.Model(), [], [], [], symmetry=Symmetry(huge))
+    with pytest.raises(ScheduleError) as error:
+        expand(schedule)
+    assert str(error.value) == "the expansion would hold 4294901760 packets; at most 2147483647 are allowed"
+
+
+def test_expansion_of_an_explicit_schedule_is_itself():
+    schedule = build(0, gossamer.network("ring:4"), gossamer.task("allgather"))
+    assert schedule.expand() is schedule
+
+
+def test_replacement_leaves_the_original_alone():
+    schedule = build(0, gossamer.network("ring:4"), gossamer.task("allgather"))
+    other = schedule.replace(model=replace(schedule.model, ports="one"), algorithm="mine")
+    assert (schedule.model.ports, schedule.algorithm) == ("all", "random")
+    assert (other.model.ports, other.algorithm) == ("one", "mine")
+    assert np.shares_memory(other.slot, schedule.slot)
