@@ -72,7 +72,7 @@ BUFFER = "buffer must be at least 1 packet or None, got "
         ({"ports": "single"}, "ports must be 'all', 'one' or 'one-send', got 'single'"),
         ({"ports": "onesend"}, "ports must be 'all', 'one' or 'one-send', got 'onesend' (did you mean 'one-send'?)"),
         ({"ports": 1}, "ports must be 'all', 'one' or 'one-send', got 1"),
-        ({"ports": ["all"]}, "ports must be 'all', 'one' or 'one-send', got ['all']"),
+        ({"ports": ["all"]}, "ports must be 'all', 'one' or 'one-send', got ['all'] (did you mean 'all'?)"),
         ({"buffer_counts": "own"}, "buffer_counts must be 'transit' or 'all', got 'own'"),
         ({"split": "no"}, "split must be True or False, got 'no'"),
         ({"split": None}, "split must be True or False, got None"),

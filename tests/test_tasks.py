@@ -106,7 +106,7 @@ def test_message_numbers_are_unique_and_ascending(data):
     assert len(sizes) == 1
     assert np.all((messages.origin >= 0) & (messages.origin < network.terminal_count))
     if messages.targets is not None:
-        assert messages.target_start.tolist()[:: messages.count or 1] in ([0, messages.targets.size], [0])
+        assert (messages.target_start[0], messages.target_start[-1]) == (0, messages.targets.size)
         assert np.all(np.diff(messages.target_start) >= 1)
         assert np.all((messages.targets >= 0) & (messages.targets < network.terminal_count))
 
@@ -156,7 +156,7 @@ def test_a_moved_message_goes_the_other_way_in_the_dual(data):
     forth = {number: (a, b) for number, a, _, (b,) in rows(of, network)}
     back = {number: (b, a) for number, a, _, (b,) in rows(dual, network)}
     there = of.dual_ids(network, np.array(list(forth), np.int64)).tolist()
-    assert {number: ends for number, ends in zip(there, forth.values(), strict=True)} == back
+    assert dict(zip(there, forth.values(), strict=True)) == back
 
 
 @pytest.mark.parametrize("of", [Allreduce(), OneToManyRouting(((1,), (), ()))], ids=str)

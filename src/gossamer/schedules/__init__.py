@@ -7,6 +7,7 @@ from gossamer.schedules.files import load, save
 from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_load, link_utilization
 from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule
 from gossamer.schedules.symmetry import Symmetry
+from gossamer.schedules.torus_on_array import torus_on_array
 from gossamer.schedules.transform import expand, relabel, reverse, then
 from gossamer.schedules.violations import KINDS, Verification, Violation
 
@@ -29,5 +30,6 @@ __all__ = [
     "reverse",
     "save",
     "then",
+    "torus_on_array",
     "verify",
 ]

@@ -21,12 +21,15 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Messages, Task
 
-__all__ = ["CONTROL", "Packets", "Phase", "Schedule"]
+__all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "too_many_hops"]
 
 _FIELDS = (
     *("network", "task", "model", "slot", "link", "packet"),
     *("parts", "packets", "phases", "symmetry", "algorithm"),
 )
+
+MAX_HOPS = 1_000_000_000
+"""The most hops that a builder or an expansion may write out, 12 GB of columns."""
 
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
@@ -129,6 +132,15 @@ def _whole(value: Any, what: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= _MOST:
         raise ScheduleError(f"{what} must be a whole number in {least}..{_MOST}, got {value!r}")
     return int(value)
+
+
+def too_many_hops(count: int) -> str | None:
+    """Return the reason for which an algorithm declines to write out `count` hops, or None if it may.
+
+    >>> too_many_hops(2_000_000_000)
+    'would write out 2,000,000,000 hops; at most 1,000,000,000 are allowed'
+    """
+    return f"would write out {count:,} hops; at most {MAX_HOPS:,} are allowed" if count > MAX_HOPS else None
 
 
 class Schedule:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import Network
-from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule
+from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule, too_many_hops
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
@@ -28,8 +28,8 @@ def reverse(schedule: Schedule) -> Schedule:
     TaskError
         If the task has no dual.
     ScheduleError
-        If a link used has no opposite, if control packets hop after the start, if the model's ports are ``one-send``, which
-        do not survive reversal, or if the packet table has messages that the task does not have.
+        If a link used has no opposite, if control packets hop after the start, if the model's ports are ``one-send``,
+        which do not survive reversal, or if the packet table has messages that the task does not have.
 
     Notes
     -----
@@ -259,8 +259,9 @@ def expand(schedule: Schedule) -> Schedule:
         return schedule
     network, group, elements = schedule.network, symmetry.group, symmetry.elements
     count, stored = symmetry.order, schedule.packets.count
-    if count * stored > 2**31 - 1:
-        raise ScheduleError(f"the expansion would hold {count * stored} packets; at most {2**31 - 1} are allowed")
+    reason = too_many_hops(schedule.hop_count)
+    if reason is not None:
+        raise ScheduleError(f"the expansion {reason}")
     _check_messages(schedule)
     degree = max(network.link_count // network.node_count, 1)
     source, generator = schedule.link // degree, schedule.link % degree

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast import partial
 from gossamer.algorithms.multinode_broadcast.packing import write_packing
 from gossamer.algorithms.multinode_broadcast.partial import (
     PARTIAL_MULTINODE_BROADCAST,
@@ -22,7 +21,7 @@ from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus
-from gossamer.schedules import CONTROL, Schedule, verify
+from gossamer.schedules import CONTROL, Schedule, schedule, verify
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
 SPLIT, WHOLE = PARTIAL_MULTINODE_BROADCAST
@@ -256,7 +255,7 @@ def test_a_buffer_that_holds_everything_is_enough():
 
 
 def test_too_many_hops_are_refused_before_they_are_allocated(monkeypatch):
-    monkeypatch.setattr(partial, "MAX_HOPS", 100)
+    monkeypatch.setattr(schedule, "MAX_HOPS", 100)
     with pytest.raises(NotApplicableError, match="would write out 240 hops; at most 100"):
         FULL_WHOLE.build(torus(4, 4), MultinodeBroadcast(), Model())
 

@@ -31,18 +31,15 @@ from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
 
 __all__ = [
-    "MAX_HOPS",
     "PARTIAL_MULTINODE_BROADCAST",
     "ROTATED_MULTINODE_BROADCAST",
     "rotated_dimensions_split",
     "rotated_dimensions_whole",
 ]
-
-MAX_HOPS = 2**31 - 1
-"""The most hops of a schedule built here (26 GB of columns)."""
 
 
 def rotated_dimensions_split(
@@ -262,9 +259,7 @@ def _reason(network: Network, task: Task, model: Model, *, split: bool) -> str |
     packets = _active(network, task) * parts
     if model.buffer is not None and model.buffer < packets:
         return f"may keep all {packets} packets at one node, more than the buffer of {model.buffer}"
-    if packets * network.node_count > MAX_HOPS:
-        return f"would write out {packets * (network.node_count - 1)} hops; at most {MAX_HOPS} are allowed"
-    return None
+    return too_many_hops(packets * (network.node_count - 1))
 
 
 def _claim(network: Network, task: Task, model: Model, *, split: bool) -> Fraction | None:

@@ -26,6 +26,7 @@ from gossamer.model import Model
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
 from gossamer.schedules import Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "best_rounds"]
@@ -116,7 +117,7 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
     begin = _begin_of_runs(sides, rounds, job, column, digits[job, column])
 
     order = np.lexsort((begin, job))
-    hops = sum(n * (n // side) * (side * side - 1) // 3 for side in sides)
+    hops = _hops(network)
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
     strides = np.array([math.prod(sides[c + 1 :]) for c in range(len(sides))], np.int64)
     _kernels.move_offsets(
@@ -126,6 +127,13 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
     by_slot = np.argsort(slot, kind="stable")
     phases = [Phase("exchanges along lines", rounds.time)]
     return Schedule(network, TotalExchange(), model, slot[by_slot], link[by_slot], packet[by_slot], phases=phases)
+
+
+def _hops(network: Network) -> int:
+    """Return the sum of all distances on the array."""
+    assert network.grid is not None
+    n = network.node_count
+    return sum(n * (n // side) * (side * side - 1) // 3 for side in network.grid.sides)
 
 
 def _begin_of_runs(
@@ -157,7 +165,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
         return "needs ports 'all'"
     if model.buffer is not None:
         return "does not limit buffers"
-    return None
+    return too_many_hops(_hops(network))
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:

@@ -1,0 +1,63 @@
+"""Properties that every bound must have, on random cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from schedules.strategies import SPECS, graphs, networks, schedules, tasks
+
+import gossamer
+from gossamer import Model
+from gossamer.bounds import best_bound, bounds
+from gossamer.tasks import TASKS
+
+two_way = st.sampled_from(SPECS).map(gossamer.network) | graphs(True)
+ports = st.sampled_from(["all", "one", "one-send"])
+DUALS = tuple(name for name in TASKS if name not in ("allreduce", "one-to-many-routing"))
+
+
+@given(schedules())
+@settings(max_examples=150)
+def test_no_legal_schedule_beats_a_bound(schedule):
+    for bound in bounds(schedule.network, schedule.task, schedule.model):
+        assert bound.value <= schedule.completion_time, bound
+
+
+@given(networks, st.data(), ports, st.booleans())
+@settings(max_examples=100)
+def test_bounds_are_sorted_described_and_whole_where_messages_are(network, data, ports, split):
+    task = data.draw(tasks(network))
+    found = bounds(network, task, Model(ports=ports, split=split))
+    assert [b.value for b in found] == sorted((b.value for b in found), reverse=True)
+    for b in found:
+        assert isinstance(b.value, Fraction) and b.value >= 0
+        assert split or b.value.denominator == 1
+        assert b.name and b.witness and b.source and " " not in b.method
+    assert found[0] == best_bound(network, task, Model(ports=ports, split=split))
+
+
+@given(networks, st.data(), st.booleans())
+@settings(max_examples=100)
+def test_stricter_ports_never_lower_the_bound(network, data, split):
+    task = data.draw(tasks(network))
+    free, sending, both = (best_bound(network, task, Model(p, split=split)).value for p in ("all", "one-send", "one"))
+    assert free <= sending <= both
+
+
+@given(networks, st.data(), ports)
+@settings(max_examples=100)
+def test_splitting_never_raises_the_bound(network, data, ports):
+    task = data.draw(tasks(network))
+    model = Model(ports=ports)
+    assert best_bound(network, task, replace(model, split=True)).value <= best_bound(network, task, model).value
+
+
+@given(two_way, st.data(), st.sampled_from(["all", "one"]), st.booleans())
+@settings(max_examples=100)
+def test_a_task_and_its_dual_have_the_same_bound(network, data, ports, split):
+    task = data.draw(tasks(network, DUALS))
+    model = Model(ports=ports, split=split)
+    assert best_bound(network, task, model).value == best_bound(network, task.dual(network), model).value

@@ -1,0 +1,63 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gossamer.errors import FileFormatError
+from gossamer.writing import whole_file
+
+
+def names(folder: Path) -> list[str]:
+    return [p.name for p in folder.iterdir()]
+
+
+def test_the_file_is_there_when_the_block_has_ended_and_not_before(tmp_path):
+    target = tmp_path / "plan.txt"
+    with whole_file(target) as part:
+        part.write_text("all of it")
+        assert part.parent == tmp_path
+        assert part.suffix == ".txt"
+        assert not target.exists()
+    assert target.read_text() == "all of it"
+    assert names(tmp_path) == ["plan.txt"]
+
+
+def test_the_file_gets_the_permissions_of_any_new_file(tmp_path):
+    usual = tmp_path / "usual"
+    usual.write_text("")
+    with whole_file(tmp_path / "ours"):
+        pass
+    assert (tmp_path / "ours").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize("old", [None, "what was there"])
+def test_a_failing_block_changes_nothing(tmp_path, old):
+    target = tmp_path / "plan.txt"
+    if old is not None:
+        target.write_text(old)
+    before = names(tmp_path)
+    with pytest.raises(ZeroDivisionError), whole_file(str(target)) as part:
+        part.write_text(f"half and {1 / 0}")
+    assert names(tmp_path) == before
+    assert old is None or target.read_text() == old
+
+
+def test_what_the_disk_says_becomes_one_line(tmp_path):
+    with pytest.raises(FileFormatError) as error, whole_file(tmp_path / "x"):
+        raise OSError(28, "No space left on device")
+    assert str(error.value) == f"cannot write {str(tmp_path / 'x')!r}: No space left on device"
+    assert names(tmp_path) == []
+
+
+def test_places_that_take_no_file_are_named(tmp_path):
+    for place, reason in ((tmp_path, "is a folder"), (tmp_path / "no" / "x", "No such file or directory")):
+        with pytest.raises(FileFormatError) as error, whole_file(place):
+            pytest.fail("the block must not run")
+        assert str(error.value) == f"cannot write {str(place)!r}: {reason}"
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(FileFormatError, match="Not a directory"), whole_file(file / "x"):
+        pytest.fail("the block must not run")
