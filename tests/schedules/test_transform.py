@@ -293,6 +293,13 @@ def test_expansion_of_too_many_packets_is_refused_before_anything_is_built():
     assert str(error.value) == "the expansion would hold 4294901760 packets; at most 2147483647 are allowed"
 
 
+def test_expansion_of_too_many_hops_is_refused_before_anything_is_built():
+    schedule = gossamer.plan("torus:200x200", "allgather").schedule
+    with pytest.raises(ScheduleError) as error:
+        expand(schedule)
+    assert str(error.value) == "the expansion would write out 1,599,960,000 hops; at most 1,000,000,000 are allowed"
+
+
 def test_expansion_of_an_explicit_schedule_is_itself():
     schedule = build(0, gossamer.network("ring:4"), gossamer.task("allgather"))
     assert schedule.expand() is schedule

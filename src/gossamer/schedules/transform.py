@@ -240,8 +240,8 @@ def expand(schedule: Schedule) -> Schedule:
     Raises
     ------
     ScheduleError
-        If the expansion would hold more than 2**31 packets, or the packet table has messages that the task does not
-        have.
+        If the expansion would hold more than `MAX_HOPS` hops or 2**31 packets, or the packet table has messages that
+        the task does not have.
 
     Notes
     -----
@@ -259,6 +259,8 @@ def expand(schedule: Schedule) -> Schedule:
         return schedule
     network, group, elements = schedule.network, symmetry.group, symmetry.elements
     count, stored = symmetry.order, schedule.packets.count
+    if count * stored > 2**31 - 1:
+        raise ScheduleError(f"the expansion would hold {count * stored} packets; at most {2**31 - 1} are allowed")
     reason = too_many_hops(schedule.hop_count)
     if reason is not None:
         raise ScheduleError(f"the expansion {reason}")
