@@ -9,8 +9,12 @@ from gossamer import Model, Network, Schedule
 from gossamer.tasks import COMBINE, COPY, MOVE, Task
 
 
+class Undecided(Exception):
+    """The solver found no answer within its limit."""
+
+
 def schedule_within(network: Network, task: Task, model: Model, slots: int, parts: int = 1) -> Schedule | None:
-    """A valid schedule of at most so many slots, or None if there is none."""
+    """A valid schedule of at most so many slots, or None if there is none. The limit is of work, not of time."""
     from ortools.sat.python import cp_model
 
     messages = task.messages(network)
@@ -79,9 +83,12 @@ def schedule_within(network: Network, task: Task, model: Model, slots: int, part
                     m.add(total([t], every, p) <= (1 - busy) * network.link_count)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = 0.5
     status = solver.solve(m)
     if status == cp_model.INFEASIBLE:
         return None
+    if status == cp_model.UNKNOWN:
+        raise Undecided
     assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     hops = sorted(key for key, used in x.items() if solver.value(used))
     columns = list(zip(*hops, strict=True)) or [[], [], []]

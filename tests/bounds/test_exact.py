@@ -7,7 +7,7 @@ import random
 
 import networkx as nx
 import pytest
-from bounds.oracle import schedule_within
+from bounds.oracle import Undecided, schedule_within
 
 import gossamer
 from gossamer import Model, Network
@@ -35,12 +35,16 @@ PORTS = ("all", "one", "one-send")
 
 
 def is_valid_and_met(network, task, ports, parts=1):
-    """Assert that no schedule beats the bound; return whether one meets it."""
+    """Assert that no schedule beats the bound; return whether one is found that meets it."""
     model = Model(ports=ports, split=parts > 1)
     bound = best_bound(network, task, model)
     too_few = math.ceil(bound.value * parts) - 1
-    assert too_few < 0 or schedule_within(network, task, model, too_few, parts) is None, (network, task, model, bound)
-    schedule = schedule_within(network, task, model, too_few + 1, parts)
+    try:
+        beaten = None if too_few < 0 else schedule_within(network, task, model, too_few, parts)
+        assert beaten is None, f"{bound} is beaten on {network}"
+        schedule = schedule_within(network, task, model, too_few + 1, parts)
+    except Undecided:
+        return False
     if schedule is not None:
         assert gossamer.verify(schedule).ok, "the oracle and the checker disagree"
     return schedule is not None
@@ -96,10 +100,10 @@ def random_task(rng, n):
 def test_random_directed_networks(parts):
     rng = random.Random(parts)
     met = []
-    for _ in range(40):
+    for _ in range(40 // parts):
         network = random_network(rng)
         met.append(is_valid_and_met(network, random_task(rng, network.terminal_count), rng.choice(PORTS), parts))
-    assert parts > 1 or sum(met) >= 30
+    assert sum(met) >= {1: 30, 2: 8, 3: 3}[parts]
 
 
 @pytest.mark.parametrize(
@@ -125,4 +129,4 @@ def test_random_directed_networks(parts):
 )
 @pytest.mark.parametrize("ports", PORTS)
 def test_networks_of_known_structure(spec, task, ports):
-    assert is_valid_and_met(gossamer.network(spec), task, ports) in (True, False)
+    is_valid_and_met(gossamer.network(spec), task, ports)

@@ -120,7 +120,7 @@ def test_an_invalid_schedule_leaves_no_file(tmp_path, kind):
 
 
 def test_a_missing_folder_is_one_clear_line(schedule, tmp_path):
-    with pytest.raises(FileFormatError, match="cannot write .*No such file or directory"):
+    with pytest.raises(FileFormatError, match=r"cannot write .*No such file or directory"):
         draw(schedule, tmp_path / "nowhere" / "a.svg")
 
 
@@ -147,8 +147,9 @@ def test_names_in_any_script_are_drawn_without_a_warning(tmp_path):
 def test_drawing_starts_no_window_system():
     code = (
         "import sys, tempfile, gossamer; from gossamer.plots import draw;"
-        "draw(gossamer.Schedule(gossamer.network('array:2'), gossamer.task('broadcast'), gossamer.Model(), [0], [0], [0]),"
-        " tempfile.mkdtemp() + '/a.svg'); print('matplotlib.pyplot' in sys.modules)"
+        "net, task, model = gossamer.network('array:2'), gossamer.task('broadcast'), gossamer.Model();"
+        "draw(gossamer.Schedule(net, task, model, [0], [0], [0]), tempfile.mkdtemp() + '/a.svg');"
+        "print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

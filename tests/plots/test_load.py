@@ -145,6 +145,7 @@ def test_nothing_is_cut_off_by_the_frame(spec):
             assert (x < high_x).all()
             assert (y > low_y).all()
             assert (y < high_y).all()
+    assert all(text.get_position()[1] + 0.3 < high_y for text in axes.texts)
     box = axes.get_position()
     scale = np.array([box.width, box.height]) * figure.get_size_inches()
     assert np.allclose(*(scale / [high_x - low_x, high_y - low_y]))  # units of equal length both ways

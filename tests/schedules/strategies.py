@@ -103,6 +103,7 @@ class Builder:
         ]
         self.to = {v: self.distances_to(v) for v in range(network.node_count)}
         self.has = [{v} for v in self.origin]  # of copied packets the holders, of moved ones the place
+        self.detours = [rng.choice([0, 0, 1, 2]) for _ in self.origin]
         self.trees = [self.tree(v) if k == COMBINE else {} for v, k in zip(self.origin, self.kind, strict=True)]
 
     def distances_to(self, target: int) -> list[int]:
@@ -134,7 +135,13 @@ class Builder:
         """The links that packet p could cross next."""
         if self.kind[p] == MOVE:
             (u,) = self.has[p]
-            return [] if u == self.targets[p][0] else [self.nearer(u, self.targets[p][0])]
+            if u == self.targets[p][0]:
+                return []
+            if self.detours[p]:
+                self.detours[p] -= 1
+                around = [e for e, (a, b) in enumerate(self.ends) if a == u and self.to[self.targets[p][0]][b] >= 0]
+                return [self.rng.choice(around)]
+            return [self.nearer(u, self.targets[p][0])]
         if self.kind[p] == COMBINE:
             awaited = {self.ends[e][1] for e in self.trees[p].values()}
             return [e for u, e in self.trees[p].items() if u not in awaited]

@@ -90,6 +90,26 @@ def test_a_partial_result_is_one_packet_however_many_came():
     assert buffer_peak(reduce, "all").packets == 1
 
 
+def test_a_partial_result_waits_from_the_first_contribution_to_the_last():
+    tree = gossamer.network("fat-tree:k=3,h=1")
+    rows = [(0, 1, 0), (1, 0, 1), (2, 2, 1), (3, 4, 1), (3, 0, 2), (4, 1, 2), (5, 2, 0), (6, 3, 0), (6, 5, 2)]
+    scatter = schedule(gossamer.task("reduce-scatter"), *zip(*rows, strict=True), network=tree)
+    assert verify(scatter).ok
+    assert buffer_peak(scatter).packets == 2
+    limited = scatter.replace(model=gossamer.Model(buffer=1))
+    assert [v.text for v in verify(limited).violations] == ["before slot 2: node (1,0) holds 2 packets, buffer 1"]
+
+
+def test_a_moved_packet_that_comes_back_to_its_origin_is_not_in_transit_there():
+    back = schedule(
+        gossamer.task("permutation", destination=[-1, 3, -1, -1]), [0, 4, 9, 10], [2, 0, 1, 3], [0, 0, 0, 0]
+    )
+    assert verify(back).ok
+    assert buffer_peak(back.replace(model=gossamer.Model(buffer=1))) == BufferPeak(1, 2, 10)
+    first = back.replace(slot=[0, 4, 5], link=[2, 0, 1], packet=[0, 0, 0])
+    assert buffer_peak(first).node == 0
+
+
 def test_the_result_of_an_allreduce_is_counted_once_at_its_root():
     pair = gossamer.network("array:2")
     both = schedule(gossamer.task("allreduce"), [0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 2, 3], network=pair)

@@ -1,19 +1,23 @@
-"""The algorithm contract, and the algorithms that follow from others by time reversal and composition."""
+"""The algorithm contract, and the algorithms that follow from others: reversed, composed, or folded into an array."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
+from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule, then
+from gossamer.schedules import Schedule, then, torus_on_array
+from gossamer.schedules.schedule import too_many_hops
+from gossamer.schedules.torus_on_array import task_on_torus
 from gossamer.tasks import Allreduce, MultinodeBroadcast, Task
 
-__all__ = ["Algorithm", "Builder", "allreduce_from", "dual"]
+__all__ = ["Algorithm", "Builder", "allreduce_from", "dual", "on_array"]
 
 
 class Builder(Protocol):
@@ -144,4 +148,60 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
         claim_is_bound=algorithm.claim_is_bound,
+    )
+
+
+_torus = lru_cache(maxsize=4)(torus)
+
+
+def on_array(
+    algorithm: Algorithm,
+    hops: Callable[[Network], int],
+    optimal: Callable[[Network, Task, Model], bool] | None = None,
+) -> Algorithm:
+    """Return the algorithm for arrays that folds the schedules of `algorithm` for the torus of the same shape.
+
+    The task that is asked for is carried out, whichever nodes it names: the torus is given `task_on_torus`. Takes
+    twice the time (seed 000, section 2). `hops` says how many hops on an array are written out at most, `optimal` where
+    the time is a promise to meet a lower bound.
+    """
+
+    def on_torus(network: Network, task: Task) -> tuple[Network, Task]:
+        assert network.grid is not None
+        wrapped = _torus(*network.grid.sides)
+        assert wrapped.grid is not None
+        return wrapped, task_on_torus(task, wrapped.grid)
+
+    def build(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+        folded = torus_on_array(algorithm.builder(*on_torus(network, task), model, seed=seed))
+        return folded.replace(network=network, task=task)
+
+    def reason(network: Network, task: Task, model: Model) -> str | None:
+        if network.grid is None or any(network.grid.wraps):
+            return "needs an array"
+        if max(network.grid.sides) < 3:
+            return "needs a side of 3 nodes or more"
+        if network.uniform_capacity != 1:
+            return "needs links of capacity 1"
+        if model.ports != "all":
+            return f"needs all ports at once, not ports {model.ports!r}"
+        if model.buffer is not None:
+            return "does not limit the packets that a node holds"
+        return too_many_hops(hops(network)) or algorithm.reason(*on_torus(network, task), model)
+
+    def claim(network: Network, task: Task, model: Model) -> Fraction | None:
+        once = algorithm.claim(*on_torus(network, task), model)
+        return None if once is None else 2 * once
+
+    return Algorithm(
+        name=f"{algorithm.name}-on-array",
+        task=algorithm.task,
+        builder=build,
+        reason=reason,
+        claim=claim,
+        networks=f"arrays, folded from {algorithm.networks}",
+        source=f"{algorithm.source}; torus on an array by Varvarigos, Bertsekas 1994, section 2",
+        summary=f"folds the schedule of {algorithm.name} for the torus into the array of the same shape",
+        claim_is_bound=algorithm.claim_is_bound,
+        optimal=optimal or (lambda network, task, model: False),
     )

@@ -8,7 +8,9 @@ from __future__ import annotations
 from gossamer.algorithms.algorithm import Algorithm, allreduce_from, dual
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
+from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
 from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST, ROTATED_MULTINODE_BROADCAST
+from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.tasks import (
@@ -31,6 +33,9 @@ _FORWARD: tuple[Algorithm, ...] = (
     *BROADCAST,
     *SCATTER,
     *MULTINODE_BROADCAST_CAYLEY,
+    FOLDED_TREE,
+    ROTATED_QUADRANT,
+    ROTATED_QUADRANT_ON_ARRAY,
     *PARTIAL_MULTINODE_BROADCAST,
     *ROTATED_MULTINODE_BROADCAST,
     *TOTAL_EXCHANGE,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import NetworkError
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, PermutationGroup
 from gossamer.networks.network import Network
 
@@ -127,8 +128,8 @@ def _sides_of(network: Network) -> tuple[int, ...] | None:
 def _tree(network: Network) -> Layout:
     """Place a fat tree: leaves in a row, or on a circle if there are many, and each inner node amid its leaves."""
     levels, place = network.levels, network.coordinates
-    if levels is None or place is None:  # for the type checker: fat trees have both
-        raise AssertionError
+    if levels is None or place is None:
+        raise NetworkError(f"network {network.spec!r} has no levels: it is not known to be a fat tree")
     level, number = place[:, 0].astype(np.int64), place[:, 1]
     leaves = network.terminal_count
     span = float(levels.arity) ** level

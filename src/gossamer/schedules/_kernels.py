@@ -213,14 +213,17 @@ def unmet(
                         found_packet[written], found_node[written] = p, v
                         written += 1
         elif k == COPY:
-            for v in range(terminals):
-                if (v & 7) == 0 and v + 8 <= terminals and held[p * row_bytes + (v >> 3)] == 255:
+            v = 0
+            while v < terminals:
+                if (v & 7) == 0 and held[p * row_bytes + (v >> 3)] == 255:
+                    v += 8
                     continue
                 if not _bit(held, row_bytes, p, v):
                     total += 1
                     if written < limit:
                         found_packet[written], found_node[written] = p, v
                         written += 1
+                v += 1
         else:
             for v in range(nodes):
                 owes = v < terminals or _bit(held, row_bytes, p, v)

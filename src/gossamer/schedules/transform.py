@@ -235,7 +235,8 @@ def expand(schedule: Schedule) -> Schedule:
     Returns
     -------
     Schedule
-        The schedule itself if it is explicit already. Packets are numbered translation by translation.
+        The schedule itself if it is explicit already. The translates of a stored packet have
+        consecutive numbers.
 
     Raises
     ------
@@ -270,22 +271,26 @@ def expand(schedule: Schedule) -> Schedule:
     control = schedule.packet == CONTROL
     link = np.empty((schedule.stored_hops, count), np.int32)
     packet = np.empty((schedule.stored_hops, count), np.int32)
-    offsets = np.arange(count, dtype=np.int64) * stored
+    origin = np.empty((stored, count), np.int32)
+    message = np.empty((stored, count), np.int64)
+    translation = np.arange(count, dtype=np.int64)
     rows = max(1, 4_000_000 // count)
     for a in range(0, schedule.stored_hops, rows):
         part = slice(a, a + rows)
         nodes = group.compose(elements[None, :], source[part, None].astype(np.int64))
         link[part] = nodes * degree + generator[part, None]
-        packet[part] = np.where(control[part, None], CONTROL, schedule.packet[part, None] + offsets[None, :])
-    origin = np.empty((count, stored), np.int32)
-    message = np.empty((count, stored), np.int64)
-    for i, h in enumerate(elements.tolist()):
-        origin[i] = group.compose(h, schedule.packets.origin)
-        message[i] = schedule.task.renamed_ids(network, schedule.packets.message, lambda x, h=h: group.compose(h, x))  # type: ignore[misc]
+        copies = schedule.packet[part, None] * np.int64(count) + translation
+        packet[part] = np.where(control[part, None], CONTROL, copies)
+    for a in range(0, stored, rows):
+        part = slice(a, a + rows)
+        origin[part] = group.compose(elements, schedule.packets.origin[part, None])
+        message[part] = schedule.task.renamed_ids(
+            network, schedule.packets.message[part, None], lambda x: group.compose(elements, x)
+        )
     return schedule.replace(
         slot=np.repeat(schedule.slot, count),
         link=link.reshape(-1),
         packet=packet.reshape(-1),
-        packets=Packets(origin.reshape(-1), message.reshape(-1), np.tile(schedule.packets.part, count)),
+        packets=Packets(origin.reshape(-1), message.reshape(-1), np.repeat(schedule.packets.part, count)),
         symmetry=None,
     )

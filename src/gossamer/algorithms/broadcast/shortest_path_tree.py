@@ -14,7 +14,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 
-__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "tree_broadcast"]
+__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "send_down", "tree_broadcast"]
 
 
 def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
@@ -88,11 +88,16 @@ def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0)
     >>> tree_broadcast(net, task, Model(ports="one")).completion_time
     Fraction(4, 1)
     """
-    tree = shortest_path_tree(network, _root(task))
+    return send_down(shortest_path_tree(network, _root(task)), task, model)
+
+
+def send_down(tree: RootedTree, task: Task, model: Model) -> Schedule:
+    """Return the fastest broadcast down a given tree: to all children at once, or the slowest subtree first."""
     time = tree.depth if model.ports == "all" else one_port_times(tree)[1]
     nodes = tree.order[1:]
     nodes = nodes[np.argsort(time[nodes], kind="stable")]
-    return Schedule(network, task, model, time[nodes] - 1, tree.parent_link[nodes], np.zeros(nodes.size, np.int32))
+    links = tree.parent_link[nodes]
+    return Schedule(tree.network, task, model, time[nodes] - 1, links, np.zeros(nodes.size, np.int32))
 
 
 def _root(task: Task) -> int:

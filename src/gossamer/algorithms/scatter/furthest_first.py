@@ -15,7 +15,7 @@ from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 
-__all__ = ["FURTHEST_FIRST", "balanced_tree", "furthest_first_scatter"]
+__all__ = ["FURTHEST_FIRST", "balanced_tree", "departures", "furthest_first_scatter", "scatter_down"]
 
 
 def balanced_tree(network: Network, root: int) -> RootedTree:
@@ -65,7 +65,7 @@ def balanced_tree(network: Network, root: int) -> RootedTree:
     return pruned(RootedTree(network, root, parent_link, distance, order))
 
 
-def _departures(tree: RootedTree, one_port: bool) -> npt.NDArray[np.int64]:
+def departures(tree: RootedTree, one_port: bool) -> npt.NDArray[np.int64]:
     """Return the slot in which the packet of each destination leaves the root, int64[n-1].
 
     Packets leave furthest first: with one port one a slot, else as many a slot into each branch as every link of the
@@ -134,9 +134,13 @@ def furthest_first_scatter(network: Network, task: Task, model: Model, *, seed: 
     >>> furthest_first_scatter(net, task, Model(ports="one")).completion_time
     Fraction(63, 1)
     """
-    tree = _tree(network, task, model)
-    slot, link, packet = path_hops(tree, tree.destinations, _departures(tree, model.ports != "all"))
-    return Schedule(network, task, model, slot, link, packet)
+    return scatter_down(_tree(network, task, model), task, model)
+
+
+def scatter_down(tree: RootedTree, task: Task, model: Model) -> Schedule:
+    """Return the furthest-first scatter down a given tree."""
+    slot, link, packet = path_hops(tree, tree.destinations, departures(tree, model.ports != "all"))
+    return Schedule(tree.network, task, model, slot, link, packet)
 
 
 def _tree(network: Network, task: Task, model: Model) -> RootedTree:
@@ -161,7 +165,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:
     tree = _tree(network, task, model)
-    return Fraction(int((_departures(tree, model.ports != "all") + tree.depth[tree.destinations]).max(initial=0)))
+    return Fraction(int((departures(tree, model.ports != "all") + tree.depth[tree.destinations]).max(initial=0)))
 
 
 def _optimal(network: Network, task: Task, model: Model) -> bool:

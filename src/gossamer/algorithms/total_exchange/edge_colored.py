@@ -13,14 +13,14 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, on_array
 from gossamer.algorithms.edge_coloring import color_edges, largest_degree
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
 from gossamer.tasks import Task, TotalExchange
 
-__all__ = ["EDGE_COLORED", "balanced_words", "edge_colored_exchange"]
+__all__ = ["EDGE_COLORED", "EDGE_COLORED_ON_ARRAY", "balanced_words", "edge_colored_exchange"]
 
 _REROUTED_NODES = 4096
 """Networks of more nodes keep their shortest words."""
@@ -174,3 +174,13 @@ EDGE_COLORED = Algorithm(
     source="gossamer; edge colouring by D. Koenig 1916",
     summary="hops of all offsets as an open shop of generators, timed by bipartite edge colouring",
 )
+
+
+def _folded_hops(network: Network) -> int:
+    """Return twice the sum of all distances on the torus of the shape of an array."""
+    assert network.grid is not None
+    n = network.node_count
+    return 2 * n * sum(n // side * (side * side // 4) for side in network.grid.sides)
+
+
+EDGE_COLORED_ON_ARRAY = on_array(EDGE_COLORED, _folded_hops)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.network import BreadthFirst, IntArray, Network
 
-__all__ = ["RootedTree", "path_hops", "pruned", "search_terminals", "shortest_path_tree", "unreachable"]
+__all__ = ["RootedTree", "path_hops", "pruned", "search_terminals", "shortest_path_tree", "tree_of_parents", "unreachable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +100,55 @@ def shortest_path_tree(network: Network, root: int) -> RootedTree:
     if network.terminal_count == network.node_count:
         return RootedTree(network, root, search.parent_link, search.distance, search.order)
     return pruned(RootedTree(network, root, search.parent_link, search.distance, search.order))
+
+
+def tree_of_parents(network: Network, root: int, parent: npt.ArrayLike) -> RootedTree:
+    """Return the tree in which every node has the given parent.
+
+    Parameters
+    ----------
+    network : Network
+    root : int
+    parent : array_like of int, shape (N,)
+        The node from which each node is reached; -1, or anything at the root, where there is none.
+
+    Returns
+    -------
+    RootedTree
+        Its `order` is breadth-first.
+
+    Raises
+    ------
+    NetworkError
+        If a parent is no neighbour, or a node with a parent hangs on no path from the root.
+
+    Notes
+    -----
+    O(N + L) time.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> tree_of_parents(gossamer.network("ring:4"), 1, [1, -1, 3, 0]).depth.tolist()
+    [1, 0, 3, 2]
+    """
+    from gossamer.algorithms.trees import _kernels
+
+    above = np.array(parent, np.int32)
+    above[root] = -1
+    parent_link = np.full(network.node_count, -1, np.int32)
+    used = np.flatnonzero(above[network.link_target] == network.link_source)
+    parent_link[network.link_target[used]] = used
+    stray = np.flatnonzero((above >= 0) & (parent_link < 0))
+    if stray.size:
+        v, u = network.node_name(stray[0]), network.node_name(int(above[stray[0]]))
+        raise NetworkError(f"network {network.spec!r} has no link from node {u} to node {v}, as the tree needs")
+    depth, order = np.full(network.node_count, -1, np.int32), np.empty(network.node_count, np.int32)
+    reached = _kernels.grow(root, above, order, depth)
+    if reached <= int((above >= 0).sum()):
+        lost = network.node_name(int(np.argmax((above >= 0) & (depth < 0))))
+        raise NetworkError(f"network {network.spec!r}: node {lost} of the tree hangs on no path from the root")
+    return RootedTree(network, root, parent_link, depth, order[:reached])
 
 
 def pruned(tree: RootedTree) -> RootedTree:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-__all__ = ["path_hops", "prune"]
+__all__ = ["grow", "path_hops", "prune"]
 
 
 @njit(cache=True, nogil=True)
@@ -39,3 +40,32 @@ def path_hops(parent_link, link_source, destination, depth, start, room, slot, l
             room[t] += 1
             slot[row], link[row], packet[row] = t, parent_link[v], i
             v = link_source[parent_link[v]]
+
+
+@njit(cache=True, nogil=True)
+def grow(root, parent, order, depth):
+    """Fill `order` and `depth` int32[N] breadth-first from the parents (-1 outside the tree and at the root).
+
+    Returns the number of nodes reached. `depth` must hold -1.
+    """
+    first = np.zeros(parent.size + 2, np.int64)
+    for v in range(parent.size):
+        first[parent[v] + 2] += 1  # nodes without a parent are counted before node 0
+    for u in range(1, first.size):
+        first[u] += first[u - 1]
+    child = np.empty(parent.size, np.int32)
+    room = first[:-1].copy()
+    for v in range(parent.size):
+        child[room[parent[v] + 1]] = v
+        room[parent[v] + 1] += 1
+    order[0] = root
+    depth[root] = 0
+    head, tail = 0, 1
+    while head < tail:
+        u = order[head]
+        head += 1
+        for i in range(first[u + 1], first[u + 2]):
+            order[tail] = child[i]
+            depth[child[i]] = depth[u] + 1
+            tail += 1
+    return tail

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
-from gossamer.model import Model
 from gossamer.networks.grids import array, grid_links
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.schedules.schedule import Packets, Phase, Schedule
@@ -149,10 +148,8 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     task = schedule.task.renamed(lambda x: to[x])
     ids = schedule.task.renamed_ids(torus, schedule.packets.message, lambda x: to[x])
     packets = Packets(to[schedule.packets.origin].astype(np.int32), ids, schedule.packets.part)
-    model = schedule.model
-    slot, link, packet = fold_hops(
-        line, task, model, packets, (schedule.slot, schedule.link, schedule.packet), folded_links(torus)
-    )
+    links = folded_links(line, to[torus.link_source], to[torus.link_target], _on_rings(torus, grid))
+    slot, link, packet = fold_hops(line, task, packets, (schedule.slot, schedule.link, schedule.packet), links)
     phases = [Phase(p.name, 2 * p.slots, p.slot_length) for p in schedule.phases]
     algorithm = f"{schedule.algorithm}, folded" if schedule.algorithm else ""
     return schedule.replace(
@@ -160,41 +157,52 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     )
 
 
-def folded_links(torus: Network) -> tuple[IntArray, IntArray]:
-    """Return the links of the array over which a hop over each link of a torus is made.
+def folded_links(line: Network, source: Nodes, target: Nodes, folded: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return the links of an array over which transfers between nodes at most two positions apart are made.
+
+    Parameters
+    ----------
+    line : Network
+        The array.
+    source, target : int64[E]
+        Nodes of the array that host the ends of each link of the torus. They differ in one dimension.
+    folded : bool[E]
+        Whether the link is of a ring that was folded. Other links join neighbours, and are used in the first slot.
 
     Returns
     -------
-    first, second : int32[L]
+    first, second : int32[E]
         The links in the first and in the second of the two slots, -1 for none.
 
     Notes
     -----
-    Links of dimensions that do not wrap around are used in the first slot. O(d L).
+    O(d (L + E)).
 
     Examples
     --------
+    The ring of three nodes, hosted in the order 0, 2, 1:
+
     >>> from gossamer.networks import ring
-    >>> first, second = folded_links(ring(3))
+    >>> to = array_positions(ring(3).grid)
+    >>> first, second = folded_links(array(3), to[ring(3).link_source], to[ring(3).link_target], np.full(6, True))
     >>> first.tolist(), second.tolist()
-    ([0, -1, 3, 2, -1, 1], [2, 0, -1, -1, 3, 1])
+    ([0, -1, -1, 3, 2, 1], [1, 0, 3, 2, -1, -1])
     """
-    grid = torus.grid
-    if grid is None:
-        raise ScheduleError(f"{torus.spec} is not a torus, so it has no links to fold")
-    at, to = grid_links(array(*grid.sides)), array_positions(grid)
-    source, target = to[torus.link_source], to[torus.link_target]
-    first, second = (np.full(torus.link_count, -1, np.int32) for _ in range(2))
-    for i, (side, wraps, stride) in enumerate(zip(grid.sides, grid.wraps, grid.strides, strict=True)):
+    assert line.grid is not None
+    at = grid_links(line)
+    first, second = (np.full(source.size, -1, np.int32) for _ in range(2))
+    for i, (side, wraps, stride) in enumerate(zip(line.grid.sides, line.grid.wraps, line.grid.strides, strict=True)):
         a, b = source // stride % side, target // stride % side
         far = b - a
-        way = (far < 0).astype(np.int64)
+        if wraps:
+            far = np.where(np.abs(far) == side - 1, -np.sign(far), far)
         sign = np.sign(far)
+        way = (far < 0).astype(np.int64)
         two = np.abs(far) == 2
         first[two] = at[source[two], i, way[two]]
         second[two] = at[source[two] + sign[two] * stride, i, way[two]]
         one = np.abs(far) == 1
-        late = one & (a + 2 * sign >= 0) & (a + 2 * sign < side) & wraps
+        late = one & folded & (a + 2 * sign >= 0) & (a + 2 * sign < side)
         second[late] = at[source[late], i, way[late]]
         early = one & ~late
         first[early] = at[source[early], i, way[early]]
@@ -204,7 +212,6 @@ def folded_links(torus: Network) -> tuple[IntArray, IntArray]:
 def fold_hops(
     line: Network,
     task: Task,
-    model: Model,
     packets: Packets,
     hops: tuple[IntArray, IntArray, IntArray],
     links: tuple[IntArray, IntArray],
@@ -215,7 +222,7 @@ def fold_hops(
     ----------
     line : Network
         The array.
-    task, model, packets
+    task, packets
         Of the schedule on the array.
     hops : tuple of int32[H]
         Slot, link and packet of each hop, sorted by slot; what a link is, `links` says.
@@ -253,6 +260,15 @@ def fold_hops(
     columns = (np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32))
     _kernels.write(*hops, *links, kept, *columns)
     return columns
+
+
+def _on_rings(torus: Network, grid: Grid) -> npt.NDArray[np.bool_]:
+    """Return whether each link is along a dimension that wraps around, bool[L]."""
+    found = np.zeros(torus.link_count, np.bool_)
+    for side, wraps, stride in zip(grid.sides, grid.wraps, grid.strides, strict=True):
+        if wraps:
+            found |= torus.link_source // stride % side != torus.link_target // stride % side
+    return found
 
 
 def _translated(schedule: Schedule, grid: Grid) -> Schedule:

@@ -22,11 +22,12 @@ def _random(state, below):
 
 
 @njit(cache=True, nogil=True)
-def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
-    """Give every element but the identity a cell (slot, generator); return the number of slots.
+def fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
+    """Give every element but the identity a cell (slot, generator); return the number of slots that have cells.
 
-    `target` int32[N*degree] is the network's, `inverse` int64[degree] the column of each generator's inverse.
-    Attempt 0 takes candidates in their order, the others shuffle. Work arrays: `slot` int32[N] and `pool`
+    `target` int32[N*degree] is the network's, `inverse` int64[degree] the column of each generator's inverse, `duration`
+    int64[degree] the slots that a hop by it takes: 1, or 2 for a generator that is used in every other slot, from the
+    first on. Attempt 0 takes candidates in their order, the others shuffle. Work arrays: `slot` int32[N] and `pool`
     int32[degree, N]; results, in order of slots: `hop_slot` and `hop_link` int32[N-1].
     """
     nodes, degree = slot.size, inverse.size
@@ -37,6 +38,7 @@ def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
     pool[:, 0] = 0
     size = np.ones(degree, np.int64)
     taken = np.empty(degree, np.int64)  # the element that each generator reaches in this slot
+    late = np.full(degree, -1, np.int64)  # the element that it began to reach in the slot before
     giver = np.empty(degree, np.int64)  # the generator that takes over what this one has, -1 at the start of a path
     queue = np.empty(degree, np.int64)
     reached, t, first = 1, 0, 0
@@ -47,6 +49,8 @@ def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
             first = _random(state, degree)
         for i in range(degree):
             start = (first + i) % degree
+            if duration[start] > 1 and t % 2 == 0:
+                continue
             giver[:] = -2
             giver[start] = -1
             queue[0] = start
@@ -82,8 +86,8 @@ def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
                                 queue[length] = h
                                 length += 1
             if v >= 0:
-                slot[v] = t
                 while g >= 0:
+                    slot[v] = t + duration[g] - 1
                     v, taken[g] = taken[g], v
                     g = giver[g]
         for g in range(degree):
@@ -92,6 +96,9 @@ def fill(target, inverse, attempt, slot, pool, hop_slot, hop_link):
                 hop_slot[reached - 1] = t - 1
                 hop_link[reached - 1] = target[v * np.int64(degree) + inverse[g]] * np.int64(degree) + g
                 reached += 1
+            if duration[g] > 1:
+                v, late[g] = late[g], v
+            if v >= 0:
                 for h in range(degree):
                     pool[h, size[h]] = v
                     size[h] += 1

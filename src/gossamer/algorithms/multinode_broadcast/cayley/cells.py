@@ -9,11 +9,14 @@ cell (t, g), with its parent ``v*g^-1`` in an earlier row.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["ATTEMPTS", "fewest_slots", "fill_cells"]
+__all__ = ["ATTEMPTS", "fewest_slots", "fill_cells", "fillings"]
 
 ATTEMPTS = 64
 """The most fillings that are tried; those after the first shuffle the candidates."""
@@ -83,22 +86,45 @@ def fill_cells(network: Network) -> tuple[IntArray, IntArray]:
     >>> slot.tolist()
     [0, 0, 0, 1, 1, 1, 2]
     """
-    from gossamer.algorithms.multinode_broadcast.cayley import _kernels
-
     n, fewest = network.node_count, fewest_slots(network)
-    degree = network.link_count // n
-    slot, link = np.empty((2, n - 1), np.int32)
+    best, found = -1, (np.empty(0, np.int32), np.empty(0, np.int32))
     if n == 1:
-        return slot, link
-    generators = network.generators
-    opposite = network.group.inverse(generators)[:, None] == generators  # type: ignore[union-attr]
-    inverse = opposite.argmax(axis=1)
-    seen, pool = np.empty(n, np.int32), np.empty((degree, n), np.int32)
-    best, found = -1, (slot, link)
-    for attempt in range(max(2, min(ATTEMPTS, _WORK // network.link_count))):
-        slots = _kernels.fill(network.link_target, inverse, attempt, seen, pool, slot, link)
+        return found
+    for slots, slot, link in fillings(network):
         if best < 0 or slots < best:
             best, found = slots, (slot.copy(), link.copy())
         if best == fewest:
             break
     return found
+
+
+def fillings(
+    network: Network, duration: npt.NDArray[np.int64] | None = None
+) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Yield translated trees, the first without chance and the others by shuffled candidates.
+
+    Parameters
+    ----------
+    network : Network
+        A Cayley network of 2 elements or more, whose generators are closed under inverses.
+    duration : int64[degree], optional
+        Slots that a hop by each generator takes: 1, or 2 for one that is used in slots 0, 2, 4, ... only. Default: 1.
+
+    Yields
+    ------
+    slots : int
+        The number of slots in which a hop begins.
+    slot, link : int32[N-1]
+        The hops, sorted by slot; overwritten when the next tree is asked for.
+    """
+    from gossamer.algorithms.multinode_broadcast.cayley import _kernels
+
+    n, degree = network.node_count, network.link_count // network.node_count
+    generators = network.generators
+    opposite = network.group.inverse(generators)[:, None] == generators  # type: ignore[union-attr]
+    inverse = opposite.argmax(axis=1)
+    lasts = np.ones(degree, np.int64) if duration is None else duration
+    seen, pool = np.empty(n, np.int32), np.empty((degree, n), np.int32)
+    slot, link = np.empty((2, n - 1), np.int32)
+    for attempt in range(max(2, min(ATTEMPTS, _WORK // network.link_count))):
+        yield _kernels.fill(network.link_target, inverse, lasts, attempt, seen, pool, slot, link), slot, link

@@ -1,0 +1,199 @@
+"""One-port broadcast on any network: in every slot a matching of informed with uninformed nodes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, send_down
+from gossamer.algorithms.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import Broadcast, Task
+
+__all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree", "quick_bound"]
+
+EFFORT = 30_000_000
+"""Links looked at in all trials together, roughly: a few seconds."""
+
+TRIALS = 200
+
+
+def quick_bound(network: Network, root: int) -> int:
+    """Return the largest of ceil(log2 n), e, and e+1 if two terminals are at distance e from the root.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> quick_bound(gossamer.network("ring:6"), 0), quick_bound(gossamer.network("ring:7"), 0)
+    (3, 4)
+    """
+    distance = network.distances(root)[: network.terminal_count]
+    far = int(distance.max())
+    return max((network.terminal_count - 1).bit_length(), far + (far > 0 and int((distance == far).sum()) > 1))
+
+
+def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
+    """Return a tree down which a broadcast with one port is fast.
+
+    Parameters
+    ----------
+    network : Network
+        Any network in which the root reaches every terminal.
+    root : int
+    seed : int
+        Decides between nodes that look alike.
+
+    Returns
+    -------
+    RootedTree
+        Never slower than the breadth-first tree.
+
+    Notes
+    -----
+    The best of several trees. Two are trees of shortest paths: the breadth-first one, and one in which layer after layer,
+    from the furthest, the nodes whose subtrees need most choose their parents first. The others come from broadcasts
+    in rounds: in each slot the heaviest set of uninformed nodes that a matching with informed nodes allows (found
+    greedily with augmenting paths; such sets form a matroid) is informed. The weight of a node is what its subtree
+    needed in an earlier tree, or its distance from the furthest node beyond it, with some noise. Every tree is then served
+    in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`. O(slots + L + N log N) for each tree,
+    and more where augmenting paths are long.
+
+    References
+    ----------
+    The thesis gives bounds only (seed 004, 3.2). Rounds of matchings: P. Scheuermann, G. Wu, "Heuristic algorithms for
+    broadcasting in point-to-point computer networks", IEEE Trans. Computers 33, 1984. Layers: H. A. Harutyunyan,
+    B. Shao, "An efficient heuristic for broadcasting in networks", J. Parallel and Distributed Computing 66, 2006.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("torus:7x7")
+    >>> [int(one_port_times(t)[0][0]) for t in (shortest_path_tree(net, 0), one_port_tree(net, 0))]
+    [8, 7]
+    """
+    from gossamer.algorithms.broadcast import _kernels
+
+    best = shortest_path_tree(network, root)
+    needed = one_port_times(best)[0]
+    least, time = quick_bound(network, root), int(needed[root])
+    if time <= least or network.link_count == 2 * (network.node_count - 1):
+        return best
+    n, source, target = network.node_count, network.link_source, network.link_target
+    into = np.argsort(target, kind="stable").astype(np.int32)
+    into_first = np.append(0, np.cumsum(np.bincount(target, minlength=n)))
+    search = network.breadth_first(root)
+    beyond = _beyond(network, search.distance)
+    draw = np.random.default_rng(seed)
+    trials = max(3, min(TRIALS, EFFORT // (network.link_count + n)))
+    weights = [needed.astype(float), beyond]
+    for trial in range(trials):
+        if time <= least:
+            break
+        parent_link = np.full(n, -1, np.int32)
+        if trial == 0 or trial % 8 == 7:
+            key = draw.random(n) * 0.5
+            _kernels.layered_parents(
+                search.order, search.distance, into_first, into, source, key, parent_link
+            )
+        else:
+            noise = draw.random(n) * (0.01, 1.0, 2.0, 0.5)[trial % 4]
+            reached = np.full(n, -1, np.int32)
+            _kernels.spread(
+                root, network.terminal_count, network.first_link, target, source, into_first, into,
+                weights[trial % len(weights)] + noise, reached, parent_link,
+            )  # fmt: skip
+        tree = _tree(network, root, parent_link)
+        needed = one_port_times(tree)[0]
+        weight = needed.astype(float)
+        if needed[root] < time:
+            best, time = tree, int(needed[root])
+            weights = [weight, beyond, weight]
+        elif len(weights) == 3:
+            weights[2] = weight
+        else:
+            weights.append(weight)
+    return best
+
+
+def _tree(network: Network, root: int, parent_link: IntArray) -> RootedTree:
+    parent = np.where(parent_link >= 0, network.link_source[parent_link], np.int32(-1))
+    tree = tree_of_parents(network, root, parent)
+    return tree if network.terminal_count == network.node_count else pruned(tree)
+
+
+def _beyond(network: Network, distance: IntArray) -> np.ndarray:
+    """Return how many more hops shortest paths from the root through each node can have, float64[N]."""
+    height = np.zeros(network.node_count)
+    forward = np.flatnonzero(distance[network.link_target] == distance[network.link_source] + 1)
+    forward = forward[np.argsort(-distance[network.link_source[forward]], kind="stable")]
+    layer = distance[network.link_source[forward]]
+    ends = np.flatnonzero(np.diff(layer)) + 1
+    for links in np.split(forward, ends):
+        np.maximum.at(height, network.link_source[links], height[network.link_target[links]] + 1)
+    return height
+
+
+def matching_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Broadcast down the best of several trees, most of them made by rounds of matchings.
+
+    Parameters
+    ----------
+    network : Network
+        Any network in which the root reaches every terminal.
+    task : Broadcast
+    model : Model
+        With ports ``one`` or ``one-send``.
+    seed : int
+        Decides between nodes that look alike.
+
+    Returns
+    -------
+    Schedule
+        One hop for each node of the tree but the root.
+
+    Notes
+    -----
+    A heuristic: the least time is NP-hard to find. It is never slower than the breadth-first tree, the optimum where
+    the network is a tree, and ceil(log2 n) on complete networks and hypercubes. See `one_port_tree`.
+
+    References
+    ----------
+    Section 3.2 of seed 004 gives the bounds that it is measured against.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("ccc:3")
+    >>> matching_broadcast(net, gossamer.task("broadcast"), Model(ports="one")).completion_time
+    Fraction(7, 1)
+    """
+    return send_down(one_port_tree(network, cast(Broadcast, task).root, seed), task, model)
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    if model.ports == "all":
+        return "needs one port; with all ports the shortest-path tree is optimal"
+    return SHORTEST_PATH_TREE.reason(network, task, model)
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
+    return SHORTEST_PATH_TREE.claim(network, task, model)
+
+
+MATCHING_ROUNDS = Algorithm(
+    name="matching-rounds",
+    task=Broadcast,
+    builder=matching_broadcast,
+    reason=_reason,
+    claim=_claim,
+    networks="any in which the root reaches every node",
+    source="gossamer; Scheuermann and Wu 1984, Harutyunyan and Shao 2006",
+    summary="with one port, a heavy matching of informed with uninformed nodes in every slot, tried several times",
+    claim_is_bound=True,
+    optimal=SHORTEST_PATH_TREE.optimal,
+)

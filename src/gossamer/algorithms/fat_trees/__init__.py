@@ -1,0 +1,200 @@
+"""Store and forward in fat trees: queues that every node serves by one rule, and packets that never wait.
+
+Paths in a tree leave no choice, so an algorithm is the order in which the leaves send, and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import NotApplicableError
+from gossamer.model import Model
+from gossamer.networks.network import FatTreeLevels, IntArray, Network
+
+__all__ = ["Hops", "Spans", "by_slot", "exchange_paths", "levels_of", "phase_starts", "refusal", "serve_queues"]
+
+Hops = tuple[IntArray, IntArray, IntArray]
+"""Columns slot, link and packet, sorted by slot, int32[H]."""
+
+
+def levels_of(network: Network) -> FatTreeLevels:
+    """Return the shape of a fat tree; NotApplicableError if `network` is none."""
+    if network.levels is None:
+        raise NotApplicableError(f"network {network.spec!r} is no fat tree")
+    return network.levels
+
+
+def refusal(network: Network, model: Model, ports: str) -> str | None:
+    """Return why an algorithm of fat trees for one setting of the ports, without limits on buffers, does not apply."""
+    if network.levels is None:
+        return "needs a fat tree"
+    if model.ports != ports:
+        why = ": a routing node receives from several children at once" if model.ports == "one" else ""
+        return f"needs ports {ports!r}{why}"
+    if model.buffer is not None:
+        return "does not limit the packets that a node holds"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Which leaves lie below each node of a fat tree, and the number of the node at a place of a level."""
+
+    network: Network
+
+    def node(self, level: int, place: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the numbers of the nodes at places, counted from the left, of a level."""
+        levels = levels_of(self.network)
+        return place + sum(levels.arity ** (levels.height - i) for i in range(level))
+
+    @cached_property
+    def size(self) -> IntArray:
+        """Leaves below each node, ``k**i`` at level i, int32[N]; a leaf is below itself."""
+        levels = levels_of(self.network)
+        per_level = [levels.arity**i for i in range(levels.height + 1)]
+        return np.repeat(per_level, per_level[::-1]).astype(np.int32)
+
+    @cached_property
+    def first(self) -> IntArray:
+        """The leftmost leaf below each node, int32[N]."""
+        levels = levels_of(self.network)
+        counts = [levels.arity ** (levels.height - i) for i in range(levels.height + 1)]
+        return np.concatenate([np.arange(c) for c in counts]).astype(np.int32) * self.size
+
+    @cached_property
+    def crossings(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Leaves on the near and on the far side of each link, int64[L] each."""
+        source, target = self.network.link_source, self.network.link_target
+        size, n = self.size.astype(np.int64), self.network.terminal_count
+        near = np.where(target > source, size[source], n - size[target])
+        return near, n - near
+
+
+def phase_starts(lengths: Sequence[int]) -> list[int]:
+    """Return the steps before each of the overlapping phases g = h, h-1, ..., 1.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Item g-1: steps during which packets leave the leaves in phase g.
+
+    Returns
+    -------
+    list of int
+        Item g is S_g: ``S_h = 0``, ``S_(g-1) = S_g + lengths[g-1] + 2``; item 0 is one step more than the whole time.
+
+    Notes
+    -----
+    The last packets of phase g cross the branches below level g two steps before the first ones of phase g-1 get there.
+
+    References
+    ----------
+    Seed 004, 6.3.2.2 and 6.3.3; ``E_g`` and ``S_g`` of FT7 and FT8 in its digest.
+
+    Examples
+    --------
+    >>> phase_starts([1, 2, 4])
+    [13, 10, 6, 0]
+    """
+    starts = [0]
+    for length in reversed(lengths):
+        starts.append(starts[-1] + length + 2)
+    return starts[::-1]
+
+
+def by_slot(rows: Sequence[tuple[npt.NDArray[Any], ...]]) -> Hops:
+    """Return pieces of the columns slot, link and packet as whole columns, sorted by slot and in the given order."""
+    slot, link, packet = (
+        np.concatenate([np.zeros(0, np.int32), *(np.ravel(r[i]) for r in rows)]).astype(np.int32) for i in range(3)
+    )
+    order = np.argsort(slot, kind="stable")
+    return slot[order], link[order], packet[order]
+
+
+def serve_queues(network: Network, waiting: npt.NDArray[np.int32], destination: IntArray | None, one_send: bool) -> Hops:
+    """Run the tree: every link has a first-in first-out queue, and nodes pass on what comes as soon as they may.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of n leaves.
+    waiting : int32[n, m]
+        The packets of each leaf in the order in which it sends them.
+    destination : int32[n*m] or None
+        The leaf to which each packet goes; None when every packet goes to all leaves: then a node puts it into the
+        queues of all links but the one back.
+    one_send : bool
+        Whether a node sends one packet a slot: upwards if something waits there, else to its children in turn,
+        skipping those for which nothing waits. If not, each link carries as many as its capacity allows.
+
+    Returns
+    -------
+    slot, link, packet : int32[H]
+        In a slot by sender and link. Of packets that come in the same slot the one over the lower link queues first.
+
+    Notes
+    -----
+    O(H + slots * links) time; 16 bytes a hop.
+    """
+    from gossamer.algorithms.fat_trees import _kernels
+
+    spans = Spans(network)
+    near, far = spans.crossings
+    load = near * far if destination is not None else near * np.int64(waiting.shape[1])
+    start = np.cumsum(load) - load
+    tail = start.copy()
+    queue = np.empty(int(load.sum()), np.int32)
+    leaves = network.terminal_count
+    if network.link_count:
+        up = start[network.first_link[:leaves]]
+        queue[up[:, None] + np.arange(waiting.shape[1])] = waiting
+        tail[network.first_link[:leaves]] += waiting.shape[1]
+    slot, link, packet = (np.empty(queue.size, np.int32) for _ in range(3))
+    _kernels.serve_queues(
+        network.first_link, network.link_target, network.reverse_link, network.link_capacity, leaves,
+        levels_of(network).arity, spans.first, spans.size, np.zeros(0, np.int32) if destination is None else destination, one_send,
+        start, tail, queue, slot, link, packet,
+    )  # fmt: skip
+    return slot, link, packet
+
+
+def exchange_paths(network: Network, start: npt.NDArray[np.int64]) -> Hops:
+    """Return the hops of a total exchange in which no packet waits on its way.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of n leaves.
+    start : int64[n*(n-1)]
+        The slot in which each packet leaves its leaf, by origin and then by destination.
+
+    Returns
+    -------
+    slot, link, packet : int32[H]
+        In a slot by packet.
+
+    Notes
+    -----
+    O(H + slots) time.
+    """
+    from gossamer.algorithms.fat_trees import _kernels
+
+    spans = Spans(network)
+    n, k = network.terminal_count, levels_of(network).arity
+    leaf = np.arange(n)
+    hops = np.zeros((n, n), np.int64)
+    for i in range(levels_of(network).height):
+        hops += 2 * (leaf[:, None] // k**i != leaf // k**i)
+    hops = hops[~np.eye(n, dtype=bool)]
+    slot, link, packet = (np.empty(int(hops.sum()), np.int32) for _ in range(3))
+    room = np.zeros(int((start + hops).max(initial=0)) + 1, np.int64)
+    _kernels.exchange_paths(
+        network.first_link, network.link_target, n, k, spans.first, spans.size, start, hops, room, slot, link, packet
+    )
+    return slot, link, packet

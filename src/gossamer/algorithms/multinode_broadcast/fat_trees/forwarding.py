@@ -1,0 +1,185 @@
+"""Multinode broadcast in fat trees by passing on what comes: flooding with queues, and upward packets first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import levels_of, refusal, serve_queues
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import MultinodeBroadcast, Task
+
+__all__ = ["FLOODING", "UP_FIRST", "flooding_broadcast", "flooding_steps", "up_first_broadcast", "up_first_steps"]
+
+
+def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
+    """Return the steps of `flooding_broadcast`: ``max_l 2l-1 + ceil((n - k**(l-1))/c_1)`` over the levels l = 1..h.
+
+    A leaf receives the ``n - k**(l-1)`` messages of the leaves at distance 2l or more from step 2l on, c_1 a step, so
+    no schedule is faster. With ``c_1 = 1`` this is n, and n+1 for k = 2 and h >= 2.
+
+    Parameters
+    ----------
+    arity, height : int
+        k and h; ``n = k**h``.
+    leaf_capacity : int
+        c_1, the capacity of the branches of the leaves.
+
+    References
+    ----------
+    Theorem 6.9 of seed 004, for c_1 = 1.
+
+    Examples
+    --------
+    >>> [flooding_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2)]]
+    [2, 5, 33, 27, 16]
+    """
+    n = arity**height
+    return max((2 * l - 1 - (arity ** (l - 1) - n) // leaf_capacity for l in range(1, height + 1)), default=0)
+
+
+def flooding_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Broadcast from every leaf by flooding, with a first-in first-out queue for each link.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of any arity, height and capacities.
+    task : MultinodeBroadcast
+    model : Model
+        With ports ``all``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Every message crosses every branch once. A node puts what comes into the queues of all links but the one back;
+        a link of capacity c carries up to c packets of its queue a slot.
+
+    Notes
+    -----
+    `flooding_steps`, which no schedule can beat: n for k >= 3, n+1 for k = 2, from height 2 and with ``c_1 = 1``. Wider
+    branches further up change nothing, and queues remain. O(n**2) time.
+
+    References
+    ----------
+    Seed 004, 6.3.2, Theorem 6.9; FT6 of its digest.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
+    >>> flooding_broadcast(net, gossamer.task("allgather"), Model()).completion_time
+    Fraction(9, 1)
+    """
+    return Schedule(network, task, model, *serve_queues(network, _own(network), None, one_send=False))
+
+
+def up_first_steps(arity: int, height: int) -> int:
+    """Return the steps of `up_first_broadcast`, ``k*n + (k+1)*(h-2) + 1`` from height 2 on, and ``k*(k-1) + 1`` before.
+
+    A node of level h-1 makes k*n transmissions, the first of them in step h, and its last packet needs another
+    ``k*(h-2)`` steps to the last of the leaves below; the root of a tree of height 1 makes ``k*(k-1)``.
+
+    Parameters
+    ----------
+    arity, height : int
+        k and h; ``n = k**h``.
+
+    References
+    ----------
+    Theorems 6.3 and 6.5 of seed 004, which are for h >= 2.
+
+    Examples
+    --------
+    >>> [up_first_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 2)]]
+    [3, 9, 74, 7, 86, 65]
+    """
+    if height < 2:
+        return arity * (arity - 1) + 1 if height else 0
+    return arity ** (height + 1) + (arity + 1) * (height - 2) + 1
+
+
+def up_first_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Broadcast from every leaf when nodes send one packet a slot and receive freely.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of any arity, height and capacities.
+    task : MultinodeBroadcast
+    model : Model
+        With ports ``one-send``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Every message crosses every branch once. A routing node sends the messages of its own leaves to its parent
+        (phase A); then it serves its children in turn, one packet a slot, skipping those for which nothing waits (phase
+        B).
+
+    Notes
+    -----
+    `up_first_steps`, which is optimal. Messages for the parent come without a gap until the last, so phase A is
+    the rule "upward packets first"; it ends at step ``i + k**i`` at level i, as Lemma 6.4 says. Serving the children in
+    turn matters: the lowest child first takes 25 steps instead of 20 for k = 2, h = 3. O(n**2 * k) time.
+
+    References
+    ----------
+    Seed 004, 6.2.3, Theorem 6.5; FT3 of its digest.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, model = gossamer.network("fat-tree:k=2,h=2"), Model(ports="one-send")
+    >>> up_first_broadcast(net, gossamer.task("allgather"), model).completion_time
+    Fraction(9, 1)
+    """
+    return Schedule(network, task, model, *serve_queues(network, _own(network), None, one_send=True))
+
+
+def _own(network: Network) -> npt.NDArray[np.int32]:
+    return np.arange(network.terminal_count, dtype=np.int32)[:, None]
+
+
+def _flooding_claim(network: Network, task: Task, model: Model) -> Fraction:
+    levels = levels_of(network)
+    return Fraction(flooding_steps(levels.arity, levels.height, levels.capacities[0] if levels.capacities else 1))
+
+
+def _up_first_claim(network: Network, task: Task, model: Model) -> Fraction:
+    levels = levels_of(network)
+    return Fraction(up_first_steps(levels.arity, levels.height))
+
+
+FLOODING = Algorithm(
+    name="fat-tree-flooding",
+    task=MultinodeBroadcast,
+    builder=flooding_broadcast,
+    reason=lambda network, task, model: refusal(network, model, "all"),
+    claim=_flooding_claim,
+    networks="fat trees",
+    source="Dimakopoulos 1996, 6.3.2, Theorem 6.9",
+    summary="flooding with a queue for each link",
+    optimal=lambda network, task, model: not model.split,
+)
+
+UP_FIRST = Algorithm(
+    name="fat-tree-up-first",
+    task=MultinodeBroadcast,
+    builder=up_first_broadcast,
+    reason=lambda network, task, model: refusal(network, model, "one-send"),
+    claim=_up_first_claim,
+    networks="fat trees",
+    source="Dimakopoulos 1996, 6.2.3, Theorem 6.5",
+    summary="one packet a slot and node: first all messages upwards, then the children in turn",
+    optimal=lambda network, task, model: not model.split,
+)

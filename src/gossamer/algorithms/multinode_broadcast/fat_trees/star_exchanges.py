@@ -1,0 +1,129 @@
+"""Multinode broadcast in fat trees by phases in which nothing waits for a link: star exchanges, the root's first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, refusal
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import MultinodeBroadcast, Task
+
+__all__ = ["STAR_EXCHANGES", "star_exchange_broadcast", "star_exchange_hops", "star_exchange_steps"]
+
+
+def star_exchange_steps(arity: int, height: int) -> int:
+    """Return the steps of `star_exchange_broadcast`, ``n + 2h - 2``, or 0 for a single leaf.
+
+    Examples
+    --------
+    >>> [star_exchange_steps(k, h) for k, h in [(2, 1), (2, 5), (3, 3), (4, 2)]]
+    [2, 40, 31, 18]
+    """
+    return arity**height + 2 * height - 2 if height else 0
+
+
+def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
+    """Return the hops of the phases g = h, h-1, ..., 1, in which the nodes of level g exchange between their children.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree.
+    climb_again : bool
+        Whether a message climbs anew from its leaf in every phase, as in the source. Then routing nodes need no
+        memory but for a star exchange, but messages reach nodes a second time, which `gossamer.verify` calls
+        duplicates. If not, they keep the messages of their leaves from the first climb on.
+
+    Returns
+    -------
+    slot, link, packet : int32[H]
+        Sorted by slot.
+
+    Notes
+    -----
+    Let S_g be the steps before phase g, ``S_h = 0``. Leaf number ``r = 0..k**(g-1)-1`` of each child subtree of a node X
+    of level g sends in step ``S_g + r*(k-1) + 1`` and is at X after step ``S_g + r*(k-1) + g``. In the s-th of the next
+    k-1 steps X sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all children at once.
+    Phases overlap: ``S_(g-1) = S_g + (k-1)*k**(g-1) + 2``. No link is needed twice in a slot. O(H) time and memory.
+
+    References
+    ----------
+    Seed 004, 6.3.2.2; FT7 of its digest.
+    """
+    spans, levels = Spans(network), levels_of(network)
+    k, h = levels.arity, levels.height
+    before = phase_starts([(k - 1) * k ** (g - 1) for g in range(1, h + 1)])
+    leaf = np.arange(network.terminal_count, dtype=np.int32)[:, None]
+    rows = []
+    for g in range(h, 0, -1):
+        size = k ** (g - 1)
+        start = before[g] + leaf % size * (k - 1)  # the slot in which each leaf sends
+        if g == h or climb_again:
+            rows += [(start + i, network.first_link[spans.node(i, leaf // k**i)], leaf) for i in range(g)]
+        for i in range(g):  # down into each node of level i below X
+            width = k ** (g - i)
+            place = leaf // k**g * width + np.arange(width)
+            turn = (leaf // size - place // (width // k)) % k
+            slot = start + turn + (2 * g - 2 - i)
+            link = network.reverse_link[network.first_link[spans.node(i, place)]]
+            rows.append(tuple(column[turn > 0] for column in np.broadcast_arrays(slot, link, leaf)))
+    return by_slot(rows)
+
+
+def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Broadcast from every leaf by one phase of star exchanges a level, timed so that nothing waits for a link.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of any arity, height and capacities; every link carries at most one packet a slot.
+    task : MultinodeBroadcast
+    model : Model
+        With ports ``all``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        The hops of `star_exchange_hops`, without those of repeated climbs: routing nodes keep the messages of their
+        leaves until the phase of their level.
+
+    Notes
+    -----
+    ``n + 2h - 2`` steps, against n or n+1 of flooding with queues. O(n**2) time and memory.
+
+    References
+    ----------
+    Seed 004, 6.3.2.2 and Fig. 6.10; FT7 of its digest.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("fat-tree:k=2,h=3")
+    >>> star_exchange_broadcast(net, gossamer.task("allgather"), Model()).completion_time
+    Fraction(12, 1)
+    """
+    return Schedule(network, task, model, *star_exchange_hops(network))
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction:
+    levels = levels_of(network)
+    return Fraction(star_exchange_steps(levels.arity, levels.height))
+
+
+STAR_EXCHANGES = Algorithm(
+    name="fat-tree-star-exchanges",
+    task=MultinodeBroadcast,
+    builder=star_exchange_broadcast,
+    reason=lambda network, task, model: refusal(network, model, "all"),
+    claim=_claim,
+    networks="fat trees",
+    source="Dimakopoulos 1996, 6.3.2.2",
+    summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",
+)

@@ -1,0 +1,221 @@
+"""Total exchange in fat trees by passing on what comes, with queues: the furthest messages leave first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import levels_of, refusal, serve_queues
+from gossamer.model import Model
+from gossamer.networks.network import FatTreeLevels, Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import Task, TotalExchange
+
+__all__ = [
+    "DIGITWISE",
+    "UP_FIRST",
+    "branch_steps",
+    "digitwise_exchange",
+    "digitwise_partners",
+    "routing_node_steps",
+    "up_first_exchange",
+]
+
+
+def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
+    """Return to whom each leaf sends, in order: leaf a to ``a (+) d`` for d = n-1, n-2, ..., 1, the furthest first.
+
+    ``(+)`` adds the k-ary digits modulo k, without carries, so that in each turn the partners are a permutation.
+
+    Returns
+    -------
+    int64[n, n-1]
+
+    Examples
+    --------
+    >>> digitwise_partners(2, 2).tolist()
+    [[3, 2, 1], [2, 3, 0], [1, 0, 3], [0, 1, 2]]
+    """
+    n = arity**height
+    leaf, partner = np.arange(n)[:, None], np.zeros((n, n - 1), np.int64)
+    offset = np.arange(n - 1, 0, -1)
+    for i in range(height):
+        partner += (leaf // arity**i + offset // arity**i) % arity * arity**i
+    return partner
+
+
+def branch_steps(levels: FatTreeLevels) -> int:
+    """Return the branch bound, ``max_i ceil(k**(i-1) * (n - k**(i-1)) / c_i) + 2i - 1`` over the levels i = 1..h.
+
+    References
+    ----------
+    (6.4) of seed 004 for i = h.
+
+    Examples
+    --------
+    >>> branch_steps(FatTreeLevels(2, 5, (1, 1, 1, 1, 1)))
+    265
+    """
+    k, n = levels.arity, levels.arity**levels.height
+    return max(
+        (2 * i - 1 - k ** (i - 1) * (k ** (i - 1) - n) // levels.capacities[i - 1] for i in range(1, levels.height + 1)),
+        default=0,
+    )
+
+
+def routing_node_steps(arity: int, height: int) -> int:
+    """Return the steps of `up_first_exchange`, ``max_i 2n*k**i - k**(2i) - k**(2i-1) + 2i - 1`` over the levels i = 1..h.
+
+    That many packets pass a node of level i, one a step, from step i+1 on, and the last of them has i-1 more hops to
+    go. The maximum is at level h-1 for k = 2, where it is the printed ``n**2 * (2k+1)*(k-1)/k**3 + 2h - 3``, and at the
+    root for k >= 3: ``n**2 * (k-1)/k + 2h - 1``.
+
+    References
+    ----------
+    Theorem 6.6 of seed 004 for level h-1; corrected in its digest, 9.7.
+
+    Examples
+    --------
+    >>> [routing_node_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 2), (4, 3)]]
+    [3, 11, 647, 57, 3077]
+    """
+    k, n = arity, arity**height
+    return max(
+        (2 * n * k**i - k ** (2 * i) - k ** (2 * i - 1) + 2 * i - 1 for i in range(1, height + 1)),
+        default=0,
+    )
+
+
+def _exchange(network: Network, task: Task, model: Model, one_send: bool) -> Schedule:
+    levels = levels_of(network)
+    n = network.terminal_count
+    leaf, partner = np.arange(n)[:, None], digitwise_partners(levels.arity, levels.height)
+    packet = (leaf * (n - 1) + partner - (partner > leaf)).astype(np.int32)
+    destination = np.empty(n * (n - 1), np.int32)
+    destination[packet] = partner
+    return Schedule(network, task, model, *serve_queues(network, packet, destination, one_send))
+
+
+def up_first_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Exchange between all leaves when nodes send one packet a slot and receive freely.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of any arity, height and capacities.
+    task : TotalExchange
+    model : Model
+        With ports ``one-send``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Leaves send their messages furthest first. A routing node sends upward packets as long as there are any, else it
+        serves its children in turn, one packet a slot.
+
+    Notes
+    -----
+    `routing_node_steps`, a lower bound of every schedule: ``n**2 * 5/8 + 2h - 3`` for k = 2 and ``n**2 * (k-1)/k + 2h -
+    1`` for k >= 3. That it is met is an observation on all trees of up to 125 leaves, not a theorem. Closest first is
+    slower: 44 instead of 43 steps for k = 2, h = 3. O(n**2 * (h + n)) time.
+
+    References
+    ----------
+    Seed 004, 6.2.4 and Fig. 6.8; FT4 of its digest. Theorem 6.8 is false for k >= 3, see the errata.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, model = gossamer.network("fat-tree:k=3,h=2"), Model(ports="one-send")
+    >>> up_first_exchange(net, gossamer.task("alltoall"), model).completion_time
+    Fraction(57, 1)
+    """
+    return _exchange(network, task, model, one_send=True)
+
+
+def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Exchange between all leaves with a first-in first-out queue for each link.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree of any arity, height and capacities.
+    task : TotalExchange
+    model : Model
+        With ports ``all``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Leaf a sends to ``a (+) d`` for d = n-1, n-2, ..., 1, with digits added without carries; a link of capacity c
+        carries up to c packets of its queue a slot.
+
+    Notes
+    -----
+    Where all capacities are equal it takes `branch_steps`, which no schedule can beat: ``n**2 * (k-1)/k**2 + 2h - 1`` for
+    capacity 1. With exponential capacities it takes ``n + 2h - 2``. Both are observations on all trees of up to 125
+    leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
+
+    References
+    ----------
+    Digest of seed 004, 10.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("fat-tree:k=2,h=5")
+    >>> digitwise_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    Fraction(265, 1)
+    """
+    return _exchange(network, task, model, one_send=False)
+
+
+def _up_first_claim(network: Network, task: Task, model: Model) -> Fraction:
+    levels = levels_of(network)
+    return Fraction(routing_node_steps(levels.arity, levels.height))
+
+
+def _digitwise_claim(network: Network, task: Task, model: Model) -> Fraction | None:
+    levels = levels_of(network)
+    k, h = levels.arity, levels.height
+    if len(set(levels.capacities)) <= 1:
+        return Fraction(branch_steps(levels))
+    if levels.capacities == tuple(k**i for i in range(h)):
+        return Fraction(k**h + 2 * h - 2)
+    return None
+
+
+def _digitwise_optimal(network: Network, task: Task, model: Model) -> bool:
+    return not model.split and len(set(levels_of(network).capacities)) <= 1
+
+
+DIGITWISE = Algorithm(
+    name="fat-tree-digitwise",
+    task=TotalExchange,
+    builder=digitwise_exchange,
+    reason=lambda network, task, model: refusal(network, model, "all"),
+    claim=_digitwise_claim,
+    networks="fat trees",
+    source="gossamer; Dimakopoulos 1996, (6.4), for the bound that it meets",
+    summary="furthest first, partners by digits without carries, with a queue for each link",
+    optimal=_digitwise_optimal,
+)
+
+UP_FIRST = Algorithm(
+    name="fat-tree-up-first",
+    task=TotalExchange,
+    builder=up_first_exchange,
+    reason=lambda network, task, model: refusal(network, model, "one-send"),
+    claim=_up_first_claim,
+    networks="fat trees",
+    source="Dimakopoulos 1996, 6.2.4, corrected",
+    summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",
+    optimal=lambda network, task, model: not model.split,
+)
