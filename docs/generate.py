@@ -91,10 +91,11 @@ def tasks_page() -> str:
     meaning = {
         "root": "`root`: a node, default 0",
         "active": "`active`: the active nodes",
+        "counts": "`counts`: for each node how many messages it has",
         "destination": "`destination`: for each node where its message goes, -1 for none",
         "destinations": "`destinations`: for each node the set of nodes to which its message goes",
     }
-    option = {"root": "`--root`", "active": "`--active`", "destination": "`--destinations`"}
+    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`", "destination": "`--destinations`"}
     rows = []
     for name, kind in TASKS.items():
         aliases = ", ".join(f"`{a}`" for a, of in ALIASES.items() if of == name)

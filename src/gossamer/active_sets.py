@@ -17,9 +17,11 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError
 
-__all__ = ["active_nodes", "read_active", "read_numbers"]
+__all__ = ["active_nodes", "read_active", "read_numbers", "whole_numbers"]
 
 MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
+
+_NUMBERS = re.compile(r"-?[0-9]{1,18}([\s,]+-?[0-9]{1,18})*,?")
 
 
 @contextmanager
@@ -214,11 +216,32 @@ def active_nodes(text: str, node_count: int, seed: int = 0) -> tuple[int, ...]:
             raise TaskError(f"random:M needs M in 1..{node_count}, got {_shown(count)}")
         drawn = np.random.default_rng(seed).choice(node_count, int(count), replace=False)
         return tuple(sorted(drawn.tolist()))
-    if re.fullmatch(r"-?[0-9]{1,18}([\s,]+-?[0-9]{1,18})*,?", word):
-        return tuple(sorted(int(piece) for piece in word.replace(",", " ").split()))
+    if _NUMBERS.fullmatch(word):
+        return tuple(sorted(_listed(word)))
     try:
         return read_active(text, node_count)
     except FileFormatError as error:
         if str(error).startswith("no such file"):
             raise FileFormatError(f"{error}; the active nodes are {allowed}") from None
         raise
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Return the numbers that a command-line word lists, such as ``2,0,1``, or that the file it names holds.
+
+    Raises
+    ------
+    FileFormatError
+        If the word is no list and no file that `read_numbers` can read.
+
+    Examples
+    --------
+    >>> whole_numbers("2,0,1")
+    [2, 0, 1]
+    """
+    word = text.strip()
+    return _listed(word) if _NUMBERS.fullmatch(word) else read_numbers(text)
+
+
+def _listed(word: str) -> list[int]:
+    return [int(piece) for piece in word.replace(",", " ").split()]

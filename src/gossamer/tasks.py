@@ -36,6 +36,8 @@ __all__ = [
     "Gather",
     "Messages",
     "MultinodeBroadcast",
+    "MultipleBroadcast",
+    "MultipleReduce",
     "OneToManyRouting",
     "PartialExchange",
     "PartialGather",
@@ -322,6 +324,12 @@ class Allreduce(Task):
         return ids // n * n + by(ids % n)
 
 
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TaskError(f"a count must be a whole number, got {value!r}")
+    return int(value)
+
+
 def _list(values: Any, what: str) -> list[Any]:
     """Return the values of any iterable but a text, or raise a TaskError."""
     if not isinstance(values, str):
@@ -394,6 +402,91 @@ class PartialReduceScatter(_OfActive):
     def dual(self, network: Network) -> Task:
         """Partial multinode broadcast."""
         return PartialMultinodeBroadcast(self.active)
+
+
+@dataclass(frozen=True)
+class _OfCounts(Task):
+    """A task in which node u has ``counts[u]`` messages, each for all. Message number: those of nodes before u, plus j.
+
+    Message j of node u, j = 0..counts[u]-1, has number ``counts[0] + ... + counts[u-1] + j``.
+    """
+
+    counts: tuple[int, ...]
+    discipline: ClassVar[np.uint8]
+
+    def __post_init__(self) -> None:
+        values = tuple(_whole(v) for v in _list(self.counts, "the counts"))
+        object.__setattr__(self, "counts", values)
+        for node, count in enumerate(values):
+            if count < 0:
+                raise TaskError(f"the count of node {node} is {count}; a node has 0 messages or more")
+        if self.total > 2**31 - 1:
+            raise TaskError(f"the counts add up to {self.total:,} messages; at most {2**31 - 1:,} are allowed")
+
+    @property
+    def total(self) -> int:
+        """Number of messages K."""
+        return sum(self.counts)
+
+    def check(self, network: Network) -> None:
+        """Raise TaskError if there is not one count for each terminal of `network`."""
+        n = network.terminal_count
+        if len(self.counts) != n:
+            raise TaskError(f"the counts list {len(self.counts)} nodes; {network.spec} has {n}")
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """As many messages of each terminal as it counts, for all terminals."""
+        return _to_all(np.arange(self.total), np.repeat(np.arange(len(self.counts)), self.counts), self.discipline)
+
+    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+        """Rename the nodes that have the messages."""
+        renamed = np.empty(len(self.counts), np.int64)
+        renamed[by(np.arange(len(self.counts), dtype=np.int64))] = self.counts
+        return type(self)(tuple(renamed.tolist()))
+
+    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
+        """Keep the place of each message among those of its node."""
+        counts = np.array(self.counts, np.int64)
+        names = by(np.arange(counts.size, dtype=np.int64))
+        first = np.cumsum(counts) - counts
+        renamed = np.empty_like(counts)
+        renamed[names] = counts
+        moved = (np.cumsum(renamed) - renamed)[names] - first
+        return ids + np.repeat(moved, counts)[ids]
+
+    def describe(self) -> str:
+        """Return the name with the number of messages, for people."""
+        return f"{self.name} ({self.total:,} messages of {sum(c > 0 for c in self.counts):,} nodes)"
+
+
+@dataclass(frozen=True)
+class MultipleBroadcast(_OfCounts):
+    """Node u broadcasts ``counts[u]`` messages.
+
+    >>> MultipleBroadcast([2, 0, 1]).describe()
+    'multiple-broadcast (3 messages of 2 nodes)'
+    """
+
+    name = "multiple-broadcast"
+    summary = "each node broadcasts a number of messages of its own to all others"
+    discipline = COPY
+
+    def dual(self, network: Network) -> Task:
+        """Multiple reduce."""
+        return MultipleReduce(self.counts)
+
+
+@dataclass(frozen=True)
+class MultipleReduce(_OfCounts):
+    """``counts[u]`` reductions over all nodes with node u as root."""
+
+    name = "multiple-reduce"
+    summary = "a number of reductions for each node as root; dual of multiple broadcast"
+    discipline = COMBINE
+
+    def dual(self, network: Network) -> Task:
+        """Multiple broadcast."""
+        return MultipleBroadcast(self.counts)
 
 
 class _Pairs(Task):
@@ -605,6 +698,7 @@ TASKS: dict[str, type[Task]] = {
         Gather,
         MultinodeBroadcast,
         PartialMultinodeBroadcast,
+        MultipleBroadcast,
         TotalExchange,
         PartialExchange,
         PartialGather,
@@ -613,6 +707,7 @@ TASKS: dict[str, type[Task]] = {
         Reduce,
         ReduceScatter,
         PartialReduceScatter,
+        MultipleReduce,
         Allreduce,
     )
 }
@@ -636,7 +731,7 @@ def task(name: str, **fields: Any) -> Task:
     name : str
         A key of ``TASKS`` or of ``ALIASES``; case and underscores do not matter.
     **fields
-        ``root``, ``active``, ``destination`` or ``destinations``, as the task asks.
+        ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks.
 
     Raises
     ------

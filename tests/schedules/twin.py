@@ -237,19 +237,19 @@ def expanded(schedule: Schedule) -> Schedule:
     if symmetry is None:
         return schedule
     group, table = network.group, schedule.packets
-    hops, rows = [], []
+    hops, rows = [], [None] * (table.count * symmetry.order)
     for i, h in enumerate(symmetry.elements.tolist()):
 
         def image(x, h=h):
             return group.compose(h, x)
 
         numbers = schedule.task.renamed_ids(network, table.message, image).tolist()
-        rows += list(zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True))
+        rows[i :: symmetry.order] = zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True)
         for t, e, p in zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True):
             u = int(network.link_source[e])
             generator = e - int(network.first_link[u])
             link = int(network.first_link[int(image(u))]) + generator
-            hops.append((t, link, CONTROL if p == CONTROL else p + i * table.count))
+            hops.append((t, link, CONTROL if p == CONTROL else p * symmetry.order + i))
     hops.sort(key=lambda hop: hop[0])
     columns = list(zip(*hops, strict=True)) if hops else ([], [], [])
     origin, message, part = list(zip(*rows, strict=True)) if rows else ([], [], [])

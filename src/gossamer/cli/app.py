@@ -47,6 +47,10 @@ Active = Annotated[
     str | None,
     typer.Option(help="Active nodes: a file (text, .npy, .mtx), numbers 0,5,7, random:M, or all.", metavar="SET"),
 ]
+Counts = Annotated[
+    Optional[str],
+    typer.Option(help="Messages that each node broadcasts: a file (text, .npy) or numbers 2,0,1.", metavar="LIST"),
+]
 Destinations = Annotated[
     Path | None,
     typer.Option(help="File (text, .npy) with the destination of each node in turn, -1 for none.", metavar="FILE"),
@@ -83,6 +87,7 @@ def plan(
     task: TaskArgument,
     root: Root = None,
     active: Active = None,
+    counts: Counts = None,
     destinations: Destinations = None,
     algorithm: Annotated[
         str, typer.Option(help="An algorithm's name; see 'gossamer algorithms'.", metavar="NAME")
@@ -98,7 +103,8 @@ def plan(
     """Plan a task: a verified schedule beside its bounds."""
     from gossamer.cli import planning
 
-    case = planning.case(network, task, ports.value, split, control_time, buffer, root, active, destinations, seed)
+    words = (root, active, counts, destinations, seed)
+    case = planning.case(network, task, ports.value, split, control_time, buffer, *words)
     planning.plan(case, algorithm, seed, save, json)
 
 
@@ -108,6 +114,7 @@ def bounds(
     task: TaskArgument,
     root: Root = None,
     active: Active = None,
+    counts: Counts = None,
     destinations: Destinations = None,
     ports: PortsOption = Ports.all,
     split: Split = False,
@@ -117,7 +124,8 @@ def bounds(
     """Print every lower bound and say which binds."""
     from gossamer.cli import planning
 
-    planning.bounds(planning.case(network, task, ports.value, split, "0", None, root, active, destinations, seed), json)
+    words = (root, active, counts, destinations, seed)
+    planning.bounds(planning.case(network, task, ports.value, split, "0", None, *words), json)
 
 
 @app.command()

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gossamer.active_sets import active_nodes, read_numbers
+from gossamer.active_sets import active_nodes, read_numbers, whole_numbers
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import ModelError, TaskError, nearest
 from gossamer.model import Model
@@ -35,6 +35,7 @@ def case(
     buffer: int | None,
     root: int | None,
     active: str | None,
+    counts: str | None,
     destinations: Path | None,
     seed: int,
 ) -> Case:
@@ -48,7 +49,11 @@ def case(
     model = Model(ports=ports, split=split, control_time=_fraction(control_time), buffer=buffer)  # type: ignore[arg-type]
     net = parse_network(network)
     fields: dict[str, Any] = {}
-    for option, field, given in (("--root", "root", root), ("--active", "active", active)):
+    for option, field, given in (
+        ("--root", "root", root),
+        ("--active", "active", active),
+        ("--counts", "counts", counts),
+    ):
         if given is not None and field not in takes:
             raise TaskError(f"task {key} takes no {option}")
         if given is not None:
@@ -57,6 +62,10 @@ def case(
         fields["active"] = active_nodes(fields["active"], net.terminal_count, seed)
     elif "active" in takes:
         raise TaskError(f"task {key} needs --active: a file, numbers such as 0,5,7, random:M, or all")
+    if "counts" in fields:
+        fields["counts"] = whole_numbers(fields["counts"])
+    elif "counts" in takes:
+        raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
     if "destinations" in takes:
         raise TaskError(f"task {key} cannot be given on the command line; use gossamer.task in Python")
     if destinations is not None and "destination" not in takes:

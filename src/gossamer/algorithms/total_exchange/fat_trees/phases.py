@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,7 +26,8 @@ def usable_capacities(levels: FatTreeLevels) -> list[int]:
     -------
     list of int
         Item g-1 is ``C_g = min_j k**(g-j) * c_j`` over j = 1..g, which is c_g where no capacity is more than k times
-        the one below it. Not more than ``(k-1) * k**(g-1)``, which matters only where c_1 > 1 and k >= 3.
+        the one below it. What is more than ``(k-1) * k**(g-1)`` is rounded down to a multiple of that, which concerns
+        only trees with c_1 > 1.
 
     References
     ----------
@@ -39,7 +41,8 @@ def usable_capacities(levels: FatTreeLevels) -> list[int]:
     k, found = levels.arity, list[int]()
     for capacity in levels.capacities:
         found.append(min(capacity, k * found[-1]) if found else capacity)
-    return [min(c, (k - 1) * k**g) for g, c in enumerate(found)]
+    blocks = [(k - 1) * k**g for g in range(levels.height)]
+    return [c if c <= block else c // block * block for c, block in zip(found, blocks, strict=True)]
 
 
 def phase_lengths(levels: FatTreeLevels) -> list[int]:
@@ -114,7 +117,8 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
     With ``M = k**(g-1)``, number the turns of phase g as ``q = (d*(k-1) + s-1)*M + x`` for d, x in 0..M-1 and s in 1..k-1:
     in turn q leaf ``rev(x)`` of child subtree a sends to leaf ``rev((x+d) mod M)`` of child subtree ``(a+s) mod k``, for
     all a; ``rev`` reverses the g-1 digits of a leaf's number in its subtree. C_g turns are taken at a time. Among C_g
-    consecutive ones each residue of x modulo ``k**(g-j)`` occurs at most c_j times, so no branch is overloaded.
+    consecutive ones each residue of x, and of x+d, modulo ``k**(g-j)`` occurs at most c_j times, so no branch is
+    overloaded. No node holds more than ``k * max C_g`` packets in transit.
 
     `phased_steps`: ``sum_g ceil((k-1) * k**(2g-2) / C_g) + 2h - 1``, that is ``(n**2-1)/(k+1) + 2h - 1`` with capacity 1 and
     ``n + 2h - 2`` with exponential capacities. The source has c_g for C_g, which holds only where no capacity is more than k
@@ -135,6 +139,16 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
     return Schedule(network, task, model, *exchange_paths(network, starts[~np.eye(len(starts), dtype=bool)]))
 
 
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    reason = refusal(network, replace(model, buffer=None), "all")
+    if reason is not None or model.buffer is None:
+        return reason
+    if model.buffer_counts == "all":
+        return "limits only the packets in transit"
+    room = levels_of(network).arity * max(usable_capacities(levels_of(network)), default=0)
+    return f"may hold {room} packets in transit at a node" if model.buffer < room else None
+
+
 def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return Fraction(phased_steps(levels_of(network)))
 
@@ -148,7 +162,7 @@ PHASES = Algorithm(
     name="fat-tree-phases",
     task=TotalExchange,
     builder=phased_exchange,
-    reason=lambda network, task, model: refusal(network, model, "all"),
+    reason=_reason,
     claim=_claim,
     networks="fat trees",
     source="Dimakopoulos 1996, 6.3.3, (6.5), corrected",
