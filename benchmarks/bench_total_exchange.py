@@ -49,7 +49,7 @@ def test_exchange_built_and_verified(benchmark, capsys, algorithm, spec):
     schedule, found = benchmark.pedantic(run, rounds=3, warmup_rounds=1)
     assert found
     seconds = benchmark.stats.stats.min
-    least = gossamer.bounds(schedule.network, EXCHANGE, Model())[0].value
+    least = gossamer.lower_bounds(schedule.network, EXCHANGE, Model())[0].value
     told(
         benchmark, capsys, f"alltoall on {spec}", time=str(schedule.completion_time), bound=str(least),
         hops=schedule.hop_count, stored=schedule.stored_hops, seconds=round(seconds, 2),

@@ -122,8 +122,9 @@ def test_seed_draws_the_same_active_nodes_again(capsys):
 
 
 def test_split_is_faster_than_whole(capsys):
-    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--json")
-    whole, split = (json.loads(run(capsys, *words, option)[1]) for option in ("--whole", "--split"))
+    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--json", "--algorithm")
+    cases = (("rotated-dimensions-whole", "--whole"), ("rotated-dimensions-split", "--split"))
+    whole, split = (json.loads(run(capsys, *words, *case)[1]) for case in cases)
     assert (whole["completion_time"], split["completion_time"]) == (14, 8)
 
 
@@ -166,9 +167,9 @@ def test_tables_print_and_give_json(capsys, command):
 def test_algorithms_of_a_network(capsys):
     status, out, _ = run(capsys, "algorithms", "star:4", "--json")
     assert status == 0
-    covering = {row["task"] for row in json.loads(out)}
-    assert "multinode-broadcast" in covering
-    assert "partial-multinode-broadcast" not in covering
+    covering = {row["algorithm"] for row in json.loads(out)}
+    assert "translated-tree" in covering
+    assert "rotated-dimensions-whole" not in covering
 
 
 @pytest.mark.parametrize(

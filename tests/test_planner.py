@@ -13,6 +13,7 @@ import gossamer
 from gossamer import planner
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.model import Model
+from gossamer.networks.network import Network
 
 
 def test_plan_takes_objects_as_well_as_words():
@@ -49,13 +50,13 @@ def test_unknown_algorithm_lists_those_of_the_task():
 
 
 def test_reason_is_told_when_nothing_covers_the_case():
-    with pytest.raises(NotApplicableError, match="no algorithm covers partial-multinode-broadcast on star:4"):
-        gossamer.plan("star:4", "allgatherv", active=[0])
+    with pytest.raises(NotApplicableError, match=r"no algorithm covers total-exchange on edge.*: edge-colored needs an"):
+        gossamer.plan(Network("edge", 3, [0, 1, 1, 2], [1, 0, 2, 1]), "alltoall")
 
 
 def test_task_without_algorithm_points_to_its_bounds():
     with pytest.raises(NotApplicableError, match="lower bounds are known"):
-        gossamer.plan("ring:4", "permutation", destination=[1, 2, 3, 0])
+        gossamer.plan("ring:4", "one-to-many-routing", destinations=[[1], [2], [3], [0]])
 
 
 def test_invalid_schedule_is_never_reported(monkeypatch):
@@ -97,7 +98,7 @@ def test_one_node_has_nothing_to_do():
 def test_allreduce_is_a_reduce_scatter_and_an_allgather():
     plan = gossamer.plan("torus:4x4", "allreduce")
     assert plan.completion_time == 8
-    assert [p.name for p in plan.schedule.phases] == ["reduce-scatter", "multinode-broadcast"]
+    assert {p.name.split(":")[0] for p in plan.schedule.phases} == {"reduce-scatter", "multinode-broadcast"}
 
 
 @pytest.mark.parametrize(

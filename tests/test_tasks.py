@@ -23,6 +23,8 @@ from gossamer.tasks import (
     Broadcast,
     Gather,
     MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
     OneToManyRouting,
     PartialExchange,
     PartialGather,
@@ -65,6 +67,9 @@ MESSAGES = {
     Allreduce(): [(v, v, "combine", None) for v in range(3)] + [(3 + v, v, "copy", None) for v in range(3)],
     PartialMultinodeBroadcast((2, 0)): [(0, 0, "copy", None), (2, 2, "copy", None)],
     PartialReduceScatter((2, 0)): [(0, 0, "combine", None), (2, 2, "combine", None)],
+    MultipleBroadcast((2, 0, 1)): [(0, 0, "copy", None), (1, 0, "copy", None), (2, 2, "copy", None)],
+    MultipleReduce((0, 1, 1)): [(0, 1, "combine", None), (1, 2, "combine", None)],
+    MultipleBroadcast((0, 0, 0)): [],
     TotalExchange(): [(3 * a + b, a, "move", (b,)) for a in range(3) for b in range(3) if a != b],
     PartialExchange((1,)): [(3, 1, "move", (0,)), (5, 1, "move", (2,))],
     PartialGather((1,)): [(1, 0, "move", (1,)), (7, 2, "move", (1,))],
@@ -126,6 +131,7 @@ DUALS = {
     "scatter": "gather",
     "multinode-broadcast": "reduce-scatter",
     "partial-multinode-broadcast": "partial-reduce-scatter",
+    "multiple-broadcast": "multiple-reduce",
     "total-exchange": "total-exchange",
     "partial-exchange": "partial-gather",
     "permutation": "permutation",
@@ -223,6 +229,8 @@ def test_descriptions_are_for_people():
     assert TotalExchange().describe() == "total-exchange"
     assert Scatter(2).describe() == "scatter (root 2)"
     assert PartialExchange([4, 1]).describe() == "partial-exchange (active: 2 nodes)"
+    assert MultipleBroadcast([4, 0, 1]).describe() == "multiple-broadcast (5 messages of 2 nodes)"
+    assert MultipleReduce([3, 0, 1]).describe() == "multiple-reduce (4 messages of 2 nodes)"
 
 
 def test_any_iterable_of_integers_will_do():
@@ -255,6 +263,13 @@ BAD = [
     (lambda: PartialMultinodeBroadcast(["x"]), "the active node must be a node number, got 'x'"),
     (lambda: PartialMultinodeBroadcast("12"), "the active nodes must be a list, got '12'"),
     (lambda: PartialReduceScatter(3), "the active nodes must be a list, got 3"),
+    (lambda: MultipleBroadcast(5), "the counts must be a list, got 5"),
+    (lambda: MultipleReduce([1, 0.5]), "a count must be a whole number, got 0.5"),
+    (lambda: MultipleReduce([1, -2]), "the count of node 1 is -2; a node has 0 messages or more"),
+    (
+        lambda: MultipleBroadcast([2**31, 0]),
+        "the counts add up to 2,147,483,648 messages; at most 2,147,483,647 are allowed",
+    ),
     (lambda: Permutation(5), "the destinations must be a list, got 5"),
     (lambda: Permutation([0, 1.5]), "the destination must be a node number, got 1.5"),
     (lambda: Permutation([1, -2]), "the destination of node 1 is -2; use a node number, or -1 for no message"),
@@ -272,6 +287,7 @@ MISFITS = [
     (PartialGather([-1, 2]), "active node -1 is outside 0..2 of array:3"),
     (Permutation([1, 0]), "the permutation lists 2 nodes; array:3 has 3"),
     (Permutation([1, 0, 3]), "the destination of node 2 is 3, outside 0..2 of array:3"),
+    (MultipleBroadcast([1, 0]), "the counts list 2 nodes; array:3 has 3"),
     (OneToManyRouting([[1], [0]]), "the destination sets list 2 nodes; array:3 has 3"),
     (OneToManyRouting([[1], [0], [3]]), "a destination of node 2 is 3, outside 0..2 of array:3"),
     (OneToManyRouting([[-1], [0], []]), "a destination of node 0 is -1, outside 0..2 of array:3"),

@@ -16,7 +16,8 @@ from gossamer.version import __version__
 
 if TYPE_CHECKING:
     from gossamer.algorithms import ALGORITHMS
-    from gossamer.bounds import Bound, bounds
+    from gossamer.bounds import Bound
+    from gossamer.bounds import bounds as lower_bounds
     from gossamer.errors import GossamerError
     from gossamer.model import Model
     from gossamer.networks.network import Network
@@ -38,15 +39,18 @@ _HOME = {
     "Schedule": "gossamer.schedules",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
-    "bounds": "gossamer.bounds",
     "buffer_peak": "gossamer.schedules",
     "load": "gossamer.schedules",
+    "lower_bounds": "gossamer.bounds",
     "network": "gossamer.networks.spec",
     "plan": "gossamer.planner",
     "save": "gossamer.schedules",
     "task": "gossamer.tasks",
     "verify": "gossamer.schedules",
 }
+
+# a package keeps the name of its folder, so its chief function has another one here
+_NAMED = {"lower_bounds": "bounds"}
 
 __all__ = [
     "ALGORITHMS",
@@ -61,9 +65,9 @@ __all__ = [
     "Symmetry",
     "Task",
     "__version__",
-    "bounds",
     "buffer_peak",
     "load",
+    "lower_bounds",
     "network",
     "plan",
     "save",
@@ -75,7 +79,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    value = getattr(importlib.import_module(_HOME[name]), _NAMED.get(name, name))
     globals()[name] = value
     return value
 

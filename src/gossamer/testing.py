@@ -62,7 +62,13 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
         "active": [(0,), tuple(range(n)), tuple(sorted(draw.choice(n, (n + 1) // 2, replace=False).tolist()))],
         "destination": [tuple(draw.permutation(n).tolist()), tuple(range(n - 1, -1, -1))],
         "destinations": [tuple((u,) if u % 2 else () for u in range(n))],
+        "counts": [(1,) * n, tuple(draw.integers(0, 4, n).tolist()), (0,) * (n - 1) + (3,)],
     }
+    sources, targets = (np.sort(draw.choice(n, (n + 1) // 2, replace=False)) for _ in range(2))
+    for ends in (np.arange(sources.size), targets):  # packing, and monotone routing
+        destination = np.full(n, -1)
+        destination[sources] = ends
+        fields["destination"].append(tuple(destination.tolist()))
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     if not names:
         yield kind()

@@ -9,7 +9,7 @@ from gossamer import Model, Network, Schedule
 from gossamer.tasks import COMBINE, COPY, MOVE, Task
 
 
-class Undecided(Exception):
+class UndecidedError(Exception):
     """The solver found no answer within its limit."""
 
 
@@ -52,7 +52,9 @@ def schedule_within(network: Network, task: Task, model: Model, slots: int, part
                 for t in range(slots):
                     held = (v == origin) + total(range(t), into[v], p) - total(range(t), out[v], p)
                     m.add(total([t], out[v], p) <= held)
-                m.add((v == origin) + total(range(slots), into[v], p) - total(range(slots), out[v], p) == (v in targets))
+                m.add(
+                    (v == origin) + total(range(slots), into[v], p) - total(range(slots), out[v], p) == (v in targets)
+                )
             elif kind == COPY:
                 m.add(total(range(slots), into[v], p) <= int(v != origin))
                 if v in targets and v != origin:
@@ -88,7 +90,7 @@ def schedule_within(network: Network, task: Task, model: Model, slots: int, part
     if status == cp_model.INFEASIBLE:
         return None
     if status == cp_model.UNKNOWN:
-        raise Undecided
+        raise UndecidedError
     assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     hops = sorted(key for key, used in x.items() if solver.value(used))
     columns = list(zip(*hops, strict=True)) or [[], [], []]

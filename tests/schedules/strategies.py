@@ -16,6 +16,8 @@ from gossamer.networks import Network
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
 from gossamer.tasks import (
     TASKS,
+    MultipleBroadcast,
+    MultipleReduce,
     OneToManyRouting,
     PartialExchange,
     PartialGather,
@@ -69,6 +71,8 @@ def tasks(draw, network: Network, names: tuple[str, ...] = tuple(TASKS)) -> Task
     kind = TASKS[draw(st.sampled_from(names))]
     if kind in (PartialMultinodeBroadcast, PartialReduceScatter, PartialExchange, PartialGather):
         return kind(draw(st.sets(st.integers(0, n - 1), min_size=1)))
+    if kind in (MultipleBroadcast, MultipleReduce):
+        return kind(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     if kind is Permutation:
         targets = draw(st.permutations(range(n)))
         return Permutation([v if draw(st.integers(0, 4)) else -1 for v in targets])

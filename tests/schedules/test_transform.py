@@ -219,6 +219,7 @@ def test_renaming_by_an_isomorphism_keeps_verdict_and_time(sides, name, seed, ch
     fields = {
         "root": {"root": rng.randrange(n)},
         "active": {"active": rng.sample(range(n), 3)},
+        "counts": {"counts": [rng.randrange(3) for _ in range(n)]},
         "destination": {"destination": rng.sample(range(n), n)},
         "destinations": {"destinations": [[v] if v % 3 else [] for v in rng.sample(range(n), n)]},
     }

@@ -236,27 +236,21 @@ def expanded(schedule: Schedule) -> Schedule:
     symmetry, network = schedule.symmetry, schedule.network
     if symmetry is None:
         return schedule
-    group, table = network.group, schedule.packets
-    hops, rows = [], [None] * (table.count * symmetry.order)
+    group, table, count = network.group, schedule.packets, symmetry.order
+    hops, rows = [], [()] * (table.count * count)
     for i, h in enumerate(symmetry.elements.tolist()):
 
         def image(x, h=h):
             return group.compose(h, x)
 
         numbers = schedule.task.renamed_ids(network, table.message, image).tolist()
-        rows[i :: symmetry.order] = zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True)
+        rows[i::count] = zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True)
         for t, e, p in zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True):
             u = int(network.link_source[e])
             generator = e - int(network.first_link[u])
             link = int(network.first_link[int(image(u))]) + generator
-            hops.append((t, link, CONTROL if p == CONTROL else p * symmetry.order + i))
+            hops.append((t, link, CONTROL if p == CONTROL else p * count + i))
     hops.sort(key=lambda hop: hop[0])
-    columns = list(zip(*hops, strict=True)) if hops else ([], [], [])
-    origin, message, part = list(zip(*rows, strict=True)) if rows else ([], [], [])
-    return schedule.replace(
-        slot=columns[0],
-        link=columns[1],
-        packet=columns[2],
-        packets=Packets(origin, message, part),
-        symmetry=None,
-    )
+    slot, link, packet = zip(*hops, strict=True) if hops else ([], [], [])
+    packets = Packets(*zip(*rows, strict=True)) if rows else Packets([], [], [])
+    return schedule.replace(slot=slot, link=link, packet=packet, packets=packets, symmetry=None)

@@ -8,15 +8,22 @@ from __future__ import annotations
 from gossamer.algorithms.algorithm import Algorithm, allreduce_from, dual
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
+from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAST_FAT_TREES, UP_FIRST
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
+from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST, ROTATED_MULTINODE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
+from gossamer.algorithms.routing import ROUTING
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
+from gossamer.algorithms.total_exchange.fat_trees import TOTAL_EXCHANGE_FAT_TREES
 from gossamer.tasks import (
     Broadcast,
     Gather,
     MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
     PartialExchange,
     PartialGather,
     PartialMultinodeBroadcast,
@@ -33,24 +40,34 @@ _FORWARD: tuple[Algorithm, ...] = (
     *BROADCAST,
     *SCATTER,
     *MULTINODE_BROADCAST_CAYLEY,
+    *MULTINODE_BROADCAST_FAT_TREES,
     FOLDED_TREE,
     ROTATED_QUADRANT,
     ROTATED_QUADRANT_ON_ARRAY,
     *PARTIAL_MULTINODE_BROADCAST,
     *ROTATED_MULTINODE_BROADCAST,
+    *GREEDY_FLOODING,
+    *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,
+    *TOTAL_EXCHANGE_FAT_TREES,
+    *ROUTING,
 )
+
+_ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
+"""Algorithms in which nodes receive freely and send one packet: reversed, they obey no model."""
 
 _DUAL: dict[type[Task], type[Task]] = {
     Broadcast: Reduce,
     Scatter: Gather,
     MultinodeBroadcast: ReduceScatter,
     PartialMultinodeBroadcast: PartialReduceScatter,
+    MultipleBroadcast: MultipleReduce,
     PartialExchange: PartialGather,
 }
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     *_FORWARD,
+    *_ONE_WAY,
     *(dual(a, _DUAL[a.task]) for a in _FORWARD if a.task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if a.task is MultinodeBroadcast),
 )

@@ -12,16 +12,16 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand
+from gossamer.bounds.demands import Counts, Demand, HubDemand
 from gossamer.bounds.metric import MAX_SEARCHES, at_least
 from gossamer.bounds.problem import Problem, quantity
 
-__all__ = ["broadcast_bounds", "doubling_time", "tree_time"]
+__all__ = ["MAX_DEPTH", "Case", "broadcast_bounds", "doubling_time", "spread_cases", "tree_time"]
 
 MAX_DEPTH = 2000
 """Trees deeper than this are left to the distance bound."""
 
-_Case = tuple[int, Counts, Counts | None]
+Case = tuple[int, Counts, Counts | None]
 """A hub, how many nodes at each distance its message must reach, and which ones (None: all terminals)."""
 
 _MESSAGES = 16
@@ -32,11 +32,17 @@ def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
     """Yield the doubling bound of a message, and on a tree the exact time of its broadcast."""
     if not problem.whole:
         return
+    for demand, cases in spread_cases(problem):
+        yield from _spread(problem, demand.what, demand.outward, cases)
+
+
+def spread_cases(problem: Problem) -> Iterator[tuple[Demand, list[Case]]]:
+    """Yield each demand whose messages spread, one node a step from each node, with the messages to look at."""
     for demand in problem.demands:
         fan_limited = problem.send_limited if demand.outward else problem.receive_limited
         if not demand.shared or not fan_limited:
             continue
-        cases: list[_Case]
+        cases: list[Case]
         if isinstance(demand, HubDemand):
             hubs = problem.hubs(demand)
             far = problem.metric.eccentricities(hubs, not demand.outward)
@@ -51,10 +57,10 @@ def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
                 (v, np.bincount(np.append(problem.metric.between(np.full(t.size, v), t), 0)).astype(np.int64), t)
                 for v, t in zip(starts, targets, strict=True)
             ]
-        yield from _spread(problem, demand.what, demand.outward, cases)
+        yield demand, cases
 
 
-def _spread(problem: Problem, what: str, outward: bool, cases: list[_Case]) -> Iterator[Bound]:
+def _spread(problem: Problem, what: str, outward: bool, cases: list[Case]) -> Iterator[Bound]:
     verb = "reach" if outward else "come from"
     way = "passing it on once a step" if outward else "taking in one a step"
     doubling = max((*doubling_time(profile), node) for node, profile, _ in cases)

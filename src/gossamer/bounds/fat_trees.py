@@ -3,11 +3,15 @@
 A message that climbs out of a subtree of height i-1 takes i-1 hops to its root, one over the branch, and at least i
 more to another leaf: m messages over a branch of capacity c take ceil(m/c) + 2i-1 steps. Where nodes send one packet
 a slot, a routing node of level i that must send m of them takes as long, with capacity 1.
+
+In a total exchange the time on the way counts too. A leaf sends and receives at most c_1 packets a step, so the
+departures have an earliest and the arrivals a latest sum; what lies between must hold the ways of all messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +19,7 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand
 from gossamer.bounds.problem import Problem, quantity
 
-__all__ = ["branch_bounds", "routing_node_bounds"]
+__all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]
 
 
 def _hubs(demand: HubDemand, leaves: int) -> Counts:
@@ -104,3 +108,96 @@ def _loads(problem: Problem, demand: HubDemand, level: int) -> Iterator[tuple[in
         yield int(into.max()), demand.outward, level + k * (level - 1)
     if trunk and level == levels.height:
         yield demand.hubs.size, not demand.outward, 2 * level - 1
+
+
+def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1) -> int:
+    """Return the least T with ``(c*T - n + 1) * floor((T-1) / (P-1)) >= n - k**(h-i)``, ``P = 2(h-i+1)``; h >= 1.
+
+    Parameters
+    ----------
+    arity, height : int
+        k and h; ``n = k**h``.
+    level : int
+        i in 1..h: messages between the ``k**i`` subtrees of height h-i count as long.
+    leaf_capacity : int
+        c, what a leaf sends, and receives, at most in a step.
+
+    Notes
+    -----
+    No total exchange takes fewer steps. A leaf has ``cT - n + 1`` holes, receptions that it could have but
+    has not. By step t all leaves together have sent at most as many long messages as they have had holes, H(t), and
+    received long messages, E(t): first hops and receptions are both at most ``c*n*t``, and no more short messages
+    were received than sent. A message received by step t was sent by step t-P+1. So ``sent(t) <= H(t) +
+    sent(t-P+1)``, and by step T-P+1, when all of the ``n*(n - k**(h-i))`` long messages are on their way, this has
+    been used ``floor((T-1)/(P-1))`` times. The source
+    counts with P for P-1.
+
+    References
+    ----------
+    Seed 004, (6.6), (6.7) and Theorem 6.10; its digest, 9.11.
+
+    Examples
+    --------
+    >>> [least_with_holes(4, 2, 1), least_with_holes(2, 6, 1), least_with_holes(2, 6, 3)]
+    [18, 69, 70]
+    """
+    n, way = arity**height, 2 * (height - level + 1)
+    time: int = max(way, -(-(n - 1) // leaf_capacity))
+    while (leaf_capacity * time - n + 1) * ((time - 1) // (way - 1)) < n - arity ** (height - level):
+        time += 1
+    return time
+
+
+def least_with_ways(arity: int, height: int, leaf_capacity: int = 1) -> int:
+    """Return the least T that leaves room for the ways of all messages of a total exchange, for h >= 1.
+
+    Parameters
+    ----------
+    arity, height : int
+        k and h; ``n = k**h``.
+    leaf_capacity : int
+        c, what a leaf sends, and receives, at most in a step.
+
+    Notes
+    -----
+    Let F be the sum of the first steps in which a leaf can send its n-1 messages, c a step. The steps in which
+    they arrive have at most the sum ``(n-1) * (T+1) - F``, and a message that goes d hops arrives at least d-1 steps
+    after the one in which it leaves. With D the sum of the distances from a leaf, ``(n-1) * (T+1) - 2F >= D - (n-1)``.
+    For ``c = 1`` this is ``T >= n - 2 + D/(n-1)``, the average distance: ``n + 2h - 2`` for k >= 3, ``n + 2h - 3`` for
+    k = 2 and h >= 3. With exponential capacities the phases of seed 004, 6.3.3, take ``n + 2h - 2``.
+
+    Examples
+    --------
+    >>> [least_with_ways(k, h) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
+    [6, 11, 21, 11, 31, 18]
+    """
+    k, n = arity, arity**height
+    full, rest = divmod(n - 1, leaf_capacity)
+    first = leaf_capacity * full * (full + 1) // 2 + rest * (full + 1)
+    least: int = -(-(_distances(k, height) + 2 * first) // (n - 1)) - 2
+    return least
+
+
+def _distances(arity: int, height: int) -> int:
+    """Return the sum of the distances from a leaf to all others."""
+    return sum(2 * i * (arity**i - arity ** (i - 1)) for i in range(1, height + 1))
+
+
+def leaf_bounds(problem: Problem) -> Iterator[Bound]:
+    """Yield two bounds on a total exchange in a fat tree from the time that messages are on their way."""
+    levels, demands = problem.network.levels, problem.hub_demands
+    if levels is None or not problem.whole or len(demands) != 1 or demands[0].shared or not demands[0].everywhere:
+        return
+    k, h, n = levels.arity, levels.height, demands[0].terminal_count
+    capacity = 1 if problem.limited else levels.capacities[0]
+    text = (
+        f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
+        f"and its messages go {_distances(k, h):,} hops in all"
+    )
+    yield Bound("time on the way", Fraction(least_with_ways(k, h, capacity)), text, "load", "gossamer")
+    steps, level = max((least_with_holes(k, h, i, capacity), -i) for i in range(1, h + 1))
+    text = (
+        f"{quantity(n - k ** (h + level), 'message')} of each leaf need {2 * (h + level + 1)} steps or more, and in "
+        f"{steps - 1} steps each leaf misses only {quantity(max(capacity * (steps - 1) - n + 1, 0), 'reception')}"
+    )
+    yield Bound("idle leaves", Fraction(steps), text, "load", "Dimakopoulos 1996, Theorem 6.10, with (6.6) corrected")

@@ -88,8 +88,6 @@ def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bo
 
 def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:
     """Choose the nodes to refine: those that have most to do for their links, then those furthest from others."""
-    if demand.shared and demand.outward != incoming:
-        return []  # the hub's own message alone: its distance bound says it all
     by_row = not demand.everywhere and demand.outward == incoming  # needs distances to hubs, not a profile
     limit = MAX_SEARCHES
     if by_row:
@@ -109,10 +107,12 @@ def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios
 
 def _refined(problem: Problem, demand: HubDemand, node: int, capacity: int, incoming: bool) -> _Found:
     """Return max over d of d-1 + ceil(R_d/capacity) at a node."""
-    if demand.everywhere or demand.outward != incoming:
-        far = at_least(problem.metric.profile(node, incoming))
-    else:
+    if demand.outward == incoming and not demand.everywhere:
         far = at_least(np.bincount(problem.metric.row(node, incoming)[demand.hubs]))
+    else:
+        far = at_least(problem.metric.profile(node, incoming))
+        if demand.outward != incoming and demand.shared:  # each message of the hub goes all the way
+            far[:] = demand.handled(np.array([node]), incoming)
     if far.size < 2:
         return _Found(Fraction(0), node, 0, 1)
     times = np.arange(far.size - 1) - (-far[1:] // capacity)

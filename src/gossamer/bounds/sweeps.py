@@ -168,5 +168,8 @@ def _text(
         sizes = f"{near} | {total - inside * copies:,} nodes" if copies == 1 else f"{near}, in all {copies:,} copies"
         return f"{sizes}, {across}: {what} must {verb}"
     low, high = (cut.low, cut.high) if upward else (size - 1 - cut.low, size - 1 - cut.high)
-    here, there = (f"within {low}", f"at least {high}") if upward else (f"at least {low}", f"within {high}")
-    return f"{what} must get from {here} hops {where}of node {start} to {there} hops of it, {across}"
+    near, far = ("at most", "at least") if upward else ("at least", "at most")
+    return (
+        f"{what} must get from nodes {near} {quantity(low, 'hop')} {where}from node {start} to nodes {far} "
+        f"{quantity(high, 'hop')} from it, {across}"
+    )

@@ -11,12 +11,13 @@ from gossamer.bounds.broadcasts import broadcast_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.distances import distance_bounds
-from gossamer.bounds.fat_trees import branch_bounds, routing_node_bounds
+from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.ports import port_bounds
 from gossamer.bounds.problem import Problem
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
+from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -45,12 +46,14 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     port_bounds,
     distance_bounds,
     broadcast_bounds,
+    spread_bounds,
     load_bounds,
     cut_bounds,
     box_bounds,
     sweep_bounds,
     cut_node_bounds,
     branch_bounds,
+    leaf_bounds,
     separator_bounds,
     routing_node_bounds,
     _sequences,

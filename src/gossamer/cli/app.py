@@ -48,7 +48,7 @@ Active = Annotated[
     typer.Option(help="Active nodes: a file (text, .npy, .mtx), numbers 0,5,7, random:M, or all.", metavar="SET"),
 ]
 Counts = Annotated[
-    Optional[str],
+    str | None,
     typer.Option(help="Messages that each node broadcasts: a file (text, .npy) or numbers 2,0,1.", metavar="LIST"),
 ]
 Destinations = Annotated[
@@ -152,6 +152,20 @@ def draw(
     from gossamer.cli import files
 
     files.draw(file, output, kind.value)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="What to reproduce: varvarigos-bertsekas.", metavar="NAME")],
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw the source's curves to this .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Reproduce a paper's tables: claimed, measured, bound."""
+    from gossamer.cli import reproducing
+
+    reproducing.reproduce(name, figure, json)
 
 
 @app.command()

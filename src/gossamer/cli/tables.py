@@ -63,20 +63,12 @@ def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None
 
 
 def _covering(network: str, ports: str, split: bool) -> list[Any]:
-    """Return the algorithms that cover some task of their kind on the network (roots and active sets at node 0)."""
-    import dataclasses
-
+    """Return the algorithms that cover some small task of their kind on the network."""
     from gossamer.algorithms import ALGORITHMS
     from gossamer.model import Model
     from gossamer.networks.spec import network as parse_network
+    from gossamer.testing import tasks_of
 
     net = parse_network(network)
     model = Model(ports=ports, split=split)  # type: ignore[arg-type]
-    sample: dict[str, Any] = {"active": (0,), "destination": tuple(range(net.terminal_count))}
-    covering = []
-    for a in ALGORITHMS:
-        names = [f.name for f in dataclasses.fields(a.task)]  # type: ignore[arg-type]
-        task = a.task(**{n: sample[n] for n in names if n in sample})
-        if a.covers(net, task, model):
-            covering.append(a)
-    return covering
+    return [a for a in ALGORITHMS if any(a.covers(net, task, model) for task in tasks_of(a.task, net))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from gossamer.writing import whole_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "KINDS", "draw"]
+__all__ = ["FORMATS", "KINDS", "draw", "picture_format", "write_picture"]
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
@@ -63,24 +63,50 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
     >>> path.read_text().startswith("<?xml")
     True
     """
+    if kind not in KINDS:
+        hint = nearest(str(kind), KINDS)
+        raise FileFormatError(
+            f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
+        )
+    suffix = picture_format(path)
+    if isinstance(dpi, bool) or not isinstance(dpi, int | float) or not 20 <= dpi <= 1200:
+        raise FileFormatError(f"dpi must be 20..1200 pixels per inch, got {dpi!r}")
+    verify(schedule).raise_if_invalid()
+    title = f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
+    write_picture(lambda: _figure(schedule, kind), path, suffix, title, dpi)
+
+
+def picture_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that a picture file's suffix names.
+
+    Raises
+    ------
+    FileFormatError
+        If it is none of `FORMATS`.
+
+    Examples
+    --------
+    >>> picture_format("load.SVG")
+    'svg'
+    """
     target = Path(path)
     suffix = target.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         given = f"the suffix {target.suffix!r}" if target.suffix else "no suffix"
         allowed = ", ".join(f".{f}" for f in FORMATS)
         raise FileFormatError(f"{str(target)!r} has {given}; a picture is one of {allowed}")
-    if kind not in KINDS:
-        hint = nearest(str(kind), KINDS)
-        raise FileFormatError(
-            f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
-        )
-    if isinstance(dpi, bool) or not isinstance(dpi, int | float) or not 20 <= dpi <= 1200:
-        raise FileFormatError(f"dpi must be 20..1200 pixels per inch, got {dpi!r}")
-    verify(schedule).raise_if_invalid()
+    return suffix
+
+
+def write_picture(
+    make: Callable[[], Figure], path: str | os.PathLike[str], suffix: str, title: str, dpi: float = 160
+) -> None:
+    """Make a figure under our own settings and write it, whole or not at all; the same figure is the same file."""
+    undated: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     with _settings():
-        figure = _figure(schedule, kind)
-        with whole_file(target) as part:
-            figure.savefig(part, format=suffix, dpi=dpi, metadata=_metadata(schedule, kind, suffix))
+        figure = make()
+        with whole_file(path) as part:
+            figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
 
 
 def _figure(schedule: Schedule, kind: str) -> Figure:
@@ -115,9 +141,3 @@ def _settings() -> Iterator[None]:
     with style.context("default"), matplotlib.rc_context({"svg.hashsalt": "gossamer"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
-
-
-def _metadata(schedule: Schedule, kind: str, suffix: str) -> dict[str, str | None]:
-    """Return what the file says about itself; no date, so that the same picture is the same file."""
-    undated: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    return {"Title": f"{kind}: {schedule.task.describe()} on {schedule.network.spec}", **undated[suffix]}

@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from gossamer.algorithms.multinode_broadcast.rotation import RotatedClass, links_along, rotations
+from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots, subphase_slots, write_rounds
 from gossamer.model import Model
 from gossamer.networks import array, hypercube, ring, torus

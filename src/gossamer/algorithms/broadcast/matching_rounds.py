@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, send_down
@@ -17,10 +18,15 @@ from gossamer.tasks import Broadcast, Task
 
 __all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree", "quick_bound"]
 
-EFFORT = 30_000_000
-"""Links looked at in all trials together, roughly: a few seconds."""
+EFFORT = 10_000_000
+"""Nodes and links in all trials together, roughly: a few seconds."""
 
-TRIALS = 200
+TRIALS = 400
+PATIENCE = 80
+"""After so many trials the weights start again from the distances."""
+
+NOISE = (0.4, 1.0, 0.7, 1.4)
+"""How many slots the noise of a trial can make up for, in turn."""
 
 
 def quick_bound(network: Network, root: int) -> int:
@@ -59,8 +65,8 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     from the furthest, the nodes whose subtrees need most choose their parents first. The others come from broadcasts
     in rounds: in each slot the heaviest set of uninformed nodes that a matching with informed nodes allows (found
     greedily with augmenting paths; such sets form a matroid) is informed. The weight of a node is what its subtree
-    needed in an earlier tree, or its distance from the furthest node beyond it, with some noise. Every tree is then served
-    in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`. O(slots + L + N log N) for each tree,
+    needed in the fastest tree so far, at first its distance from the furthest node beyond it, with some noise. Every
+    tree is then served in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`. O(slots + L + N log N) for each tree,
     and more where augmenting paths are long.
 
     References
@@ -89,34 +95,30 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     search = network.breadth_first(root)
     beyond = _beyond(network, search.distance)
     draw = np.random.default_rng(seed)
-    trials = max(3, min(TRIALS, EFFORT // (network.link_count + n)))
-    weights = [needed.astype(float), beyond]
-    for trial in range(trials):
-        if time <= least:
-            break
+    beyond = _beyond(network, search.distance)
+    for trial in range(max(3, min(TRIALS, EFFORT // (network.link_count + n)))):
         parent_link = np.full(n, -1, np.int32)
-        if trial == 0 or trial % 8 == 7:
-            key = draw.random(n) * 0.5
+        if trial % PATIENCE == 0:
+            weight, current = beyond, n
+        if trial == 0:
             _kernels.layered_parents(
-                search.order, search.distance, into_first, into, source, key, parent_link
+                search.order, search.distance, into_first, into, source, draw.random(n) / 2, parent_link
             )
         else:
-            noise = draw.random(n) * (0.01, 1.0, 2.0, 0.5)[trial % 4]
-            reached = np.full(n, -1, np.int32)
+            noise = draw.random(n) * NOISE[trial % len(NOISE)]
+            informed = np.full(n, -1, np.int32)
             _kernels.spread(
                 root, network.terminal_count, network.first_link, target, source, into_first, into,
-                weights[trial % len(weights)] + noise, reached, parent_link,
+                weight + noise, informed, parent_link,
             )  # fmt: skip
         tree = _tree(network, root, parent_link)
         needed = one_port_times(tree)[0]
-        weight = needed.astype(float)
         if needed[root] < time:
             best, time = tree, int(needed[root])
-            weights = [weight, beyond, weight]
-        elif len(weights) == 3:
-            weights[2] = weight
-        else:
-            weights.append(weight)
+        if time <= least:
+            break
+        if needed[root] <= current and trial:
+            weight, current = needed.astype(np.float64), int(needed[root])
     return best
 
 
@@ -126,7 +128,7 @@ def _tree(network: Network, root: int, parent_link: IntArray) -> RootedTree:
     return tree if network.terminal_count == network.node_count else pruned(tree)
 
 
-def _beyond(network: Network, distance: IntArray) -> np.ndarray:
+def _beyond(network: Network, distance: IntArray) -> npt.NDArray[np.float64]:
     """Return how many more hops shortest paths from the root through each node can have, float64[N]."""
     height = np.zeros(network.node_count)
     forward = np.flatnonzero(distance[network.link_target] == distance[network.link_source] + 1)

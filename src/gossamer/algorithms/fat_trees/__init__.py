@@ -51,7 +51,8 @@ class Spans:
     def node(self, level: int, place: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the numbers of the nodes at places, counted from the left, of a level."""
         levels = levels_of(self.network)
-        return place + sum(levels.arity ** (levels.height - i) for i in range(level))
+        first: int = sum(levels.arity ** (levels.height - i) for i in range(level))
+        return place + first
 
     @cached_property
     def size(self) -> IntArray:
@@ -117,7 +118,7 @@ def by_slot(rows: Sequence[tuple[npt.NDArray[Any], ...]]) -> Hops:
     return slot[order], link[order], packet[order]
 
 
-def serve_queues(network: Network, waiting: npt.NDArray[np.int32], destination: IntArray | None, one_send: bool) -> Hops:
+def serve_queues(network: Network, waiting: IntArray, destination: IntArray | None, one_send: bool) -> Hops:
     """Run the tree: every link has a first-in first-out queue, and nodes pass on what comes as soon as they may.
 
     Parameters
@@ -156,23 +157,25 @@ def serve_queues(network: Network, waiting: npt.NDArray[np.int32], destination: 
         queue[up[:, None] + np.arange(waiting.shape[1])] = waiting
         tail[network.first_link[:leaves]] += waiting.shape[1]
     slot, link, packet = (np.empty(queue.size, np.int32) for _ in range(3))
+    routed = np.zeros(0, np.int32) if destination is None else destination
     _kernels.serve_queues(
         network.first_link, network.link_target, network.reverse_link, network.link_capacity, leaves,
-        levels_of(network).arity, spans.first, spans.size, np.zeros(0, np.int32) if destination is None else destination, one_send,
-        start, tail, queue, slot, link, packet,
+        levels_of(network).arity, spans.first, spans.size, routed, one_send, start, tail, queue, slot, link, packet,
     )  # fmt: skip
     return slot, link, packet
 
 
-def exchange_paths(network: Network, start: npt.NDArray[np.int64]) -> Hops:
-    """Return the hops of a total exchange in which no packet waits on its way.
+def exchange_paths(network: Network, start: npt.NDArray[np.int64], rest: npt.NDArray[np.int64] | None = None) -> Hops:
+    """Return the hops of a total exchange in which packets wait nowhere but where they turn downwards.
 
     Parameters
     ----------
     network : Network
         A fat tree of n leaves.
-    start : int64[n*(n-1)]
-        The slot in which each packet leaves its leaf, by origin and then by destination.
+    start : int64[n, n]
+        The slot in which each leaf (row) sends to each (column). The diagonal means nothing.
+    rest : int64[n, n], optional
+        Slots that the packets wait at the lowest common ancestor of origin and destination. Default: 0.
 
     Returns
     -------
@@ -185,16 +188,18 @@ def exchange_paths(network: Network, start: npt.NDArray[np.int64]) -> Hops:
     """
     from gossamer.algorithms.fat_trees import _kernels
 
-    spans = Spans(network)
-    n, k = network.terminal_count, levels_of(network).arity
-    leaf = np.arange(n)
+    spans, levels = Spans(network), levels_of(network)
+    n, k = network.terminal_count, levels.arity
+    leaf, others = np.arange(n), ~np.eye(n, dtype=bool)
     hops = np.zeros((n, n), np.int64)
-    for i in range(levels_of(network).height):
+    for i in range(levels.height):
         hops += 2 * (leaf[:, None] // k**i != leaf // k**i)
-    hops = hops[~np.eye(n, dtype=bool)]
+    hops, start = hops[others], start[others]
+    rest = np.zeros_like(start) if rest is None else rest[others]
     slot, link, packet = (np.empty(int(hops.sum()), np.int32) for _ in range(3))
-    room = np.zeros(int((start + hops).max(initial=0)) + 1, np.int64)
+    room = np.zeros(int((start + rest + hops).max(initial=0)) + 1, np.int64)
     _kernels.exchange_paths(
-        network.first_link, network.link_target, n, k, spans.first, spans.size, start, hops, room, slot, link, packet
-    )
+        network.first_link, network.link_target, n, k, spans.first, spans.size,
+        start, rest, hops, room, slot, link, packet,
+    )  # fmt: skip
     return slot, link, packet

@@ -24,7 +24,7 @@ def serve_queues(
 ):  # fmt: skip
     """Fill the columns slot by slot; see `gossamer.algorithms.fat_trees.serve_queues`.
 
-    The queue of link l is ``queue[head[l]:tail[l]]``; `head` and `tail` int64[L] advance in place. `destination` is
+    The queue of link e is ``queue[head[e]:tail[e]]``; `head` and `tail` int64[L] advance in place. `destination` is
     empty where every packet goes to all leaves.
     """
     nodes = first_link.size - 1
@@ -51,11 +51,11 @@ def serve_queues(
                 if chosen < 0:
                     continue
                 a, b = chosen, chosen + 1
-            for l in range(a, b):
-                most = 1 if one_send else link_capacity[l]
-                for i in range(head[l], min(head[l] + most, tail[l])):
-                    slot[rows], link[rows], packet[rows] = t, l, queue[i]
-                    head[l] += 1
+            for e in range(a, b):
+                most = 1 if one_send else link_capacity[e]
+                for i in range(head[e], min(head[e] + most, tail[e])):
+                    slot[rows], link[rows], packet[rows] = t, e, queue[i]
+                    head[e] += 1
                     rows += 1
         for row in range(begin, rows):  # what came in this slot can leave in the next
             v = link_target[link[row]]
@@ -63,27 +63,30 @@ def serve_queues(
             if v < leaves:
                 continue
             if destination.size:
-                l = _toward(first_link, arity, first, size, v, destination[p])
-                queue[tail[l]] = p
-                tail[l] += 1
+                e = _toward(first_link, arity, first, size, v, destination[p])
+                queue[tail[e]] = p
+                tail[e] += 1
                 continue
-            for l in range(first_link[v], first_link[v + 1]):
-                if l != reverse_link[link[row]]:
-                    queue[tail[l]] = p
-                    tail[l] += 1
+            for e in range(first_link[v], first_link[v + 1]):
+                if e != reverse_link[link[row]]:
+                    queue[tail[e]] = p
+                    tail[e] += 1
         t += 1
 
 
 @njit(cache=True, nogil=True)
-def exchange_paths(first_link, link_target, leaves, arity, first, size, start, hops, room, slot, link, packet):
-    """Write the hops of packets that leave in slot `start` and move on in every slot, sorted by slot.
+def exchange_paths(first_link, link_target, leaves, arity, first, size, start, rest, hops, room, slot, link, packet):
+    """Write the hops of packets that leave in slot `start` and wait `rest` slots where they turn, sorted by slot.
 
     Packets go from each leaf to each other one, by origin and then by destination; `hops` int64[P] is the length of
     their paths. `room` int64[slots+1] must be zero.
     """
     for p in range(start.size):
+        turn = start[p] + hops[p] // 2
         room[start[p]] += 1
-        room[start[p] + hops[p]] -= 1
+        room[turn] -= 1
+        room[turn + rest[p]] += 1
+        room[start[p] + rest[p] + hops[p]] -= 1
     begin, active = 0, 0
     for t in range(room.size):  # from packets that start or end to the first row of each slot
         active += room[t]
@@ -94,7 +97,10 @@ def exchange_paths(first_link, link_target, leaves, arity, first, size, start, h
         b = p % (leaves - 1)
         if b >= v:
             b += 1
-        for t in range(start[p], start[p] + hops[p]):
+        for i in range(hops[p]):
+            t = start[p] + i
+            if 2 * i >= hops[p]:
+                t += rest[p]
             row = room[t]
             room[t] += 1
             slot[row], packet[row] = t, p

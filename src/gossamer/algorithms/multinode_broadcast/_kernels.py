@@ -8,29 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["rounds", "travel"]
-
-
-@njit(cache=True, nogil=True)
-def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved, links):
-    """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
-
-    Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of
-    cell ``cell[i] + k*stride[i]``. Returns the row after the last one written.
-    """
-    going = cell.size
-    k = 0
-    while going > 0 and k < hops[0]:
-        while hops[going - 1] <= k:
-            going -= 1
-        for half in range(halves):
-            for i in range(going):
-                slot[at] = first_slot + k * halves + half
-                link[at] = links[cell[i] + k * stride[i]]
-                packet[at] = moved[i] + half
-                at += 1
-        k += 1
-    return at
+__all__ = ["insert", "rounds"]
 
 
 @njit(cache=True, nogil=True)
@@ -109,3 +87,44 @@ def rounds(slot, link, packet, at, first_slot, slots, halves, node, size, origin
                         packet[at] = sources[c, 2, i] + half_down
                         at += 1
     return at
+
+
+@njit(cache=True, nogil=True)
+def insert(slot, link, packet, first, release, reach, parts, links):
+    """Broadcast along a line or ring: pass on what came in the slot before, else insert a message of one's own.
+
+    Messages ``first[u]..first[u+1]-1`` are those of node u, in their order; message m makes ``reach[w, m]`` hops in way
+    w (0 up, 1 down), its first one in slot ``release[m]`` at the earliest. With 2 parts, part w goes way w. ``links[u, w]``
+    are the links. Fills the columns, which must have a row for each hop.
+    """
+    nodes = first.size - 1
+    waiting = np.empty((2, nodes), np.int64)
+    waiting[:, :] = first[:-1]
+    passing, arriving = np.empty((2, nodes), np.int64), np.empty((2, nodes), np.int64)  # message of a packet, -1: none
+    left, still = np.zeros((2, nodes), np.int64), np.zeros((2, nodes), np.int64)  # hops that it has to go
+    passing[:, :] = -1
+    at, t = 0, 0
+    while at < slot.size:
+        arriving[:, :] = -1
+        for way in range(2):
+            for u in range(nodes):
+                m, hops = passing[way, u], left[way, u]
+                if m < 0:
+                    k = waiting[way, u]
+                    while k < first[u + 1] and reach[way, k] == 0:
+                        k += 1
+                    waiting[way, u] = k
+                    if k == first[u + 1] or release[k] > t:
+                        continue
+                    waiting[way, u] = k + 1
+                    m, hops = k, reach[way, k]
+                slot[at] = t
+                link[at] = links[u, way]
+                packet[at] = m * parts + (way if parts == 2 else 0)
+                at += 1
+                if hops > 1:
+                    v = (u + 1 - 2 * way) % nodes
+                    arriving[way, v], still[way, v] = m, hops - 1
+        passing, arriving = arriving, passing
+        left, still = still, left
+        t += 1

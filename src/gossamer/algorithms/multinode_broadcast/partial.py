@@ -16,21 +16,20 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.multinode_broadcast.packing import write_packing
+from gossamer.algorithms.routing.packing import write_packing
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
-from gossamer.algorithms.multinode_broadcast.prefix import prefix_hops, prefix_ranks
-from gossamer.algorithms.multinode_broadcast.rotation import RotatedClass, Rotation, links_along, rotations
+from gossamer.algorithms.routing.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
+from gossamer.algorithms.routing.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
 
@@ -107,8 +106,7 @@ def rotated_dimensions_split(
     if isinstance(task, MultinodeBroadcast):
         return _schedule(network, task, model, classes, links, [], halves=halves, packing=False)
     longest = max(turns[0].sides) - 1
-    trees = [prefix_hops(turn, links, [longest] * d) for turn in turns]
-    control = [_Control("prefix", 2 * d * longest, trees)]
+    control = [prefix_phase("prefix", turns, links, [longest] * d)]
     return _schedule(network, task, model, classes, links, control, halves=halves)
 
 
@@ -166,20 +164,12 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
     if isinstance(task, MultinodeBroadcast):
         return _schedule(network, task, model, classes, links, [], packing=d > 1)
     steps = [side - 1 for side in turns[0].sides]
-    within = [prefix_hops(each.rotation, links, [max(steps)] * d) for each in classes]
+    within = [each.rotation for each in classes]
     control = [
-        _Control("prefix", 2 * sum(steps), [prefix_hops(turns[0], links, steps)]),
-        _Control("prefix within classes", 2 * d * max(steps), within),
+        prefix_phase("prefix", turns[:1], links, steps),
+        prefix_phase("prefix within classes", within, links, [max(steps)] * d),
     ]
     return _schedule(network, task, model, classes, links, control)
-
-
-class _Control(NamedTuple):
-    """A prefix phase: its slots, and step and link of the control hops of each tree."""
-
-    name: str
-    slots: int
-    trees: list[tuple[IntArray, IntArray]]
 
 
 def _schedule(
@@ -188,7 +178,7 @@ def _schedule(
     model: Model,
     classes: Sequence[RotatedClass],
     links: IntArray,
-    control: Sequence[_Control],
+    control: Sequence[PrefixPhase],
     *,
     halves: int | None = None,
     packing: bool = True,
@@ -205,17 +195,11 @@ def _schedule(
     phases += [Phase(f"broadcast {turn}", slots, Fraction(1, parts)) for turn, slots in enumerate(subphases, 1)]
 
     packets = sum(each.size for each in classes) * each_half
-    hops = packets * (network.node_count - 1) + sum(step.size for each in control for step, _ in each.trees)
+    hops = packets * (network.node_count - 1) + sum(each.step.size for each in control)
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
     at = first_slot = 0
     for each in control:
-        step = np.concatenate([step for step, _ in each.trees])
-        order = np.argsort(step, kind="stable")
-        rows = slice(at, at + step.size)
-        columns[0][rows] = first_slot + step[order]
-        columns[1][rows] = np.concatenate([link for _, link in each.trees])[order]
-        columns[2][rows] = CONTROL
-        at += step.size
+        at = write_prefix(columns, at, first_slot, each)
         first_slot += each.slots
     if packing:
         at = write_packing(columns, at, first_slot, classes, links, longest, each_half)

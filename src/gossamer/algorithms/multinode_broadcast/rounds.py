@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gossamer.algorithms.multinode_broadcast.rotation import Columns, RotatedClass, Rotation, stacked
+from gossamer.algorithms.routing.rotation import Columns, RotatedClass, Rotation, stacked
 from gossamer.networks.network import IntArray
 
 __all__ = ["round_slots", "subphase_slots", "write_rounds"]

@@ -18,9 +18,9 @@ __all__ = ["FLOODING", "UP_FIRST", "flooding_broadcast", "flooding_steps", "up_f
 
 
 def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
-    """Return the steps of `flooding_broadcast`: ``max_l 2l-1 + ceil((n - k**(l-1))/c_1)`` over the levels l = 1..h.
+    """Return the steps of `flooding_broadcast`: ``max_i 2i-1 + ceil((n - k**(i-1))/c_1)`` over the levels i = 1..h.
 
-    A leaf receives the ``n - k**(l-1)`` messages of the leaves at distance 2l or more from step 2l on, c_1 a step, so
+    A leaf receives the ``n - k**(i-1)`` messages of the leaves at distance 2i or more from step 2i on, c_1 a step, so
     no schedule is faster. With ``c_1 = 1`` this is n, and n+1 for k = 2 and h >= 2.
 
     Parameters
@@ -40,7 +40,7 @@ def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
     [2, 5, 33, 27, 16]
     """
     n = arity**height
-    return max((2 * l - 1 - (arity ** (l - 1) - n) // leaf_capacity for l in range(1, height + 1)), default=0)
+    return max((2 * i - 1 - (arity ** (i - 1) - n) // leaf_capacity for i in range(1, height + 1)), default=0)
 
 
 def flooding_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -103,7 +103,8 @@ def up_first_steps(arity: int, height: int) -> int:
     """
     if height < 2:
         return arity * (arity - 1) + 1 if height else 0
-    return arity ** (height + 1) + (arity + 1) * (height - 2) + 1
+    transmissions: int = arity ** (height + 1)
+    return transmissions + (arity + 1) * (height - 2) + 1
 
 
 def up_first_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:

@@ -24,7 +24,8 @@ def star_exchange_steps(arity: int, height: int) -> int:
     >>> [star_exchange_steps(k, h) for k, h in [(2, 1), (2, 5), (3, 3), (4, 2)]]
     [2, 40, 31, 18]
     """
-    return arity**height + 2 * height - 2 if height else 0
+    n: int = arity**height
+    return n + 2 * height - 2 if height else 0
 
 
 def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
@@ -46,9 +47,10 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
 
     Notes
     -----
-    Let S_g be the steps before phase g, ``S_h = 0``. Leaf number ``r = 0..k**(g-1)-1`` of each child subtree of a node X
-    of level g sends in step ``S_g + r*(k-1) + 1`` and is at X after step ``S_g + r*(k-1) + g``. In the s-th of the next
-    k-1 steps X sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all children at once.
+    Let S_g be the steps before phase g, ``S_h = 0``. Leaf number ``r = 0..k**(g-1)-1`` of each child subtree of a node
+    X of level g sends in step ``S_g + r*(k-1) + 1``, and its message is at X after step ``S_g + r*(k-1) + g``. In the
+    s-th of the next k-1 steps X sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all
+    children at once.
     Phases overlap: ``S_(g-1) = S_g + (k-1)*k**(g-1) + 2``. No link is needed twice in a slot. O(H) time and memory.
 
     References

@@ -9,20 +9,13 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import levels_of, refusal, serve_queues
+from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
 from gossamer.model import Model
-from gossamer.networks.network import FatTreeLevels, Network
+from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Task, TotalExchange
 
-__all__ = [
-    "DIGITWISE",
-    "UP_FIRST",
-    "branch_steps",
-    "digitwise_exchange",
-    "digitwise_partners",
-    "routing_node_steps",
-    "up_first_exchange",
-]
+__all__ = ["DIGITWISE", "UP_FIRST", "digitwise_exchange", "digitwise_partners", "up_first_exchange"]
 
 
 def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
@@ -45,48 +38,6 @@ def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
     for i in range(height):
         partner += (leaf // arity**i + offset // arity**i) % arity * arity**i
     return partner
-
-
-def branch_steps(levels: FatTreeLevels) -> int:
-    """Return the branch bound, ``max_i ceil(k**(i-1) * (n - k**(i-1)) / c_i) + 2i - 1`` over the levels i = 1..h.
-
-    References
-    ----------
-    (6.4) of seed 004 for i = h.
-
-    Examples
-    --------
-    >>> branch_steps(FatTreeLevels(2, 5, (1, 1, 1, 1, 1)))
-    265
-    """
-    k, n = levels.arity, levels.arity**levels.height
-    return max(
-        (2 * i - 1 - k ** (i - 1) * (k ** (i - 1) - n) // levels.capacities[i - 1] for i in range(1, levels.height + 1)),
-        default=0,
-    )
-
-
-def routing_node_steps(arity: int, height: int) -> int:
-    """Return the steps of `up_first_exchange`, ``max_i 2n*k**i - k**(2i) - k**(2i-1) + 2i - 1`` over the levels i = 1..h.
-
-    That many packets pass a node of level i, one a step, from step i+1 on, and the last of them has i-1 more hops to
-    go. The maximum is at level h-1 for k = 2, where it is the printed ``n**2 * (2k+1)*(k-1)/k**3 + 2h - 3``, and at the
-    root for k >= 3: ``n**2 * (k-1)/k + 2h - 1``.
-
-    References
-    ----------
-    Theorem 6.6 of seed 004 for level h-1; corrected in its digest, 9.7.
-
-    Examples
-    --------
-    >>> [routing_node_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 2), (4, 3)]]
-    [3, 11, 647, 57, 3077]
-    """
-    k, n = arity, arity**height
-    return max(
-        (2 * n * k**i - k ** (2 * i) - k ** (2 * i - 1) + 2 * i - 1 for i in range(1, height + 1)),
-        default=0,
-    )
 
 
 def _exchange(network: Network, task: Task, model: Model, one_send: bool) -> Schedule:
@@ -159,9 +110,9 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
 
     Notes
     -----
-    Where all capacities are equal it takes `branch_steps`, which no schedule can beat: ``n**2 * (k-1)/k**2 + 2h - 1`` for
-    capacity 1. With exponential capacities it takes ``n + 2h - 2``. Both are observations on all trees of up to 125
-    leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
+    Where all capacities are equal it takes `branch_steps`, which no schedule can beat: ``n**2 * (k-1)/k**2 + 2h - 1``
+    for capacity 1. With exponential capacities it takes ``n + 2h - 2``, optimal for k >= 3. Both are observations on
+    all trees of up to 125 leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
 
     References
     ----------
@@ -193,7 +144,8 @@ def _digitwise_claim(network: Network, task: Task, model: Model) -> Fraction | N
 
 
 def _digitwise_optimal(network: Network, task: Task, model: Model) -> bool:
-    return not model.split and len(set(levels_of(network).capacities)) <= 1
+    claim = _digitwise_claim(network, task, model)
+    return not model.split and claim == least_steps(levels_of(network))
 
 
 DIGITWISE = Algorithm(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import exchange_paths, levels_of, phase_starts, refusal
-from gossamer.algorithms.total_exchange.fat_trees.forwarding import branch_steps
+from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
 from gossamer.model import Model
 from gossamer.networks.network import FatTreeLevels, Network
 from gossamer.schedules import Schedule
@@ -114,15 +114,15 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
 
     Notes
     -----
-    With ``M = k**(g-1)``, number the turns of phase g as ``q = (d*(k-1) + s-1)*M + x`` for d, x in 0..M-1 and s in 1..k-1:
-    in turn q leaf ``rev(x)`` of child subtree a sends to leaf ``rev((x+d) mod M)`` of child subtree ``(a+s) mod k``, for
-    all a; ``rev`` reverses the g-1 digits of a leaf's number in its subtree. C_g turns are taken at a time. Among C_g
-    consecutive ones each residue of x, and of x+d, modulo ``k**(g-j)`` occurs at most c_j times, so no branch is
-    overloaded. No node holds more than ``k * max C_g`` packets in transit.
+    With ``M = k**(g-1)``, number the turns of phase g as ``q = (d*(k-1) + s-1)*M + x`` for d, x in 0..M-1 and s in
+    1..k-1: in turn q leaf ``rev(x)`` of child subtree a sends to leaf ``rev((x+d) mod M)`` of child subtree ``(a+s) mod
+    k``, for all a; ``rev`` reverses the g-1 digits of a leaf's number in its subtree. C_g turns are taken at a time.
+    Among C_g consecutive ones each residue of x, and of x+d, modulo ``k**(g-j)`` occurs at most c_j times, so no branch
+    is overloaded. No node holds more than ``k * max C_g`` packets in transit.
 
-    `phased_steps`: ``sum_g ceil((k-1) * k**(2g-2) / C_g) + 2h - 1``, that is ``(n**2-1)/(k+1) + 2h - 1`` with capacity 1 and
-    ``n + 2h - 2`` with exponential capacities. The source has c_g for C_g, which holds only where no capacity is more than k
-    times the one below it. Time O(n**2 * h).
+    `phased_steps`: ``sum_g ceil((k-1) * k**(2g-2) / C_g) + 2h - 1``, that is ``(n**2-1)/(k+1) + 2h - 1`` with capacity
+    1 and ``n + 2h - 2`` with exponential capacities, which is optimal for k >= 3. The source has c_g for C_g, which
+    holds only where no capacity is more than k times the one below it. O(n**2 * h) time.
 
     References
     ----------
@@ -135,8 +135,7 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
     >>> phased_exchange(net, gossamer.task("alltoall"), Model()).completion_time
     Fraction(12, 1)
     """
-    starts = _starts(levels_of(network))
-    return Schedule(network, task, model, *exchange_paths(network, starts[~np.eye(len(starts), dtype=bool)]))
+    return Schedule(network, task, model, *exchange_paths(network, _starts(levels_of(network))))
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:
@@ -155,7 +154,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
 
 def _optimal(network: Network, task: Task, model: Model) -> bool:
     levels = levels_of(network)
-    return not model.split and phased_steps(levels) == branch_steps(levels)
+    return not model.split and phased_steps(levels) == least_steps(levels)
 
 
 PHASES = Algorithm(

@@ -8,14 +8,16 @@ l+1. Reverse, l = d-1..0, each such line passes down what lies before all of it,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.multinode_broadcast.rotation import Rotation
+from gossamer.algorithms.routing.rotation import Columns, Rotation
 from gossamer.networks.network import IntArray
+from gossamer.schedules import CONTROL
 
-__all__ = ["prefix_hops", "prefix_ranks"]
+__all__ = ["PrefixPhase", "prefix_hops", "prefix_phase", "prefix_ranks", "write_prefix"]
 
 
 def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
@@ -46,7 +48,7 @@ def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[Int
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.algorithms.multinode_broadcast.rotation import rotations
+    >>> from gossamer.algorithms.routing.rotation import rotations
     >>> active = np.isin(np.arange(9), [1, 4, 5, 8])
     >>> rank, total = prefix_ranks(rotations(array(3, 3).grid)[0], active)
     >>> rank.tolist(), total
@@ -91,7 +93,7 @@ def prefix_hops(rotation: Rotation, links: IntArray, lengths: Sequence[int]) -> 
     Examples
     --------
     >>> from gossamer.networks import array
-    >>> from gossamer.algorithms.multinode_broadcast.rotation import links_along, rotations
+    >>> from gossamer.algorithms.routing.rotation import links_along, rotations
     >>> line = array(3)
     >>> step, link = prefix_hops(rotations(line.grid)[0], links_along(line), [2])
     >>> [(t, line.link_name(e)) for t, e in zip(step.tolist(), link)]
@@ -110,3 +112,51 @@ def prefix_hops(rotation: Rotation, links: IntArray, lengths: Sequence[int]) -> 
     step, link = np.concatenate(steps), np.concatenate(used)
     order = np.argsort(step, kind="stable")
     return step[order], link[order]
+
+
+class PrefixPhase(NamedTuple):
+    """A phase of control packets in which nodes find out their ranks: its name, its slots, and its hops by slot.
+
+    `step` and `link` are int32[h]; a slot takes t_p steps.
+    """
+
+    name: str
+    slots: int
+    step: IntArray
+    link: IntArray
+
+
+def prefix_phase(name: str, turns: Sequence[Rotation], links: IntArray, lengths: Sequence[int]) -> PrefixPhase:
+    """Return the phase in which prefix operations in the order of several rotated names run side by side.
+
+    Parameters
+    ----------
+    name : str
+        Of the phase.
+    turns : sequence of Rotation
+        With different shifts, so that they use different dimensions at any time, if all `lengths` are equal.
+    links, lengths
+        As for `prefix_hops`.
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> from gossamer.algorithms.routing.rotation import links_along, rotations
+    >>> net = array(3, 3)
+    >>> phase = prefix_phase("prefix", rotations(net.grid), links_along(net), [2, 2])
+    >>> phase.slots, phase.step.size
+    (8, 32)
+    """
+    trees = [prefix_hops(turn, links, lengths) for turn in turns]
+    step, link = (np.concatenate(columns) for columns in zip(*trees, strict=True))
+    order = np.argsort(step, kind="stable")
+    return PrefixPhase(name, 2 * sum(lengths), step[order], link[order])
+
+
+def write_prefix(columns: Columns, at: int, first_slot: int, phase: PrefixPhase) -> int:
+    """Write the hops of a prefix phase that begins in `first_slot`, from row `at` on; return the row after the last."""
+    rows = slice(at, at + phase.step.size)
+    columns[0][rows] = first_slot + phase.step
+    columns[1][rows] = phase.link
+    columns[2][rows] = CONTROL
+    return rows.stop

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.packing import packing_legs, write_packing
-from gossamer.algorithms.multinode_broadcast.rotation import RotatedClass, links_along, rotations
+from gossamer.algorithms.routing.packing import packing_legs, write_packing
+from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.model import Model
 from gossamer.networks import array
 from gossamer.schedules import Phase, Schedule, verify

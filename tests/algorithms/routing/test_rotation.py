@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gossamer.algorithms.multinode_broadcast.rotation import links_along, rotations
+from gossamer.algorithms.routing.rotation import links_along, rotations
 from gossamer.networks import array, product, ring, torus
 from gossamer.networks.network import Grid
 

@@ -1,0 +1,241 @@
+"""Several broadcasts from each node of a linear array or ring (Theorem 2 of seed 000 and the remark after it).
+
+*Insertion*: in every slot a node passes on, in the same direction, what it received in the slot before; if it received
+nothing, it inserts a message of its own. The two directions work independently. Every other packet passes a waiting node
+at most once, so with K messages a packet waits at most K-1 slots. *Rounds*: in round w = 0, 1, ..., W-1 every node that
+still has a w-th message broadcasts it, so that every start is known ahead; W is the most messages of a node.
+
+On a line a message goes both ways from its node, to the ends. On a ring it goes half the way round either way, or, if it
+may be split, one half of it goes all the way up and the other one all the way down.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.rotation import links_along
+from gossamer.algorithms.multinode_broadcast.rounds import round_slots
+from gossamer.errors import TaskError
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
+from gossamer.tasks import MultipleBroadcast, Task
+
+__all__ = ["MULTIPLE_BROADCAST", "insertion", "insertion_bound", "rounds", "rounds_time"]
+
+
+def insertion(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build several broadcasts on a line or ring by the insertion rule.
+
+    Parameters
+    ----------
+    network : Network
+        A linear array or ring of p nodes; dimensions of side 1 do not count.
+    task : MultipleBroadcast
+        With K messages, at most W of one node.
+    model : Model
+        All ports. On a ring, messages are cut in halves if it allows splitting.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Of one phase, ``insertion``; its time is at most `insertion_bound`.
+
+    Notes
+    -----
+    Whole messages on a ring of even p go p/2 hops one way and p/2 - 1 the other, by turns. Time and memory linear in the
+    K(p-1) hops (twice that with halves) and in p for each slot.
+
+    References
+    ----------
+    Seed 000, Theorem 2; digest, section 3.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = MultipleBroadcast([2, 0, 1, 3])
+    >>> insertion(gossamer.network("array:4"), task, Model()).completion_time
+    Fraction(5, 1)
+    >>> insertion(gossamer.network("ring:4"), task, Model(split=True)).completion_time
+    Fraction(4, 1)
+    """
+    return _schedule(network, task, model, in_rounds=False)
+
+
+def rounds(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build several broadcasts on a line or ring in rounds, in which every node broadcasts at most one message.
+
+    Parameters
+    ----------
+    network, task, model, seed
+        As for `insertion`.
+
+    Returns
+    -------
+    Schedule
+        Of one phase, ``rounds``; its time is `rounds_time`.
+
+    References
+    ----------
+    Seed 000, remark after Theorem 2 and Lemma 1; digest, section 3, X2 and X3.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = MultipleBroadcast([0, 2, 2])
+    >>> rounds(gossamer.network("ring:3"), task, Model(split=True)).completion_time
+    Fraction(2, 1)
+    """
+    return _schedule(network, task, model, in_rounds=True)
+
+
+def _schedule(network: Network, task: Task, model: Model, in_rounds: bool) -> Schedule:
+    from gossamer.algorithms.multinode_broadcast import _kernels
+
+    name = "rounds" if in_rounds else "insertion"
+    p, wraps, parts = _line(network, model)
+    counts = np.array(_counts(task), np.int64)
+    if p == 1:
+        return Schedule(network, task, model, [], [], [], phases=[Phase(name, 0)])
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    place = np.repeat(np.arange(p, dtype=np.int64), counts)
+    turn = np.arange(place.size) - first[place]  # message j of its node
+    if not wraps:
+        reach = np.stack([p - 1 - place, place])
+    elif parts == 2:
+        reach = np.full((2, place.size), p - 1)
+    else:
+        swapped = np.zeros_like(turn) if in_rounds else turn % 2
+        reach = np.where(np.stack([swapped, 1 - swapped]) == 0, p // 2, (p - 1) // 2)
+    length = round_slots(p, wraps, parts)
+    release = turn * length if in_rounds else np.zeros_like(turn)
+    columns = tuple(np.empty(int(reach.sum()), np.int32) for _ in range(3))
+    _kernels.insert(*columns, first, release, reach.astype(np.int64), parts, links_along(network)[:, 0])
+    slots = int(columns[0][-1]) + 1 if columns[0].size else 0
+    if in_rounds:
+        slots = int(counts.max()) * length
+    return Schedule(network, task, model, *columns, parts=parts, phases=[Phase(name, slots, Fraction(1, parts))])
+
+
+def insertion_bound(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = True) -> Fraction:
+    """Return an upper bound on the time of the insertion rule, in steps.
+
+    Parameters
+    ----------
+    p : int
+        Nodes.
+    wraps : bool
+        Whether they form a ring, of at least 3 nodes.
+    counts : tuple of int, p
+        Messages of each node: K in all, at most W of one.
+    halves : bool
+        Whether messages are cut in halves on a ring.
+
+    Notes
+    -----
+    Line: ``min(K+p-2, W(p-1))``. Ring: ``(K+p-2)/2`` with halves, else ``K-1 + floor(p/2)``. The printed bounds,
+    ``K+p-1`` and half of it, hold but are not tight (digest, X8).
+
+    References
+    ----------
+    Seed 000, Theorem 2; digest, section 3.
+
+    Examples
+    --------
+    >>> insertion_bound(4, False, (2, 0, 1, 3)), insertion_bound(4, True, (2, 0, 1, 3))
+    (Fraction(8, 1), Fraction(4, 1))
+    """
+    K, W = sum(counts), max(counts, default=0)
+    if p == 1 or not K:
+        return Fraction(0)
+    if not wraps:
+        return Fraction(min(K + p - 2, W * (p - 1)))
+    return Fraction(K + p - 2, 2) if halves else Fraction(K - 1 + p // 2)
+
+
+def rounds_time(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = True) -> Fraction:
+    """Return the exact time of the rounds, in steps.
+
+    Parameters
+    ----------
+    p, wraps, counts, halves
+        As for `insertion_bound`.
+
+    Notes
+    -----
+    Line: ``W(p-1)``. Ring: ``W(p-1)/2`` with halves, else ``W floor(p/2)``.
+
+    References
+    ----------
+    Seed 000, remark after Theorem 2; digest, section 3 and X2.
+
+    Examples
+    --------
+    >>> rounds_time(5, True, (1,) * 5), rounds_time(5, True, (1,) * 5, halves=False), rounds_time(5, False, (1,) * 5)
+    (Fraction(2, 1), Fraction(2, 1), Fraction(4, 1))
+    """
+    if p == 1:
+        return Fraction(0)
+    parts = 2 if wraps and halves else 1
+    return Fraction(max(counts, default=0) * round_slots(p, wraps, parts), parts)
+
+
+def _counts(task: Task) -> tuple[int, ...]:
+    if not isinstance(task, MultipleBroadcast):
+        raise TaskError(f"this carries out {MultipleBroadcast.name}, not {task.name}")
+    return task.counts
+
+
+def _line(network: Network, model: Model) -> tuple[int, bool, int]:
+    """Return the nodes, whether they form a ring, and the parts of a message."""
+    wraps = network.grid is not None and any(network.grid.wraps)
+    return network.node_count, wraps, 2 if wraps and model.split else 1
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    if network.grid is None or sum(side > 1 for side in network.grid.sides) > 1:
+        return "needs a linear array or a ring"
+    if model.ports != "all":
+        return f"needs all ports at once, not ports {model.ports!r}"
+    if model.buffer is not None:
+        return "does not limit the packets that a node holds"
+    _, _, parts = _line(network, model)
+    return too_many_hops(sum(_counts(task)) * (network.node_count - 1) * parts)
+
+
+def _claim(network: Network, task: Task, model: Model, *, in_rounds: bool) -> Fraction:
+    p, wraps, parts = _line(network, model)
+    time = rounds_time if in_rounds else insertion_bound
+    return time(p, wraps, _counts(task), halves=parts == 2)
+
+
+MULTIPLE_BROADCAST = (
+    Algorithm(
+        name="insertion",
+        task=MultipleBroadcast,
+        builder=insertion,
+        reason=_reason,
+        claim=partial(_claim, in_rounds=False),
+        networks="linear arrays and rings",
+        source="Varvarigos, Bertsekas 1994, Theorem 2",
+        summary="passes on what arrived in the slot before, and inserts a message where nothing did",
+        claim_is_bound=True,
+    ),
+    Algorithm(
+        name="rounds",
+        task=MultipleBroadcast,
+        builder=rounds,
+        reason=_reason,
+        claim=partial(_claim, in_rounds=True),
+        networks="linear arrays and rings",
+        source="Varvarigos, Bertsekas 1994, remark after Theorem 2",
+        summary="one message of each node after the other, all nodes at once",
+    ),
+)

@@ -1,0 +1,128 @@
+"""Mesh monotone routing: the destinations are in the order of the sources (Theorem 4 of seed 000).
+
+Pack the messages into nodes 0, 1, 2, ..., and then run backwards the packing of the destinations. Both legs are needed:
+correcting the digits straight to the destinations can make two packets meet (digest, section 4).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.packing import Leg, model_reason, packing_legs, sources_and_targets, write_legs
+from gossamer.algorithms.routing.prefix import prefix_phase, write_prefix
+from gossamer.algorithms.routing.rotation import Rotation, links_along, rotations
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.tasks import Permutation, Task
+
+__all__ = ["MONOTONE", "monotone", "unpacking_legs"]
+
+
+def unpacking_legs(rotation: Rotation, target: IntArray) -> list[Leg]:
+    """Return the legs that take the packet of rank i from node i to the i-th target: those of packing, backwards.
+
+    Parameters
+    ----------
+    rotation : Rotation
+        The names.
+    target : int32[m]
+        Names of the targets, ascending.
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> for digit, name, move in unpacking_legs(rotations(array(3, 3).grid)[0], np.array([2, 5])):
+    ...     print(digit, name.tolist(), move.tolist())
+    1 [0, 1] [0, 1]
+    0 [0, 4] [2, 1]
+    """
+    legs = packing_legs(rotation, target)
+    return [(digit, name + move * np.int32(rotation.places[digit]), -move) for digit, name, move in legs][::-1]
+
+
+def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build the routing of messages whose destinations are in the order of their sources.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus; of a torus only the links of the array are used. The sides may differ.
+    task : Permutation
+        Partial or full, with ascending destinations.
+    model : Model
+        All ports.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Phases ``prefix`` (in which the sources find out their ranks, ``2 * sum(sides - 1)`` slots of t_p), ``packing``
+        and ``unpacking`` (``sum(sides - 1)`` slots each): ``2d(p-1)`` steps for equal sides, besides the prefix.
+
+    Notes
+    -----
+    The printed dimension of phase j = d..2d-1 is 2d-j; it is 2d-1-j. No packet ever waits for another one. O(hops).
+
+    References
+    ----------
+    Seed 000, Theorem 4 (Mesh Monotone Routing), after Nassimi and Sahni; prefix: section 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("permutation", destination=[-1, 3, -1, -1, 4, 7, -1, -1, 8])
+    >>> s = monotone(gossamer.network("array:3x3"), task, Model())
+    >>> s.completion_time, bool(gossamer.verify(s))
+    (Fraction(8, 1), True)
+    """
+    source, target = sources_and_targets(task)
+    if network.node_count == 1:
+        return Schedule(network, task, model, [], [], [], phases=())
+    rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
+    links = links_along(network)
+    legs = list(packing_legs(rotation, rotation.name[source])) + unpacking_legs(rotation, rotation.name[target])
+    steps = [side - 1 for side in rotation.sides]
+    prefix = prefix_phase("prefix", [rotation], links, steps)
+    hops = prefix.step.size + sum(int(np.abs(move).sum()) for _, _, move in legs)
+    columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
+    at = write_prefix(columns, 0, 0, prefix)
+    packets = np.arange(source.size, dtype=np.int32)
+    write_legs(columns, at, prefix.slots, [(rotation, packets, legs)], links, steps + steps[::-1])
+    phases = [
+        Phase(prefix.name, prefix.slots, model.control_time),
+        Phase("packing", sum(steps)),
+        Phase("unpacking", sum(steps)),
+    ]
+    return Schedule(network, task, model, *columns, phases=phases)
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    source, target = sources_and_targets(task)
+    down = np.flatnonzero(np.diff(target) < 0)
+    if down.size:
+        (a, b), (v, w) = source[down[0] : down[0] + 2], target[down[0] : down[0] + 2]
+        return f"needs destinations in the order of the sources, but nodes {a} and {b} send to {v} and {w}"
+    return model_reason(network, model)
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
+    if network.grid is None:
+        return None
+    return 2 * (1 + model.control_time) * sum(side - 1 for side in network.grid.sides)
+
+
+MONOTONE = Algorithm(
+    name="monotone",
+    task=Permutation,
+    builder=monotone,
+    reason=_reason,
+    claim=_claim,
+    networks="arrays and tori",
+    source="Varvarigos, Bertsekas 1994, Theorem 4, after Nassimi and Sahni",
+    summary="packs the messages, then packs the destinations backwards; for destinations in the order of the sources",
+)

@@ -1,0 +1,139 @@
+"""Total exchange in fat trees whose every level carries what its leaves send, in the least time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import exchange_paths, levels_of, refusal
+from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import Task, TotalExchange
+
+__all__ = ["OFFSETS", "offset_exchange", "offset_times"]
+
+
+def offset_times(arity: int, height: int) -> npt.NDArray[np.int64]:
+    """Return when the leaves send by each offset, and when these messages arrive.
+
+    Returns
+    -------
+    int64[2, n]
+        Slots, from 0, of the first and of the last hop of the messages from a to ``a (+) d``, for d = 1..n-1; column 0
+        means nothing. Both rows are without repetitions; a message of level l takes at least 2l-1 slots more.
+
+    Notes
+    -----
+    All arrive w slots after they left, with w = 2h - 1, the least for messages of level h. For k = 2 and h >= 3 it is
+    one less: then blocks are made of up to 2m-1 messages of level h and one of level h-m, which leaves last. That one
+    arrives w slots after the first of its block leaves, each of the others w+1 slots after it leaves. The blocks have
+    places for more than all messages of level h.
+
+    Examples
+    --------
+    >>> offset_times(2, 2).tolist(), offset_times(2, 3)[:, 1:].tolist()
+    ([[0, 0, 1, 2], [0, 3, 4, 5]], [[3, 5, 6, 0, 1, 2, 4], [4, 8, 10, 5, 6, 7, 9]])
+    """
+    k, h = arity, height
+    n = k**h
+    times = np.zeros((2, n), np.int64)
+    if k > 2 or h < 3:
+        times[0, 1:] = np.arange(n - 1)
+        times[1, 1:] = times[0, 1:] + 2 * h - 1
+        return times
+    w = 2 * h - 2
+    longs, slot = n // 2, 0
+    for d in range(1, n // 2):
+        m = h - d.bit_length()
+        block = min(2 * m - 1, n - longs)
+        times[0, longs : longs + block] = slot + np.arange(block)
+        times[1, longs : longs + block] = slot + np.arange(block) + w + 1
+        times[0, d], times[1, d] = slot + block, slot + w
+        longs += block
+        slot += block + 1
+    return times
+
+
+def offset_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Exchange between all leaves by digitwise offsets, each at a time of its own at all leaves.
+
+    Parameters
+    ----------
+    network : Network
+        A fat tree with ``c_i >= k**(i-1)``, so that each branch carries a packet of every leaf below it.
+    task : TotalExchange
+    model : Model
+        With ports ``all``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        In a slot every leaf a sends to ``a (+) d``, digits added without carries. The messages climb without waiting,
+        wait where they turn, and come down without waiting in the slot that `offset_times` has for d.
+
+    Notes
+    -----
+    The messages of an offset are at one level at a time, and fill ``k**(i-1)`` of the capacity of each branch of level
+    i that they use. Different offsets leave, and arrive, in different slots, so they never meet on the way up, and
+    never on the way down.
+
+    `way_steps`, which is optimal where ``c_1 = 1``: the phases of the source take n + 2h - 2, and are not
+    optimal for k = 2 and h >= 3, as it conjectures. O(n**2 * h) time.
+
+    References
+    ----------
+    Gossamer. Seed 004, 6.3.3, has the bound n + 2h - 2 log_k(h) - 2 and the conjecture.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
+    >>> offset_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    Fraction(11, 1)
+    """
+    levels = levels_of(network)
+    k, h, n = levels.arity, levels.height, network.terminal_count
+    leaf = np.arange(n)
+    offset, level = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
+    for i in range(h):
+        digit = (leaf // k**i - (leaf // k**i)[:, None]) % k
+        offset += digit * k**i
+        level[digit > 0] = i + 1
+    start, arrival = offset_times(k, h)[:, offset]
+    return Schedule(network, task, model, *exchange_paths(network, start, arrival - start - 2 * level + 1))
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    reason = refusal(network, model, "all")
+    if reason is not None:
+        return reason
+    levels = levels_of(network)
+    for i, capacity in enumerate(levels.capacities):
+        if capacity < levels.arity**i:
+            return f"needs capacities of k**(i-1) or more, but c_{i + 1} is {capacity}"
+    return None
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction:
+    levels = levels_of(network)
+    return Fraction(way_steps(levels.arity, levels.height))
+
+
+OFFSETS = Algorithm(
+    name="fat-tree-offsets",
+    task=TotalExchange,
+    builder=offset_exchange,
+    reason=_reason,
+    claim=_claim,
+    networks="fat trees with capacities of at least k**(i-1)",
+    source="gossamer",
+    summary="digitwise offsets, each with a slot of its own to leave and to arrive in",
+    optimal=lambda network, task, model: not model.split and max(levels_of(network).capacities[:1], default=1) == 1,
+)

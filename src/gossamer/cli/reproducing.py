@@ -1,0 +1,35 @@
+"""``gossamer reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer.cli.console import print_json, progress
+
+__all__ = ["reproduce"]
+
+
+def reproduce(name: str, figure: Path | None, json: bool) -> None:
+    """Compute and print every table of a source, and draw its curves."""
+    from gossamer.experiments import REPRODUCTIONS, reproduction
+
+    source = reproduction(name)
+    if figure is not None:
+        from gossamer.plots.drawing import picture_format
+
+        picture_format(figure)  # refuse a wrong suffix before the work
+    with progress() as stage:
+        found = list(source.tables(stage))
+        if figure is not None:
+            from gossamer.plots.curves import draw_curves
+
+            stage(f"drawing {figure}")
+            draw_curves(list(source.curves()), figure, REPRODUCTIONS[name])
+    if json:
+        print_json({"name": name, "title": REPRODUCTIONS[name], "tables": [t.to_dict() for t in found]})
+        return
+    print(REPRODUCTIONS[name])
+    for table in found:
+        print(f"\n{table.text()}")
+    if figure is not None:
+        print(f"\nwrote {figure}")

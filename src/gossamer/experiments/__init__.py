@@ -1,0 +1,38 @@
+"""Reproduction of the sources' tables and figures.
+
+Each source has a module with a function ``tables(progress)`` that yields tables, and ``curves()`` for its figure.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from gossamer.errors import TaskError, nearest
+from gossamer.experiments.table import Curve, Table
+
+__all__ = ["REPRODUCTIONS", "Curve", "Table", "reproduction"]
+
+REPRODUCTIONS: dict[str, str] = {
+    "varvarigos-bertsekas": "Varvarigos, Bertsekas 1994: broadcasts and exchanges on arrays and tori",
+}
+"""What can be reproduced: names and titles."""
+
+
+def reproduction(name: str) -> Any:
+    """Return the module that reproduces a source.
+
+    Raises
+    ------
+    TaskError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> reproduction("varvarigos-bertsekas").__name__
+    'gossamer.experiments.varvarigos_bertsekas'
+    """
+    if name not in REPRODUCTIONS:
+        there = f"{nearest(name, REPRODUCTIONS)}; there is: {', '.join(REPRODUCTIONS)}"
+        raise TaskError(f"nothing to reproduce is called {name!r}{there}")
+    return importlib.import_module(f"gossamer.experiments.{name.replace('-', '_')}")

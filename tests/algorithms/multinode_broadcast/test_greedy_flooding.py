@@ -1,0 +1,91 @@
+"""Greedy flooding works on any network, in every port model, and comes close to the bound."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.errors import NetworkError, NotApplicableError
+from gossamer.model import Model
+from gossamer.networks import from_networkx
+from gossamer.networks.network import Network
+
+FULL, PARTIAL = GREEDY_FLOODING
+
+
+def planned(network, task, model=None):
+    model = model or Model()
+    algorithm = FULL if task.name == "multinode-broadcast" else PARTIAL
+    schedule = algorithm.build(network, task, model)
+    found = gossamer.verify(schedule)
+    assert found.ok, str(found)
+    return schedule
+
+
+@st.composite
+def connected_graphs(draw):
+    n = draw(st.integers(1, 12))
+    graph = nx.random_labeled_tree(n, seed=draw(st.integers(0, 999)))
+    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] != e[1])
+    if n > 1:
+        graph.add_edges_from(draw(st.lists(pairs, max_size=12)))
+    return from_networkx(graph)
+
+
+@settings(max_examples=60)
+@given(connected_graphs(), st.sampled_from(["all", "one", "one-send"]), st.data())
+def test_any_connected_network_any_active_set_any_ports(network, ports, data):
+    nodes = st.sets(st.integers(0, network.node_count - 1), min_size=1)
+    task = gossamer.task("allgatherv", active=data.draw(nodes))
+    schedule = planned(network, task, Model(ports=ports))
+    assert schedule.stored_hops == len(task.active) * (network.node_count - 1)
+    assert schedule.completion_time <= max(schedule.stored_hops, 0)
+
+
+MEETS = [
+    ("torus:8x8", 40), ("array:8x8", 64), ("array:8x8", 1), ("array:8x8", 16), ("array:32x32", 200),
+    ("torus:4x4x4", 20), ("fat-tree:k=2,h=4", 16), ("hypercube:6", 64),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "count"), MEETS)
+def test_meets_the_bound_on_these(spec, count):
+    network = gossamer.network(spec)
+    active = np.random.default_rng(0).choice(network.terminal_count, count, replace=False)
+    task = gossamer.task("allgatherv", active=active.tolist())
+    assert planned(network, task).completion_time == gossamer.lower_bounds(network, task, Model())[0].value
+
+
+def test_same_seed_gives_the_same_schedule_and_another_seed_another():
+    network, task = gossamer.network("torus:5x5"), gossamer.task("allgather")
+    first, again, other = (FULL.build(network, task, Model(), seed=seed) for seed in (3, 3, 11))
+    assert first == again
+    assert first != other
+
+
+def test_full_links_of_capacity_are_used():
+    network = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
+    schedule = planned(network, gossamer.task("allgather"))
+    _, used = np.unique(np.stack([schedule.slot, schedule.link]), axis=1, return_counts=True)
+    assert used.max() > 1
+
+
+def test_unreachable_terminal_is_one_line():
+    one_way = Network("one way", 3, [0, 1], [1, 2], links_only=True)
+    assert planned(one_way, gossamer.task("allgatherv", active=[0])).completion_time == 2
+    with pytest.raises(NetworkError, match="is not connected"):
+        PARTIAL.build(one_way, gossamer.task("allgatherv", active=[2]), Model())
+
+
+def test_needs_the_active_set_ahead_and_no_buffer_limit():
+    network, task = gossamer.network("ring:5"), gossamer.task("allgatherv", active=[1])
+    with pytest.raises(NotApplicableError, match="known ahead"):
+        PARTIAL.build(network, task, Model(control_time=1))
+    with pytest.raises(NotApplicableError, match="does not limit buffers"):
+        PARTIAL.build(network, task, Model(buffer=3))
+    assert planned(network, gossamer.task("allgather"), Model(control_time=1)).completion_time == 2

@@ -1,0 +1,102 @@
+"""Demands count what the listed messages of a task need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.bounds.demands import HubDemand, Line, PairDemand, demands_of
+from gossamer.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
+from schedules.strategies import networks, tasks
+
+
+def listed(network, task):
+    """(origins, targets) of every message that needs a hop; a reduction has many origins."""
+    messages = task.messages(network)
+    everyone = set(range(network.terminal_count))
+    for i, (root, kind) in enumerate(zip(messages.origin.tolist(), messages.discipline, strict=True)):
+        targets = everyone
+        if messages.targets is not None:
+            targets = set(messages.targets[messages.target_start[i] : messages.target_start[i + 1]].tolist())
+        if targets - {root}:
+            yield (targets - {root}, {root}, True) if kind == COMBINE else ({root}, targets - {root}, False)
+
+
+@given(networks, st.data())
+def test_loads_of_nodes_are_those_of_the_listed_messages(network, data):
+    task = data.draw(tasks(network))
+    nodes = np.arange(network.node_count)
+    sent, received = np.zeros(nodes.size, int), np.zeros(nodes.size, int)
+    for origins, targets, _ in listed(network, task):
+        sent[list(origins)] += 1
+        received[list(targets)] += 1
+    found = demands_of(network, task)
+    assert sum((d.handled(nodes, False) for d in found), np.zeros_like(sent)).tolist() == sent.tolist()
+    assert sum((d.handled(nodes, True) for d in found), np.zeros_like(sent)).tolist() == received.tolist()
+
+
+@given(networks, st.data())
+def test_messages_upwards_along_a_line_are_those_listed(network, data):
+    task = data.draw(tasks(network))
+    size = data.draw(st.integers(1, 5))
+    positions = st.lists(st.integers(0, size - 1), min_size=network.terminal_count, max_size=network.terminal_count)
+    place = np.array(data.draw(positions))
+    line = Line(size, lambda nodes: place[nodes], np.bincount(place, minlength=size))
+    expected = np.zeros((size, size), int)
+    for origins, targets, _ in listed(network, task):
+        for i in range(size):
+            for j in range(i + 1, size):
+                expected[i, j] += any(place[u] <= i for u in origins) and any(place[v] >= j for v in targets)
+    above = np.triu(np.ones((size, size), bool), 1)
+    found = sum((d.upward(line, True) for d in demands_of(network, task)), np.zeros((size, size), int))
+    assert np.array_equal(found[above], expected[above])
+    adjacent = sum((d.upward(line, False) for d in demands_of(network, task)), np.zeros(size - 1, int))
+    assert adjacent.tolist() == np.diagonal(expected, 1).tolist()
+
+
+@given(networks, st.data())
+def test_crossings_of_a_set_are_those_listed(network, data):
+    names = tuple(name for name in TASKS if name not in ("permutation", "one-to-many-routing"))
+    task = data.draw(tasks(network, names))
+    inside = data.draw(st.sets(st.integers(0, network.terminal_count - 1)))
+    out = sum(bool(a & inside) and bool(b - inside) for a, b, _ in listed(network, task))
+    into = sum(bool(a - inside) and bool(b & inside) for a, b, _ in listed(network, task))
+    found = np.zeros(2, int)
+    for demand in demands_of(network, task):
+        hubs = int(demand.multiplicity(np.array(sorted(inside), np.int64)).sum())
+        found += np.array([int(x) for x in demand.crossings(np.int64(hubs), np.int64(len(inside)))])
+    assert found.tolist() == [out, into]
+
+
+@pytest.mark.parametrize("task", [TotalExchange(), PartialExchange([3, 5])])
+def test_the_messages_of_an_exchange_are_never_listed(monkeypatch, task):
+    def refuse(*args):
+        raise AssertionError("messages were listed")
+
+    monkeypatch.setattr(type(task), "messages", refuse)
+    assert gossamer.bounds.best_bound(gossamer.network("torus:64x64"), task, gossamer.Model()).value > 1000
+
+
+def test_a_task_of_ones_own_is_asked_for_its_messages():
+    class Mixed(Task):
+        name = "mixed"
+        summary = "a message for all, two contributions, and one message from 2 to 0 and from 1 to itself"
+
+        def messages(self, network, origins=None):
+            return Messages(
+                np.arange(3), np.array([0, 1, 2], np.int32), np.array([2, 2, 1], np.uint8),
+                np.array([0, 0, 0, 2]), np.array([2, 0], np.int32),
+            )  # fmt: skip
+
+    reduce, move = demands_of(gossamer.network("ring:4"), Mixed())
+    assert isinstance(reduce, HubDemand)
+    assert (reduce.outward, reduce.shared, reduce.hubs.tolist()) == (False, True, [0, 1])
+    assert isinstance(move, PairDemand)
+    assert (move.origin.tolist(), move.target.tolist(), move.shared) == ([2], [0], False)
+
+
+def test_nothing_is_demanded_of_a_single_terminal():
+    assert demands_of(gossamer.network("array:1"), Allreduce()) == ()
