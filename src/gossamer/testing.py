@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,26 +54,58 @@ class Case(NamedTuple):
 
 
 def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task]:
-    """Yield a few tasks of one kind on a network: roots at both ends, active sets of several sizes, permutations."""
-    n = network.terminal_count
-    draw = np.random.default_rng(seed)
-    fields: dict[str, list[Any]] = {
-        "root": sorted({0, n - 1}),
-        "active": [(0,), tuple(range(n)), tuple(sorted(draw.choice(n, (n + 1) // 2, replace=False).tolist()))],
-        "destination": [tuple(draw.permutation(n).tolist()), tuple(range(n - 1, -1, -1))],
-        "destinations": [tuple((u,) if u % 2 else () for u in range(n))],
-        "counts": [(1,) * n, tuple(draw.integers(0, 4, n).tolist()), (0,) * (n - 1) + (3,)],
-    }
-    sources, targets = (np.sort(draw.choice(n, (n + 1) // 2, replace=False)) for _ in range(2))
-    for ends in (np.arange(sources.size), targets):  # packing, and monotone routing
-        destination = np.full(n, -1)
-        destination[sources] = ends
-        fields["destination"].append(tuple(destination.tolist()))
+    """Yield a few tasks of one kind on a network, the smallest first.
+
+    Roots at both ends; one active node, all, and half of them; random, reversing, packing and monotone permutations.
+    """
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     if not names:
         yield kind()
         return
-    yield from (kind(**{names[0]: value}) for value in fields[names[0]])
+    draw = np.random.default_rng(seed)
+    yield from (kind(**{names[0]: value}) for value in _SAMPLES[names[0]](network.terminal_count, draw))
+
+
+def _roots(n: int, draw: np.random.Generator) -> Iterator[Any]:
+    yield from sorted({0, n - 1})
+
+
+def _active_sets(n: int, draw: np.random.Generator) -> Iterator[Any]:
+    yield (0,)
+    yield tuple(range(n))
+    yield tuple(_half(n, draw).tolist())
+
+
+def _permutations(n: int, draw: np.random.Generator) -> Iterator[Any]:
+    for order_preserving in (np.arange((n + 1) // 2), _half(n, draw)):  # packing, and monotone routing
+        destination = np.full(n, -1)
+        destination[_half(n, draw)] = order_preserving
+        yield tuple(destination.tolist())
+    yield tuple(draw.permutation(n).tolist())
+    yield tuple(range(n - 1, -1, -1))
+
+
+def _destination_sets(n: int, draw: np.random.Generator) -> Iterator[Any]:
+    yield tuple((u,) if u % 2 else () for u in range(n))
+
+
+def _counts(n: int, draw: np.random.Generator) -> Iterator[Any]:
+    yield (1,) * n
+    yield tuple(draw.integers(0, 4, n).tolist())
+    yield (0,) * (n - 1) + (3,)
+
+
+def _half(n: int, draw: np.random.Generator) -> np.ndarray:
+    return np.sort(draw.choice(n, (n + 1) // 2, replace=False))
+
+
+_SAMPLES: dict[str, Callable[[int, np.random.Generator], Iterator[Any]]] = {
+    "root": _roots,
+    "active": _active_sets,
+    "destination": _permutations,
+    "destinations": _destination_sets,
+    "counts": _counts,
+}
 
 
 def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:

@@ -124,13 +124,12 @@ def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1
 
     Notes
     -----
-    No total exchange takes fewer steps. A leaf has ``cT - n + 1`` holes, receptions that it could have but
-    has not. By step t all leaves together have sent at most as many long messages as they have had holes, H(t), and
-    received long messages, E(t): first hops and receptions are both at most ``c*n*t``, and no more short messages
-    were received than sent. A message received by step t was sent by step t-P+1. So ``sent(t) <= H(t) +
-    sent(t-P+1)``, and by step T-P+1, when all of the ``n*(n - k**(h-i))`` long messages are on their way, this has
-    been used ``floor((T-1)/(P-1))`` times. The source
-    counts with P for P-1.
+    No total exchange takes fewer steps. Let H(t) be the holes of all leaves by step t: the receptions that they could
+    have had, ``c*n*t`` in all, but did not have; by step T each has ``cT - n + 1``. No more first hops are made by
+    step t, and no more short messages are received than sent. So the long messages sent by step t are at most H(t)
+    and the long ones received by then, which were sent by step t-P+1: ``sent(t) <= H(T) + sent(t-P+1)``. All ``n*(n -
+    k**(h-i))`` long messages are sent by step T-P+1, from where this can be used ``floor((T-1)/(P-1))`` times. The
+    source takes P steps, not P-1, from one use to the next.
 
     References
     ----------

@@ -1,0 +1,61 @@
+"""Algorithms for tori become algorithms for arrays that carry out the task that was asked for, in twice the time."""
+
+from __future__ import annotations
+
+import pytest
+
+import gossamer
+from gossamer.algorithms import ALGORITHMS
+from gossamer.algorithms.algorithm import on_array
+from gossamer.bounds import bounds
+from gossamer.model import Model
+from gossamer.networks import array, torus
+from gossamer.schedules import verify
+from gossamer.tasks import PartialMultinodeBroadcast, TotalExchange
+
+
+def named(task, name):
+    return next(a for a in ALGORITHMS if (a.task.name, a.name) == (task, name))
+
+
+@pytest.mark.parametrize("active", [(0,), (1, 2, 7), (3, 11, 14), tuple(range(15))], ids=str)
+def test_the_active_nodes_are_those_asked_for(active):
+    task, model = PartialMultinodeBroadcast(active), Model()
+    on_torus = named("partial-multinode-broadcast", "rotated-dimensions-whole")
+    folded = on_array(on_torus, lambda network: 0)
+    schedule = folded.build(array(3, 5), task, model)
+    assert schedule.task == task
+    assert verify(schedule).ok
+    assert schedule.completion_time == folded.claim(array(3, 5), task, model)
+    assert schedule.completion_time == 2 * on_torus.claim(torus(3, 5), task, model)
+
+
+@pytest.mark.parametrize("root", [0, 4, 7, 14])
+def test_the_root_is_the_one_asked_for(root):
+    folded = on_array(named("broadcast", "shortest-path-tree"), lambda network: 0)
+    schedule = folded.build(array(3, 5), gossamer.task("broadcast", root=root), Model())
+    assert schedule.task == gossamer.task("broadcast", root=root)
+    assert verify(schedule).ok
+
+
+def test_total_exchange_on_the_7_x_8_array_gains_from_folding():
+    network, task, model = array(7, 8), TotalExchange(), Model()
+    schedule = named("total-exchange", "edge-colored-on-array").build(network, task, model)
+    assert verify(schedule).ok
+    assert schedule.completion_time == 116 < named("total-exchange", "array-rounds").claim(network, task, model) == 128
+    assert bounds(network, task, model)[0].value == 112
+
+
+@pytest.mark.parametrize(
+    ("spec", "model", "reason"),
+    [
+        ("torus:3x3", Model(), "needs an array"),
+        ("array:2x2", Model(), "needs a side of 3 nodes or more"),
+        ("array:3x3", Model(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3x3", Model(buffer=3), "does not limit the packets that a node holds"),
+        ("array:40x41x42", Model(), "would write out"),
+    ],
+)
+def test_what_is_not_covered_is_declined_with_a_reason(spec, model, reason):
+    folded = named("total-exchange", "edge-colored-on-array")
+    assert reason in folded.reason(gossamer.network(spec), TotalExchange(), model)
