@@ -152,6 +152,66 @@ off the cases of the [battery](how_it_works.md#the-battery): small networks of e
     return page("Algorithms", text, "gossamer.algorithms")
 
 
+def array_broadcasts_page() -> str:
+    """Return the page on multinode broadcast on arrays, with the ratio of time and bound for a table of shapes."""
+    from gossamer import ALGORITHMS, Model, network, task, verify
+    from gossamer.bounds import best_bound
+
+    shapes = (
+        "9", "2x3", "2x4", "2x15", "3x3", "4x4", "3x5", "5x8", "7x9", "8x8", "16x16", "31x33",
+        "2x2x3", "2x4x5", "2x5x7", "3x3x3", "3x4x5", "4x4x4", "5x7x9", "8x8x8", "10x10x10",
+        "2x2x2x3", "2x3x4x5", "3x3x3x3", "4x4x4x4", "2x2x3x3x4", "3x3x3x3x3", "2x2x2x2x2x5",
+    )  # fmt: skip
+    broadcast, model = task("multinode-broadcast"), Model()
+    named = {a.name: a for a in ALGORITHMS if a.task is type(broadcast)}
+    rows = []
+    for shape in shapes:
+        net = network(f"array:{shape}")
+        schedule = named["torus-on-array"].build(net, broadcast, model)
+        verify(schedule).raise_if_invalid()
+        time, bound = schedule.completion_time, best_bound(net, broadcast, model).value
+        twice = 2 * named["translated-tree"].claim(network(f"torus:{shape}"), broadcast, model)
+        rotated = named["rotated-dimensions-whole"].claim(net, broadcast, model)
+        ratios = [f"{float(value / bound):.3f}" for value in (time, twice, rotated)]
+        sides = [s for s in shape.split("x") if s != "1"]
+        rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
+    columns = ["array", "N", "d", "bound", "steps", "ratio", "twice the torus", "rotated dimensions"]
+    text = f"""
+A corner of a d-dimensional array must receive N-1 messages over d links, so no multinode broadcast of whole messages
+takes less than ceil((N-1)/d) steps. The algorithm `torus-on-array` takes just that on every array in the table, and on
+every array with a side of 3 or more that its tests try. (With all sides 2 the array is a hypercube, for which
+`translated-tree` is optimal.) The last three columns are ratios of times to the bound: of `torus-on-array`; of twice
+the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the multinode broadcast of
+Varvarigos and Bertsekas for any d.
+
+{table(columns, rows)}
+
+`gossamer plan array:5x7x9 allgather` builds and checks one of them.
+
+## How
+
+*Folding.* A ring is folded into a line so that neighbours are at most two positions apart: positions 0, 1, 2, 3, 4 host
+nodes 0, 4, 1, 3, 2 of a ring of five. Then one slot of the torus becomes two of the array, and no link is used
+twice, even if the torus uses all of its links. That is the proof of Theorem 1 in the paper;
+`gossamer.schedules.torus_on_array` does it with any schedule of any task. For two equal sides it gives the optimum
+already.
+
+*The last slot.* The torus receives over 2d links. If N-1 leaves a remainder of 1 to d when divided by 2d, its last slot
+is not full, and twice its time is one step too many. So the last messages do not take that way: every node takes each
+of them from a neighbour that has it, in one slot, one from each neighbour. Who takes which is a bipartite matching at
+every node.
+
+*Sides of 2.* A torus has one link there, not two, and twice the time of the torus wastes half of it. Such links need no
+folding, and can carry one message in either half of a slot of the torus. Only in the first slot there is
+nothing new for the second half. But a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes without any folding; one
+side of 2 and the shortest other side are replaced by it.
+
+The tree that is translated is found by the search of `translated-tree`, which is no proof that there always is one. The
+time is promised by the algorithm's claim, and checked wherever it runs.
+"""
+    return page("Multinode broadcast on arrays", text, "the schedules of torus-on-array")
+
+
 def builders_page() -> str:
     """Return the reference of the functions that build schedules, by module."""
     import inspect
@@ -254,6 +314,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "algorithms.md": algorithms_page,
     "cli.md": cli_page,
     "api/builders.md": builders_page,
+    "multinode_broadcast_on_arrays.md": array_broadcasts_page,
 }
 
 

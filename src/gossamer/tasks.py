@@ -451,8 +451,9 @@ class _OfCounts(Task):
         first = np.cumsum(counts) - counts
         renamed = np.empty_like(counts)
         renamed[names] = counts
-        moved = (np.cumsum(renamed) - renamed)[names] - first
-        return ids + np.repeat(moved, counts)[ids]
+        moved = np.repeat((np.cumsum(renamed) - renamed)[names] - first, counts)
+        numbers: Ids = ids + moved[ids]
+        return numbers
 
     def describe(self) -> str:
         """Return the name with the number of messages, for people."""

@@ -2,7 +2,7 @@
 
 One family a file: what a node receives and sends (`ports`), how far a message travels (`distances`), how fast it
 spreads (`broadcasts`), all hops together (`loads`), cuts across dimensions (`cuts`), around boxes (`boxes`) and of
-any network (`sweeps`), branches and routing nodes of fat trees (`fat_trees`), nodes that separate others
+any network (`sweeps`), branches, routing nodes and leaves of fat trees (`fat_trees`), nodes that separate others
 (`separators`, `cut_nodes`), and tasks in sequence (`sequences`). `table` lists and evaluates them.
 """
 

@@ -88,6 +88,8 @@ def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bo
 
 def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:
     """Choose the nodes to refine: those that have most to do for their links, then those furthest from others."""
+    if demand.shared and demand.outward != incoming and int(demand.handled(busy, incoming).max()) == 1:
+        return []  # a hub's only message: its distance says it all
     by_row = not demand.everywhere and demand.outward == incoming  # needs distances to hubs, not a profile
     limit = MAX_SEARCHES
     if by_row:

@@ -10,6 +10,7 @@ from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
+from gossamer.bounds.cuts_over_time import cut_over_time_bounds
 from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import load_bounds
@@ -43,8 +44,8 @@ def _sequences(problem: Problem) -> Iterator[Bound]:
 
 
 FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
-    port_bounds,
     distance_bounds,
+    port_bounds,
     broadcast_bounds,
     spread_bounds,
     load_bounds,
@@ -52,6 +53,7 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     box_bounds,
     sweep_bounds,
     cut_node_bounds,
+    cut_over_time_bounds,
     branch_bounds,
     leaf_bounds,
     separator_bounds,

@@ -18,7 +18,7 @@ from gossamer.model import Model
 from gossamer.networks import from_networkx, to_networkx
 from gossamer.tasks import Broadcast, Reduce
 
-(TREE,) = BROADCAST
+TREE = BROADCAST[0]
 
 NETWORKS = [
     "array:1", "array:2", "array:9", "array:3x5", "ring:2", "ring:8", "torus:4x5", "torus:2x3x4", "hypercube:5",

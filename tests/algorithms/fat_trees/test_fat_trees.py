@@ -1,14 +1,14 @@
-"""The queues of fat trees against a plain twin, and the times of digest table 11.8 for all tasks and both port models."""
+"""The queues of fat trees against a plain twin; the times of digest table 11.8 for all tasks and both port models."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from algorithms.fat_trees.twin import serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from algorithms.fat_trees.twin import serve
 from gossamer import ALGORITHMS, Model
 from gossamer.algorithms.fat_trees import Spans, levels_of, phase_starts, serve_queues
 from gossamer.bounds import best_bound

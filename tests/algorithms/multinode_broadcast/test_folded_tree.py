@@ -60,7 +60,9 @@ def test_order_of_the_sides_does_not_matter(sides):
     check((1, *sides, 1))
 
 
-@pytest.mark.parametrize("sides", [(12, 12), (7, 11, 3), (10, 10, 10), (6, 6, 6, 2), (3, 3, 3, 3, 3), (31, 33)], ids=str)
+@pytest.mark.parametrize(
+    "sides", [(12, 12), (7, 11, 3), (10, 10, 10), (6, 6, 6, 2), (3, 3, 3, 3, 3), (31, 33)], ids=str
+)
 def test_larger_shapes_meet_the_largest_bound(sides):
     schedule = check(sides)
     assert schedule.completion_time == bounds(schedule.network, TASK, MODEL)[0].value

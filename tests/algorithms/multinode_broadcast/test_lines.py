@@ -150,7 +150,7 @@ def test_bounds_of_the_formulas_for_no_messages():
         ("star:3", (1,) * 6, WHOLE, "needs a linear array or a ring"),
         ("array:3", (1,) * 3, Model(ports="one"), "needs all ports at once, not ports 'one'"),
         ("array:3", (1,) * 3, Model(buffer=2), "does not limit the packets that a node holds"),
-        ("array:3", (10**9,) * 2 + (0,), WHOLE, "would write out 4,000,000,000 hops; at most 1,000,000,000 are allowed"),
+        ("array:3", (10**9, 10**9, 0), WHOLE, "would write out 4,000,000,000 hops; at most 1,000,000,000 are allowed"),
     ],
 )
 def test_what_is_not_covered_is_declined_with_a_reason(spec, counts, model, reason):

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.routing.packing import write_packing
 from gossamer.algorithms.multinode_broadcast.partial import (
     PARTIAL_MULTINODE_BROADCAST,
     ROTATED_MULTINODE_BROADCAST,
     rotated_dimensions_split,
 )
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
-from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.algorithms.routing.packing import write_packing
+from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus

@@ -56,13 +56,13 @@ def test_every_order_preserving_partial_permutation_is_routed(sides):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sides", [(2, 2, 2), (3, 3), (2, 3)], ids=str)
-def test_every_order_preserving_partial_permutation_of_eight_or_nine_nodes_is_routed(sides):
+@pytest.mark.parametrize(("sides", "every"), [((2, 3), 1), ((2, 2, 2), 3), ((3, 3), 11)], ids=str)
+def test_order_preserving_partial_permutations_of_up_to_nine_nodes_are_routed(sides, every):
     network = array(*sides)
     n = network.node_count
-    for sources in subsets(n):
-        for targets in subsets(n, len(sources)):
-            ok(MONOTONE, network, task_of(n, sources, targets))
+    pairs = ((sources, targets) for sources in subsets(n) for targets in subsets(n, len(sources)))
+    for sources, targets in itertools.islice(pairs, 0, None, every):
+        ok(MONOTONE, network, task_of(n, sources, targets))
 
 
 @pytest.mark.parametrize("sides", [(4, 4), (5, 5, 5), (6, 6, 6), (4, 4, 4, 4), (3, 3, 3, 3, 3), (2, 7, 3)], ids=str)

@@ -20,7 +20,7 @@ from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 from gossamer.tasks import Gather, Scatter
 
-(FURTHEST_FIRST,) = SCATTER
+FURTHEST_FIRST = SCATTER[0]
 ALL, ONE = Model(), Model(ports="one")
 
 NETWORKS = [

@@ -29,12 +29,19 @@ def serve_queues(
     """
     nodes = first_link.size - 1
     turn = np.zeros(nodes, np.int32)  # the child to be served next
+    pending = np.zeros(nodes, np.int64)  # packets that wait at each node
+    for v in range(leaves):
+        for e in range(first_link[v], first_link[v + 1]):
+            pending[v] += tail[e] - head[e]
     rows = 0
     t = 0
     while rows < slot.size:
         begin = rows
         for v in range(nodes):
+            if pending[v] == 0:
+                continue
             a, b = first_link[v], first_link[v + 1]
+            sent = rows
             if one_send:
                 chosen = -1
                 if v < nodes - 1:
@@ -48,8 +55,6 @@ def serve_queues(
                             chosen = a + c
                             turn[v] = c + 1
                             break
-                if chosen < 0:
-                    continue
                 a, b = chosen, chosen + 1
             for e in range(a, b):
                 most = 1 if one_send else link_capacity[e]
@@ -57,6 +62,7 @@ def serve_queues(
                     slot[rows], link[rows], packet[rows] = t, e, queue[i]
                     head[e] += 1
                     rows += 1
+            pending[v] -= rows - sent
         for row in range(begin, rows):  # what came in this slot can leave in the next
             v = link_target[link[row]]
             p = packet[row]
@@ -66,11 +72,13 @@ def serve_queues(
                 e = _toward(first_link, arity, first, size, v, destination[p])
                 queue[tail[e]] = p
                 tail[e] += 1
+                pending[v] += 1
                 continue
             for e in range(first_link[v], first_link[v + 1]):
                 if e != reverse_link[link[row]]:
                     queue[tail[e]] = p
                     tail[e] += 1
+                    pending[v] += 1
         t += 1
 
 

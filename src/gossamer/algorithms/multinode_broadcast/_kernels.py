@@ -94,8 +94,8 @@ def insert(slot, link, packet, first, release, reach, parts, links):
     """Broadcast along a line or ring: pass on what came in the slot before, else insert a message of one's own.
 
     Messages ``first[u]..first[u+1]-1`` are those of node u, in their order; message m makes ``reach[w, m]`` hops in way
-    w (0 up, 1 down), its first one in slot ``release[m]`` at the earliest. With 2 parts, part w goes way w. ``links[u, w]``
-    are the links. Fills the columns, which must have a row for each hop.
+    w (0 up, 1 down), its first one in slot ``release[m]`` at the earliest. With 2 parts, part w goes way w. Links are
+    ``links[u, w]``. Fills the columns, which must have a row for each hop.
     """
     nodes = first.size - 1
     waiting = np.empty((2, nodes), np.int64)

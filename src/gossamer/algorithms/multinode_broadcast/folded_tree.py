@@ -6,12 +6,12 @@ it in about (N-1)/(2d), and folding (section 2 of seed 000) takes twice that. Th
 * *The last slot.* With 1 to d messages left over for an odd number of slots, every node takes what it misses from a
   neighbour that has it, one from each; a bipartite matching says which. All nodes miss messages of the same offsets.
 * *Sides of 2* are links that need no folding and can be used in both halves of a slot of the torus. But in the second
-  half of the first slot there is nothing new to send over them. So one such dimension and the shortest of the others are
-  taken together: a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes that needs no folding either.
+  half of the first slot there is nothing new to send over them. So one such dimension and the shortest of the others
+  are taken together: a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes that needs no folding either.
 * *Wrap-around.* Dimensions that are rings need no folding.
 
-So the tree is one on a Cayley network (the *host*) with generators of two kinds: those along folded rings take two slots
-and begin in even ones, the others take one.
+So the tree is one on a Cayley network (the *host*) with generators of two kinds: those along folded rings take two
+slots and begin in even ones, the others take one.
 """
 
 from __future__ import annotations
@@ -122,9 +122,9 @@ def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) ->
 
     Notes
     -----
-    The time is the lower bound for whole messages. It is not a theorem that the search gets there; it did on every array
-    that was tried (`docs/multinode_broadcast_on_arrays.md`). Time and memory linear in the hops: 12 bytes a hop, and
-    16 more while it is built.
+    The time is the lower bound for whole messages. It is not a theorem that the search gets there; it did on every
+    array that was tried (docs/multinode_broadcast_on_arrays.md). Time and memory linear in the hops: 12 bytes a hop,
+    and 16 more while it is built.
 
     References
     ----------

@@ -1,12 +1,13 @@
 """Several broadcasts from each node of a linear array or ring (Theorem 2 of seed 000 and the remark after it).
 
-*Insertion*: in every slot a node passes on, in the same direction, what it received in the slot before; if it received
-nothing, it inserts a message of its own. The two directions work independently. Every other packet passes a waiting node
-at most once, so with K messages a packet waits at most K-1 slots. *Rounds*: in round w = 0, 1, ..., W-1 every node that
-still has a w-th message broadcasts it, so that every start is known ahead; W is the most messages of a node.
+*Insertion*: in every slot a node passes on, in the same direction, what it received in the slot before; if it
+received nothing, it inserts a message of its own. The two directions work independently. Every other packet passes a
+waiting node at most once, so with K messages a packet waits at most K-1 slots. *Rounds*: in round w = 0, 1, ..., W-1
+every node that still has a w-th message broadcasts it, so that every start is known ahead; W is the most messages of a
+node.
 
-On a line a message goes both ways from its node, to the ends. On a ring it goes half the way round either way, or, if it
-may be split, one half of it goes all the way up and the other one all the way down.
+On a line a message goes both ways from its node, to the ends. On a ring it goes half the way round either way, or, if
+it may be split, one half of it goes all the way up and the other one all the way down.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.rotation import links_along
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
+from gossamer.algorithms.routing.rotation import links_along
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -50,8 +51,8 @@ def insertion(network: Network, task: Task, model: Model, *, seed: int = 0) -> S
 
     Notes
     -----
-    Whole messages on a ring of even p go p/2 hops one way and p/2 - 1 the other, by turns. Time and memory linear in the
-    K(p-1) hops (twice that with halves) and in p for each slot.
+    Whole messages on a ring of even p go p/2 hops one way and p/2 - 1 the other, by turns. Time and memory linear in
+    the K(p-1) hops (twice that with halves) and in p for each slot.
 
     References
     ----------

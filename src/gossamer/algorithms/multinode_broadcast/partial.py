@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.packing import write_packing
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
+from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.algorithms.routing.packing import write_packing
 from gossamer.algorithms.routing.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
 from gossamer.algorithms.routing.rotation import RotatedClass, Rotation, links_along, rotations
-from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network

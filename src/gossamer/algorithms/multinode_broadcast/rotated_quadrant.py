@@ -2,8 +2,8 @@
 
 The paper cites the time; the construction is the digest's. Every offset v but zero gets one cell (slot, direction):
 in that slot every node u sends on, in that direction D, the packet of the node at offset v - D behind it. A quarter of
-the offsets, sorted by their distance, take direction 0 in slots 1, 2, ..., and their rotations by quarter turns the other
-directions.
+the offsets, sorted by their distance, take direction 0 in slots 1, 2, ..., and their rotations by quarter turns the
+other directions.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
     Notes
     -----
     With k = floor(p/2), the quadrant Q is {1 <= x <= k, 0 <= y <= k} for odd p, and for even p
-    {1 <= x <= k-1, 0 <= y <= k-1} with {(k,y): 1 <= y <= k-1}. Sorted by x+y, then by x, its t-th element v takes slot t
-    and direction 0, and R^r v takes direction r, where R(x,y) = (-y,x). If p is even, the last slot is for (k,0), (0,k)
-    and (k,k), in directions 0, 1 and 2. The parent of (x,y) in Q is (x-1,y), which is in Q, or (0,y), a rotation of
-    (y,0): earlier in both cases. O(p*p log p).
+    {1 <= x <= k-1, 0 <= y <= k-1} with {(k,y): 1 <= y <= k-1}. Sorted by x+y, then by x, its t-th element v takes slot
+    t and direction 0, and R^r v takes direction r, where R(x,y) = (-y,x). If p is even, the last slot is for (k,0),
+    (0,k) and (k,k), in directions 0, 1 and 2. The parent of (x,y) in Q is (x-1,y), which is in Q, or (0,y), a rotation
+    of (y,0): earlier in both cases. O(p*p log p).
 
     References
     ----------

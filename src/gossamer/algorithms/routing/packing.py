@@ -38,9 +38,7 @@ Leg: TypeAlias = tuple[int, IntArray, IntArray]
 """The digit that is corrected, where each packet is before (a name), and the steps that it goes up along the digit."""
 
 
-def packing_legs(
-    rotation: Rotation, origin: IntArray, digits: Iterable[int] | None = None
-) -> Iterator[Leg]:
+def packing_legs(rotation: Rotation, origin: IntArray, digits: Iterable[int] | None = None) -> Iterator[Leg]:
     """Yield the legs of the packets' paths, one digit after the other.
 
     Parameters
@@ -136,7 +134,7 @@ def write_legs(
     steps: Sequence[int],
     halves: int = 1,
 ) -> int:
-    """Write the hops of packets that go leg by leg, all packets starting each leg at once; return the row after the last.
+    """Write the hops of packets that go leg by leg, all starting each leg at once; return the row after the last.
 
     Parameters
     ----------

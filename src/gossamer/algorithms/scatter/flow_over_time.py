@@ -20,6 +20,9 @@ __all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter", "least_time"]
 LARGEST = 20_000_000
 """Links times slots up to which the flow is computed."""
 
+PROVEN = 30_000
+"""Links times slots up to which the bounds prove by a cut that less time is not enough."""
+
 
 def least_time(network: Network, root: int) -> int:
     """Return ``max_r (r - 1 + ceil(R_r / c))``: R_r terminals are at least r hops from a root that sends c a slot.
@@ -137,6 +140,12 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return FURTHEST_FIRST.claim(network, task, model) or Fraction(0)
 
 
+def _optimal(network: Network, task: Task, model: Model) -> bool:
+    if FURTHEST_FIRST.optimal(network, task, model):
+        return True
+    return not model.split and network.link_count * int(_claim(network, task, model)) <= PROVEN
+
+
 FLOW_OVER_TIME = Algorithm(
     name="flow-over-time",
     task=Scatter,
@@ -147,4 +156,5 @@ FLOW_OVER_TIME = Algorithm(
     source="Ford and Fulkerson 1958; Hoppe and Tardos 2000; bound (3.3) of Dimakopoulos 1996",
     summary="the least time there is, by augmenting paths over the slots; the paths need not form a tree",
     claim_is_bound=True,
+    optimal=_optimal,
 )

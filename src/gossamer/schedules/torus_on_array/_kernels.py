@@ -1,8 +1,8 @@
 """Compiled kernels that write the hops of a torus schedule on an array; plain arrays in and out.
 
 A hop over link e of the torus is made over link ``first[e]`` of the array in the first of two slots and over
-``second[e]`` in the second one; -1 where it needs no link in that slot. Bit tables have one row of ``row_bytes`` bytes a
-packet and one bit a node.
+``second[e]`` in the second one; -1 where it needs no link in that slot. Bit tables have one row of ``row_bytes`` bytes
+a packet and one bit a node.
 """
 
 from __future__ import annotations

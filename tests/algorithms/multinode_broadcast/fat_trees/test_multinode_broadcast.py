@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from algorithms.fat_trees.twin import queue_peaks, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from algorithms.fat_trees.twin import queue_peaks, serve
 from gossamer import ALGORITHMS, Model
 from gossamer.algorithms.algorithm import allreduce_from, dual
 from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
@@ -48,6 +48,7 @@ def steps(schedule):
     return rows
 
 
+@pytest.mark.uncompiled
 def test_up_first_is_figure_6_7():
     listed = [
         "0->X(0) 1->X(1) 2->Y(2) 3->Y(3)", "X->R(0) Y->R(2)", "X->R(1) Y->R(3) R->X(2)", "X->0(1) Y->2(3) R->Y(0)",
@@ -56,6 +57,7 @@ def test_up_first_is_figure_6_7():
     assert steps(UP_FIRST.build(fat_tree(2, 2), TASK, ONE_SEND)) == [set(row.split()) for row in listed]
 
 
+@pytest.mark.uncompiled
 def test_flooding_is_figure_6_9():
     listed = [
         "0->X(0) 1->X(1) 2->Y(2) 3->Y(3)", "X->0(1) X->1(0) X->R(0) Y->2(3) Y->3(2) Y->R(2)",
@@ -74,9 +76,8 @@ def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(networ
     assert gossamer.verify(schedule)
     assert schedule.completion_time == algorithm.claim(network, TASK, model)
     least = best_bound(network, TASK, model).value
-    assert least == schedule.completion_time if algorithm.optimal(network, TASK, model) else least <= algorithm.claim(
-        network, TASK, model
-    )
+    assert least <= schedule.completion_time
+    assert least == schedule.completion_time or not algorithm.optimal(network, TASK, model)
     assert schedule.stored_hops == network.terminal_count * (network.node_count - 1)
 
 
@@ -144,7 +145,7 @@ def test_queues_of_flooding_are_as_long_as_6_3_2_1_says(k, h):
     level = network.coordinates[:, 0]
     source, upward = network.link_source, network.link_target > network.link_source
     for i in range(1, h):
-        assert set(peaks[(level[source] == i) & upward]) == {(k - 1) * k ** (i - 1) - (0 if i > 1 else 0)}
+        assert set(peaks[(level[source] == i) & upward]) == {(k - 1) * k ** (i - 1)}
         if i >= 2:
             assert set(peaks[(level[source] == i) & ~upward]) == {(k - 1) * k ** (i - 1) - 2}
 
@@ -168,7 +169,8 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
         for row in range(slot.size)
         if source[row] >= network.terminal_count
     ]
-    assert max(waits) <= k - 1 and min(waits) == 1
+    assert max(waits) <= k - 1
+    assert min(waits) == 1
     assert np.unique(np.stack([slot, link]), axis=1).shape[1] == slot.size  # one packet on a link in a slot
 
 

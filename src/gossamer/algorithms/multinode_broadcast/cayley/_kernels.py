@@ -25,10 +25,10 @@ def _random(state, below):
 def fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
     """Give every element but the identity a cell (slot, generator); return the number of slots that have cells.
 
-    `target` int32[N*degree] is the network's, `inverse` int64[degree] the column of each generator's inverse, `duration`
-    int64[degree] the slots that a hop by it takes: 1, or 2 for a generator that is used in every other slot, from the
-    first on. Attempt 0 takes candidates in their order, the others shuffle. Work arrays: `slot` int32[N] and `pool`
-    int32[degree, N]; results, in order of slots: `hop_slot` and `hop_link` int32[N-1].
+    `target` int32[N*degree] is the network's, `inverse` int64[degree] the column of each generator's inverse,
+    `duration` int64[degree] the slots that a hop by it takes: 1, or 2 for a generator that is used in every other
+    slot, from the first on. Attempt 0 takes candidates in their order, the others shuffle. Work arrays: `slot` int32[N]
+    and `pool` int32[degree, N]; results, in order of slots: `hop_slot` and `hop_link` int32[N-1].
     """
     nodes, degree = slot.size, inverse.size
     state = np.full(1, 88172645463325252 + attempt * 2654435761, np.uint64)

@@ -72,7 +72,7 @@ def up_first_exchange(network: Network, task: Task, model: Model, *, seed: int =
     Notes
     -----
     `routing_node_steps`, a lower bound of every schedule: ``n**2 * 5/8 + 2h - 3`` for k = 2 and ``n**2 * (k-1)/k + 2h -
-    1`` for k >= 3. That it is met is an observation on all trees of up to 125 leaves, not a theorem. Closest first is
+    1`` for k >= 3. That it is met is an observation on all trees of up to 64 leaves, not a theorem. Closest first is
     slower: 44 instead of 43 steps for k = 2, h = 3. O(n**2 * (h + n)) time.
 
     References
@@ -112,7 +112,7 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
     -----
     Where all capacities are equal it takes `branch_steps`, which no schedule can beat: ``n**2 * (k-1)/k**2 + 2h - 1``
     for capacity 1. With exponential capacities it takes ``n + 2h - 2``, optimal for k >= 3. Both are observations on
-    all trees of up to 125 leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
+    all trees of up to 64 leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
 
     References
     ----------

@@ -1,0 +1,46 @@
+"""Broadcast and scatter against the exact optimum, on all connected networks of up to five nodes."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+import gossamer
+from bounds.oracle import schedule_within
+from gossamer.algorithms.broadcast import BROADCAST
+from gossamer.algorithms.scatter import SCATTER
+from gossamer.model import Model
+from gossamer.networks import from_networkx
+from gossamer.tasks import Broadcast, Scatter
+
+pytest.importorskip("ortools", reason="needs the extra 'solver' (OR-Tools)")
+pytestmark = pytest.mark.solver
+
+GRAPHS = [g for g in nx.graph_atlas_g() if 2 <= len(g) <= 5 and nx.is_connected(g)]
+NAMED = ["ring:6", "ring:7", "array:2x3", "hypercube:3", "complete:6", "star:3", "circulant:7,1,2", "fat-tree:k=2,h=2"]
+
+
+def agrees(network, task, algorithms, ports):
+    """The fastest schedule is valid, and the solver finds none that is a slot shorter."""
+    model = Model(ports=ports)
+    built = [a.build(network, task, model) for a in algorithms if a.covers(network, task, model)]
+    for schedule in built:
+        assert gossamer.verify(schedule)
+    slots = int(min(s.completion_time for s in built))
+    assert slots == 0 or schedule_within(network, task, model, slots - 1) is None
+
+
+@pytest.mark.parametrize("ports", ["all", "one", "one-send"])
+@pytest.mark.parametrize(("task", "algorithms"), [(Broadcast, BROADCAST), (Scatter, SCATTER)])
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda g: g.name)
+def test_no_schedule_is_faster_on_networks_of_up_to_five_nodes(graph, task, algorithms, ports):
+    network = from_networkx(graph)
+    for root in graph:
+        agrees(network, task(root), algorithms, ports)
+
+
+@pytest.mark.parametrize("ports", ["all", "one"])
+@pytest.mark.parametrize(("task", "algorithms"), [(Broadcast, BROADCAST), (Scatter, SCATTER)])
+@pytest.mark.parametrize("spec", NAMED)
+def test_no_schedule_is_faster_on_named_networks(spec, task, algorithms, ports):
+    agrees(gossamer.network(spec), task(0), algorithms, ports)

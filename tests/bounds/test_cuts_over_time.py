@@ -1,0 +1,84 @@
+"""The cut over time: the exact bound on scatter and gather with all ports."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer import Model
+from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
+from gossamer.bounds import best_bound, bounds
+from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds
+from gossamer.bounds.problem import Problem
+from gossamer.networks import from_networkx
+from gossamer.tasks import Broadcast, Gather, Scatter, TotalExchange
+
+
+@st.composite
+def networks(draw):
+    """A connected random graph with random capacities, some nodes of which may only pass packets on."""
+    n = draw(st.integers(2, 9))
+    graph = nx.random_labeled_tree(n, seed=draw(st.integers(0, 10**6)))
+    for a, b in draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=9)):
+        if a != b:
+            graph.add_edge(a, b)
+    for edge in graph.edges:
+        graph.edges[edge]["capacity"] = draw(st.integers(1, 2))
+    for v in draw(st.sets(st.integers(1, n - 1), max_size=n // 2)):
+        graph.nodes[v]["terminal"] = False
+    return from_networkx(graph)
+
+
+@given(networks(), st.data())
+@settings(max_examples=100)
+def test_the_bound_is_the_least_time_in_both_directions(network, data):
+    root = data.draw(st.integers(0, network.terminal_count - 1))
+    time = FLOW_OVER_TIME.build(network, Scatter(root), Model()).completion_time
+    assert best_bound(network, Scatter(root), Model()).value == time
+    assert best_bound(network, Gather(root), Model()).value == time
+
+
+@given(networks(), st.data(), st.integers(0, 8))
+@settings(max_examples=100)
+def test_a_cut_lets_fewer_packets_through_than_must_cross_it(network, data, slots):
+    root = data.draw(st.integers(0, network.terminal_count - 1))
+    time = FLOW_OVER_TIME.build(network, Scatter(root), Model()).completion_time
+    cut = cut_over_time(
+        network.link_source, network.link_target, network.link_capacity, network.node_count, network.terminal_count,
+        root, slots,
+    )  # fmt: skip
+    assert (cut is None) == (slots >= time)
+    if cut is None:
+        return
+    assert cut.since[root] == 0
+    assert cut.messages == sum(cut.since[v] > slots for v in range(network.terminal_count))
+    room = 0
+    for e in range(network.link_count):
+        u, v = network.link_source[e], network.link_target[e]
+        crossing = [t for t in range(slots) if cut.since[u] <= t and t + 1 < cut.since[v]]
+        room += len(crossing) * int(network.link_capacity[e])
+    assert room == cut.room < cut.messages
+
+
+def test_a_network_on_which_no_other_bound_is_as_large():
+    network = from_networkx(nx.Graph(["va", "vb", "vc", "bc", "cd", "ce", "ef", "eg"]))
+    found = {b.name: b for b in bounds(network, Scatter(0), Model())}
+    assert found["cut over time"].value == 4 > max(b.value for name, b in found.items() if name != "cut over time")
+    assert found["cut over time"].witness.startswith("4 messages of node v must cross a cut of links and slots")
+
+
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        (Scatter(0), Model(ports="one")),
+        (Scatter(0), Model(split=True)),
+        (Broadcast(0), Model()),
+        (TotalExchange(), Model()),
+        (Scatter(0), Model()),  # the distances and the links of the root say as much
+    ],
+)
+def test_where_it_says_nothing(task, model):
+    assert not list(cut_over_time_bounds(Problem(gossamer.network("hypercube:3"), task, model)))
