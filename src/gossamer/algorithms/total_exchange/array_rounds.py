@@ -63,7 +63,7 @@ def best_rounds(sides: tuple[int, ...]) -> Rounds:
     Examples
     --------
     >>> best_rounds((4, 4)), best_rounds((2, 3)).time
-    (Rounds(number=4, steps=4, runs=(1, 1)), 5)
+    (Rounds(number=4, steps=4, runs=(1, 1)), 4)
     """
     total = math.prod(sides)
     one = [exchange_steps(n) for n in sides]
