@@ -47,19 +47,19 @@ def exchange(spec: str, *, dense: bool) -> Schedule:
 def flood(spec: str) -> Schedule:
     """Multinode broadcast: in each slot, along each generator, to the first new node that the oldest holders reach."""
     network = gossamer.network(spec)
-    target = network.link_target.reshape(network.node_count, -1).tolist()
+    degree, target = network.degree, network.link_target.reshape(network.node_count, -1).tolist()
     reached, order, rows, t = {0}, [0], [], 0
-    next_holder = [0] * network.degree
+    next_holder = [0] * degree
     while len(order) < network.node_count:
         holders = len(order)
-        for g in range(network.degree):
+        for g in range(degree):
             while next_holder[g] < holders and target[order[next_holder[g]]][g] in reached:
                 next_holder[g] += 1
             if next_holder[g] < holders:
                 u = order[next_holder[g]]
                 reached.add(target[u][g])
                 order.append(target[u][g])
-                rows.append((t, u * network.degree + g))
+                rows.append((t, u * degree + g))
         t += 1
     slot, link = np.array(rows).T
     task = gossamer.task("multinode-broadcast")

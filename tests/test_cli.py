@@ -133,6 +133,17 @@ def test_control_time_is_charged(capsys):
     assert json.loads(run(capsys, *words)[1])["completion_time"] == 8 + 16 / 4
 
 
+def test_counts_are_a_list_or_a_file(capsys, tmp_path):
+    path = tmp_path / "counts.txt"
+    path.write_text("2 0 1 3  # six messages\n")
+    for counts in ("2,0,1,3", path):
+        words = ("plan", "ring:4", "multiple-broadcast", "--counts", counts, "--split", "--algorithm", "insertion")
+        assert json.loads(run(capsys, *words, "--json")[1])["completion_time"] == 4
+    status, out, _ = run(capsys, "bounds", "array:4", "multiple-broadcast", "--counts", path)
+    assert status == 0
+    assert "multiple-broadcast (6 messages of 3 nodes)" in out
+
+
 def test_verify_names_violations_and_exits_1(capsys, saved):
     schedule = gossamer.load(saved)
     link = schedule.link.copy()
@@ -197,6 +208,11 @@ def test_algorithms_of_a_network(capsys):
         (("plan", "array:4x4", "allgather", "--seed", "-1"), ["-1"]),
         (("plan", "array:4x4", "broadcast", "--root", "first"), ["--root", "integer", "first"]),
         (("plan", "array:4x4", "permutation"), ["--destinations"]),
+        (("plan", "ring:4", "multiple-broadcast"), ["--counts", "2,0,1"]),
+        (("plan", "ring:4", "multiple-broadcast", "--counts", "1,2,3"), ["3 nodes", "ring:4 has 4"]),
+        (("plan", "ring:4", "multiple-broadcast", "--counts", "1,2,-3,0"), ["node 2", "-3"]),
+        (("plan", "ring:4", "multiple-broadcast", "--counts", "nowhere.txt"), ["nowhere.txt"]),
+        (("plan", "ring:4", "allgather", "--counts", "1,2,3,4"), ["--counts"]),
         (("plan", "array:4x4"), ["TASK"]),
         (("verify", "nowhere.parquet"), ["nowhere.parquet"]),
         (("nonsense",), ["nonsense"]),

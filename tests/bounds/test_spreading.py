@@ -142,7 +142,7 @@ def test_corollary_3_5_on_random_trees(n, seed):
 def test_level_time_is_the_least_t(distance, nodes):
     t = level_time(distance, nodes)
     assert math.comb(t, distance) >= nodes
-    assert t == 0 or nodes and math.comb(t - 1, distance) < nodes
+    assert t == 0 or (nodes and math.comb(t - 1, distance) < nodes)
 
 
 def test_a_binomial_tree_has_as_many_nodes_at_a_level_as_corollary_3_5_allows():

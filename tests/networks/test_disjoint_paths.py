@@ -87,9 +87,7 @@ def graphs(draw, most=7):
 @settings(max_examples=100)
 def test_theorem_2_1_on_random_products(a, b, c, data):
     network = product(a, b, c)
-    source, target = data.draw(
-        st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True)
-    )
+    source, target = data.draw(st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True))
     paths = product_disjoint_paths(network, source, target)
     assert clashes(network, source, target, paths) == []
     assert len(paths) == promised(network, source, target)
@@ -98,9 +96,7 @@ def test_theorem_2_1_on_random_products(a, b, c, data):
 @given(graphs(10), st.data())
 @settings(max_examples=200)
 def test_there_are_as_many_as_menger_says(network, data):
-    source, target = data.draw(
-        st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True)
-    )
+    source, target = data.draw(st.lists(st.integers(0, network.node_count - 1), min_size=2, max_size=2, unique=True))
     paths = node_disjoint_paths(network, source, target)
     assert clashes(network, source, target, paths) == []
     assert len(paths) == len(list(nx.node_disjoint_paths(to_networkx(network).to_undirected(), source, target)))

@@ -23,8 +23,8 @@ LARGEST = 30_000
 class TimeCut(NamedTuple):
     """Messages that must get across, and fewer packets that can.
 
-    `since` int64[N] is the slot from which on a node lies on the side of the hub; nodes that never do have the number of
-    slots plus 1. A link (u, v) can carry packets across in the slots from ``since[u]`` to ``since[v] - 2``.
+    `since` int64[N] is the slot from which on a node lies on the side of the hub; nodes that never do have the number
+    of slots plus 1. A link (u, v) can carry packets across in the slots from ``since[u]`` to ``since[v] - 2``.
     """
 
     messages: int
@@ -117,8 +117,9 @@ def cut_over_time_bounds(problem: Problem) -> Iterator[Bound]:
             break
         cut, slots = following, slots + 1
     if cut is not None:
+        owner = f"{'of' if demand.outward else 'for'} node {problem.name(hub)}"
         text = (
-            f"{quantity(cut.messages, 'message')} {'of' if demand.outward else 'for'} node {problem.name(hub)} must cross a "
-            f"cut of links and slots that lets {quantity(cut.room, 'packet')} through in {quantity(slots - 1, 'step')}"
+            f"{quantity(cut.messages, 'message')} {owner} must cross a cut of links and slots that lets "
+            f"{quantity(cut.room, 'packet')} through in {quantity(slots - 1, 'step')}"
         )
         yield Bound("cut over time", Fraction(slots), text, "cut", "Ford and Fulkerson 1958")

@@ -37,8 +37,8 @@ def _furthest(problem: Problem, what: str, verb: str, way: str, cases: list[Case
     if twins:
         steps, count, node = max(twins)
         text = (
-            f"the {what} of node {problem.name(node)} must {verb} {quantity(count, 'node')} {quantity(steps - 1, 'hop')} "
-            f"away, {way}: only one of them without a wait"
+            f"the {what} of node {problem.name(node)} must {verb} {quantity(count, 'node')} "
+            f"{quantity(steps - 1, 'hop')} away, {way}: only one of them without a wait"
         )
         yield Bound("two furthest nodes", Fraction(steps), text, "broadcast", "Fraigniaud and Lazard 1994")
 
@@ -86,8 +86,9 @@ def _few_neighbours(problem: Problem, what: str, outward: bool, known: int, case
     if steps <= known:
         return
     far = f" at least {distance} hops away" if distance else ", itself included"
+    verb = "reach" if outward else "come from"
     text = (
-        f"the {what} of node {problem.name(node)} must {'reach' if outward else 'come from'} {quantity(count, 'node')}{far}, "
+        f"the {what} of node {problem.name(node)} must {verb} {quantity(count, 'node')}{far}, "
         f"and each node {'passes it on' if outward else 'takes it in'} once a step, at most {quantity(links, 'time')}"
     )
     source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"

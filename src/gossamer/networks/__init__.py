@@ -9,6 +9,7 @@ from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.conversion import from_networkx, read_edge_list, to_networkx
+from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
 from gossamer.networks.families import FAMILIES, Family
 from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
@@ -46,9 +47,11 @@ __all__ = [
     "hypercube",
     "hypercycle",
     "linear_array",
+    "node_disjoint_paths",
     "pancake",
     "parse",
     "product",
+    "product_disjoint_paths",
     "read_edge_list",
     "ring",
     "star",

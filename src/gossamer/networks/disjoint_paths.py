@@ -80,7 +80,8 @@ def _augmenting(
 ) -> list[tuple[int, int, bool]] | None:
     """Return the links to add (True) and to take back (False) for one more path, or None if there is none.
 
-    State ``2v`` is having entered node v, ``2v+1`` being ready to leave it; a node on a path is entered only to go back.
+    State ``2v`` is having entered node v, ``2v+1`` being ready to leave it; a node on a path is entered only to go
+    back.
     """
     came: dict[int, tuple[int, tuple[int, int, bool] | None]] = {2 * source + 1: (-1, None)}
     queue = deque([2 * source + 1])
@@ -135,11 +136,11 @@ def product_disjoint_paths(network: Network, source: int, target: int) -> list[I
 
     Notes
     -----
-    The construction that the thesis prints is wrong (errata 9.1). Here, in each dimension i, one path corrects all dimensions
-    by the shortest of the factors' paths, in cyclic order from i; each other path steps to the first inner node of another
-    path in factor i (or to a neighbour, where v_i = u_i), corrects the other dimensions in cyclic order, and ends in
-    dimension i. A network may have more disjoint paths than these, where factors have nodes that separate: see
-    `node_disjoint_paths`.
+    The construction that the thesis prints is wrong (errata 9.1). Here, in each dimension i, one path corrects all
+    dimensions by the shortest of the factors' paths, in cyclic order from i; each other path steps to the first inner
+    node of another path in factor i (or to a neighbour, where v_i = u_i), corrects the other dimensions in cyclic
+    order, and ends in dimension i. A network may have more disjoint paths than these, where factors have nodes that
+    separate: see `node_disjoint_paths`.
 
     References
     ----------

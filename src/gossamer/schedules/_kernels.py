@@ -1,8 +1,9 @@
 """Compiled kernels that check and measure schedules; plain arrays in and out.
 
-Conventions: hops are sorted by slot. ``kind[p]`` is the discipline of packet p (0 copy, 1 move, 2 combine). Bit tables
-have one row of ``row_bytes`` bytes a packet and one bit a node. ``link_class``/``node_class`` fold links and nodes
-onto their orbits; explicit schedules pass ``folded=False`` and every link and node is its own class.
+Conventions: hops are sorted by slot. ``kind`` has the discipline of each packet (0 copy, 1 move, 2 combine), or one
+entry where all packets have the same. Bit tables have one row of ``row_bytes`` bytes a packet and one bit a node. With
+``folded``, nodes and links stand for their orbits: ``orbit`` has the orbit of each node, or one entry where there is
+one orbit. Else every node and link is a class of its own.
 """
 
 from __future__ import annotations
@@ -32,6 +33,18 @@ def _set(table, row_bytes, p, v):
 @njit(cache=True, nogil=True, inline="always")
 def _clear(table, row_bytes, p, v):
     table[p * row_bytes + (v >> 3)] &= np.uint8(~(1 << (v & 7)) & 255)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _kind(kind, p):
+    return kind[p] if kind.size > 1 else kind[0]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _class(folded, orbit, v):
+    if not folded:
+        return v
+    return orbit[v] if orbit.size > 1 else 0
 
 
 @njit(cache=True, nogil=True)
@@ -91,9 +104,14 @@ def replay(
         # departures: resources, and whether the sender holds what it sends
         while b < hops and slot[b] == t:
             ln = link[b]
-            u = link_source[ln]
             p = packet[b]
-            c = orbit[u] * degree + ln % degree if folded else ln
+            if folded:  # link (u, g) has number u*degree + g
+                u = ln // degree
+                w = _class(folded, orbit, u)
+                c = w * degree + ln - u * degree
+            else:
+                u = link_source[ln]
+                w, c = u, ln
             if link_last[c] != t:
                 link_last[c] = t
                 if counted_links:
@@ -110,7 +128,6 @@ def replay(
                         found_hop[written] = b
                         written += 1
             if send_limited:
-                w = orbit[u] if folded else u
                 if send_last[w] == t:
                     counts[SEND] += 1
                     if written < limit:
@@ -120,7 +137,7 @@ def replay(
                 send_last[w] = t
             if receive_limited:
                 v = link_target[ln]
-                w = orbit[v] if folded else v
+                w = _class(folded, orbit, v)
                 if receive_last[w] == t:
                     counts[RECEIVE] += 1
                     if written < limit:
@@ -130,7 +147,7 @@ def replay(
                 receive_last[w] = t
             wrong = -1
             if p >= 0:
-                k = kind[p]
+                k = _kind(kind, p)
                 if k == MOVE:
                     if location[p] != u:
                         wrong = CAUSALITY
@@ -158,7 +175,7 @@ def replay(
                 continue
             ln = link[h]
             v = link_target[ln]
-            k = kind[p]
+            k = _kind(kind, p)
             wrong = -1
             if k == MOVE:
                 if location[p] != link_source[ln]:
@@ -194,8 +211,8 @@ def unmet(
     Returns (number written, number of all).
     """
     written, total = 0, 0
-    for p in range(kind.size):
-        k = kind[p]
+    for p in range(origin.size):
+        k = _kind(kind, p)
         m = message_of[p]
         if k == MOVE:
             v = targets[target_start[m]]
@@ -257,25 +274,25 @@ def buffer_peak(
     # reductions: which hop first brings something to a node, that is when a partial result begins to wait there
     for h in range(first_arrival.size):
         p = packet[h]
-        if p >= 0 and kind[p] == COMBINE:
+        if p >= 0 and _kind(kind, p) == COMBINE:
             v = link_target[link[h]]
             if not _bit(arrived, row_bytes, p, v):
                 _set(arrived, row_bytes, p, v)
                 first_arrival[h] = True
     peak, where, when, over = 0, -1, 0, 0
     if count_all:  # the final state: who holds what for good
-        for p in range(kind.size):
+        for p in range(origin.size):
             m = message_of[p]
-            if kind[p] == COMBINE:
+            if _kind(kind, p) == COMBINE:
                 v = origin[p]
-                held[orbit[v] if folded else v] += 1
+                held[_class(folded, orbit, v)] += 1
                 continue
             own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
             for i in range(0 if to_all else target_start[m], terminals if to_all else target_start[m + 1]):
                 v = i if to_all else targets[i]
                 if own or v != origin[p]:
-                    held[orbit[v] if folded else v] += 1
-                    if kind[p] == COPY:
+                    held[_class(folded, orbit, v)] += 1
+                    if _kind(kind, p) == COPY:
                         _set(waiting, row_bytes, p, v)
         for w in range(node_classes):
             if held[w] > peak:
@@ -292,11 +309,11 @@ def buffer_peak(
             if p < 0:
                 continue
             v = link_target[link[h]]
-            w = orbit[v] if folded else v
-            if kind[p] == MOVE:
+            w = _class(folded, orbit, v)
+            if _kind(kind, p) == MOVE:
                 if count_all or (pending[p] and v != origin[p]):
                     held[w] -= 1
-            elif kind[p] == COPY:
+            elif _kind(kind, p) == COPY:
                 if _bit(waiting, row_bytes, p, v):
                     held[w] -= 1
                     _clear(waiting, row_bytes, p, v)
@@ -307,12 +324,12 @@ def buffer_peak(
             if p < 0:
                 continue
             u = link_source[link[h]]
-            w = orbit[u] if folded else u
-            if kind[p] == MOVE:
+            w = _class(folded, orbit, u)
+            if _kind(kind, p) == MOVE:
                 pending[p] = 1
                 if count_all or u != origin[p]:
                     held[w] += 1
-            elif kind[p] == COPY:
+            elif _kind(kind, p) == COPY:
                 own = count_all and (after.size == 0 or after[message_of[p]] < 0)
                 if (own or u != origin[p]) and not _bit(waiting, row_bytes, p, u):
                     _set(waiting, row_bytes, p, u)
@@ -321,7 +338,7 @@ def buffer_peak(
                 held[w] += 1
         for h in range(2 * a, 2 * b):  # look at both ends of every link used
             v = link_source[link[h >> 1]] if h & 1 else link_target[link[h >> 1]]
-            w = orbit[v] if folded else v
+            w = _class(folded, orbit, v)
             if held[w] > peak:
                 peak, where, when = held[w], w, t
             if buffer_limit > 0:

@@ -18,8 +18,8 @@ class ReplayState:
     ----------
     row_of : int32[P]
         Row of each packet's message in ``schedule.messages``, -1 where the task has no such message.
-    kind : uint8[P]
-        Discipline of each packet.
+    kind : uint8[P] or uint8[1]
+        Discipline of each packet, or the one that all have.
     origin : int32[P]
         Origin that the task gives to each packet.
     row_bytes : int
@@ -33,7 +33,8 @@ class ReplayState:
         self.schedule = schedule
         self.row_of = message_rows(messages, table)
         known = np.maximum(self.row_of, 0)
-        self.kind = messages.discipline[known] if messages.count else np.zeros(table.count, np.uint8)
+        kinds = messages.discipline if messages.count else np.full(1, COPY)
+        self.kind = kinds[:1] if bool((kinds == kinds[0]).all()) else kinds[known]
         self.origin = messages.origin[known] if messages.count else table.origin
         self.to_all = messages.targets is None
         listed = messages.target_start is not None and messages.count
@@ -44,7 +45,7 @@ class ReplayState:
         self.row_bytes = (bits + 7) // 8
         symmetry = schedule.symmetry
         self.folded = symmetry is not None
-        self.orbit = symmetry.orbit if symmetry else np.zeros(1, np.int32)
+        self.orbit = symmetry.orbit if symmetry and symmetry.orbit_count > 1 else np.zeros(1, np.int32)
         self.degree = max(network.link_count // network.node_count, 1)
         self.node_classes = symmetry.orbit_count if symmetry else network.node_count
         self.classes = symmetry.orbit_count * self.degree if symmetry else network.link_count
@@ -54,7 +55,7 @@ class ReplayState:
     def holding_at_start(self) -> npt.NDArray[np.uint8]:
         """Return the bit table of what each origin of a copied message holds."""
         held = self.bits()
-        rows = np.flatnonzero(self.kind == COPY)
+        rows = np.flatnonzero(np.broadcast_to(self.kind == COPY, self.origin.shape))
         if rows.size and self.row_bytes:
             place = rows * np.int64(self.row_bytes) + (self.origin[rows] >> 3)
             held[place] |= (1 << (self.origin[rows] & 7)).astype(np.uint8)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE, host_of
+from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE, folded_cells, host_of
 from gossamer.bounds import bounds
 from gossamer.model import Model
 from gossamer.networks import array
@@ -82,6 +82,25 @@ def test_wrap_around_in_some_dimensions_is_used(spec, time):
     schedule = FOLDED_TREE.build(network, TASK, MODEL)
     assert verify(schedule).ok
     assert schedule.completion_time == time == bounds(network, TASK, MODEL)[0].value
+
+
+@pytest.mark.parametrize("spec", ["product:(array:3)x(ring:3)", "product:(ring:4)x(array:7)"])
+def test_with_wrap_around_in_some_dimensions_a_step_may_be_lost_and_nothing_is_promised(spec):
+    network = gossamer.network(spec)
+    schedule = FOLDED_TREE.build(network, TASK, MODEL)
+    assert verify(schedule).ok
+    assert schedule.completion_time == bounds(network, TASK, MODEL)[0].value + 1
+    assert FOLDED_TREE.claim(network, TASK, MODEL) is None
+    assert not FOLDED_TREE.optimal(network, TASK, MODEL)
+
+
+@pytest.mark.slow
+def test_every_shape_of_200_to_600_nodes_has_a_tree_of_the_length_of_the_bound():
+    for sides in shapes(600):
+        if math.prod(sides) >= 200 and max(sides) > 2:
+            network = array(*sides)
+            slots = folded_cells(network, host_of(network.grid))[0]
+            assert slots == math.ceil((network.node_count - 1) / len(sides)), sides
 
 
 def test_plain_folding_would_take_one_step_more_where_few_messages_are_left_over():

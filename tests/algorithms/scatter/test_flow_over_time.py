@@ -138,9 +138,7 @@ def test_it_meets_the_degree_bound_on_symmetric_networks(spec, where):
     schedule = FLOW_OVER_TIME.build(network, Scatter(root), ALL)
     assert gossamer.verify(schedule)
     links = len(network.out_links(root))
-    assert schedule.completion_time == max(
-        math.ceil((network.node_count - 1) / links), least_time(network, root)
-    )
+    assert schedule.completion_time == max(math.ceil((network.node_count - 1) / links), least_time(network, root))
     if network.group is not None:
         assert schedule.completion_time == math.ceil((network.node_count - 1) / network.degree)
 

@@ -212,7 +212,10 @@ def test_tree_of_parents_gives_back_a_tree(network, data):
 
 @pytest.mark.parametrize(
     ("parent", "text"),
-    [([-1, 0, 0, 2, 3], "no link from node \\(0\\) to node \\(2\\)"), ([-1, 2, 1, 4, 0], "node \\(1\\) of the tree hangs")],
+    [
+        ([-1, 0, 0, 2, 3], "no link from node \\(0\\) to node \\(2\\)"),
+        ([-1, 2, 1, 4, 0], "node \\(1\\) of the tree hangs"),
+    ],
 )
 def test_tree_of_parents_refuses_what_is_no_tree(parent, text):
     with pytest.raises(NetworkError, match=text):

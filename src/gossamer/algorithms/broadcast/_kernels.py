@@ -9,6 +9,12 @@ __all__ = ["layered_parents", "one_port_times", "spread"]
 
 
 @njit(cache=True, nogil=True)
+def _descending(values):
+    """Return the places of float64 `values` from the largest to the smallest."""
+    return np.argsort(-values, kind="mergesort")
+
+
+@njit(cache=True, nogil=True)
 def one_port_times(order, parent_link, link_source, needed, time):
     """Fill `needed` and `time` int32[N]: slots that a node's subtree takes, and when each node has the message.
 
@@ -22,7 +28,7 @@ def one_port_times(order, parent_link, link_source, needed, time):
         while first > i + 1 and link_source[parent_link[order[first - 1]]] == v:
             first -= 1
         children = order[first:end]
-        ranks = np.argsort(-needed[children], kind="mergesort")
+        ranks = _descending(needed[children].astype(np.float64))
         needed[v] = 0
         for k in range(children.size):
             c = children[ranks[k]]
@@ -39,8 +45,8 @@ def one_port_times(order, parent_link, link_source, needed, time):
 def layered_parents(order, distance, into_first, into_link, link_source, key, parent_link):
     """Choose for every node a parent one hop nearer to the root so that subtrees need few slots.
 
-    Layers are treated from the furthest to the nearest; within one, nodes whose subtrees need most choose first, each the
-    parent that would then need least. `key` float64[N] in [0, 1) decides between nodes that need the same.
+    Layers are treated from the furthest to the nearest; within one, nodes whose subtrees need most choose first, each
+    the parent that would then need least. `key` float64[N] in [0, 1) decides between nodes that need the same.
     """
     need = np.zeros(distance.size, np.int64)
     children = np.zeros(distance.size, np.int64)
@@ -50,7 +56,7 @@ def layered_parents(order, distance, into_first, into_link, link_source, key, pa
         while distance[order[a - 1]] == distance[order[b - 1]]:
             a -= 1
         layer = order[a:b]
-        for v in layer[np.argsort(-(need[layer] + key[layer]), kind="mergesort")]:
+        for v in layer[_descending(need[layer] + key[layer])]:
             best = -1
             cost = distance.size * 2.0
             for i in range(into_first[v], into_first[v + 1]):
@@ -73,7 +79,8 @@ def spread(
     """Inform in every slot the uninformed nodes of greatest weight that a matching with informed nodes allows.
 
     Fills `time` int32[N] (slots until a node is informed, -1 where it is not) and `parent_link` int32[N], which must
-    hold -1, until every terminal is informed. Among informed nodes those with the fewest uninformed neighbours send first.
+    hold -1, until every terminal is informed. Among informed nodes those with the fewest uninformed neighbours send
+    first.
     """
     nodes = time.size
     left = first_link[1:] - first_link[:-1]  # uninformed neighbours of a node
@@ -111,7 +118,7 @@ def spread(
                     size += 1
         if missing == 0 or size == 0:
             return slot
-        edge[:size] = edge[:size][np.argsort(-weight[edge[:size]], kind="mergesort")]
+        edge[:size] = edge[:size][_descending(weight[edge[:size]])]
         slot += 1
         matched = 0
         for k in range(size):

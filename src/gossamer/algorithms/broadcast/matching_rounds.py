@@ -61,13 +61,13 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
 
     Notes
     -----
-    The best of several trees. Two are trees of shortest paths: the breadth-first one, and one in which layer after layer,
-    from the furthest, the nodes whose subtrees need most choose their parents first. The others come from broadcasts
-    in rounds: in each slot the heaviest set of uninformed nodes that a matching with informed nodes allows (found
-    greedily with augmenting paths; such sets form a matroid) is informed. The weight of a node is what its subtree
-    needed in the fastest tree so far, at first its distance from the furthest node beyond it, with some noise. Every
-    tree is then served in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`. O(slots + L + N log N) for each tree,
-    and more where augmenting paths are long.
+    The best of several trees. Two are trees of shortest paths: the breadth-first one, and one in which layer after
+    layer, from the furthest, the nodes whose subtrees need most choose their parents first. The others come from
+    broadcasts in rounds: in each slot the heaviest set of uninformed nodes that a matching with informed nodes allows
+    (found greedily with augmenting paths; such sets form a matroid) is informed. The weight of a node is what its
+    subtree needed in the fastest tree so far, at first its distance from the furthest node beyond it, with some
+    noise. Every tree is then served in the best order, ``max_i (b_i + i)``. Trials end at the bound of `quick_bound`.
+    O(slots + L + N log N) for each tree, and more where augmenting paths are long.
 
     References
     ----------
@@ -172,7 +172,7 @@ def matching_broadcast(network: Network, task: Task, model: Model, *, seed: int 
     >>> import gossamer
     >>> net = gossamer.network("ccc:3")
     >>> matching_broadcast(net, gossamer.task("broadcast"), Model(ports="one")).completion_time
-    Fraction(7, 1)
+    Fraction(6, 1)
     """
     return send_down(one_port_tree(network, cast(Broadcast, task).root, seed), task, model)
 

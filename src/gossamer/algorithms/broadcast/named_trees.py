@@ -117,8 +117,8 @@ def product_broadcast(network: Network, task: Task, model: Model, *, seed: int =
 
     Notes
     -----
-    The sum of the eccentricities in the factors with all ports, which is optimal. Every node knows its children from its own
-    address and the root's.
+    The sum of the eccentricities in the factors with all ports, which is optimal. Every node knows its children from
+    its own address and the root's.
 
     References
     ----------

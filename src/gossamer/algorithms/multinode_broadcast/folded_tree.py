@@ -34,7 +34,7 @@ from gossamer.schedules.schedule import too_many_hops
 from gossamer.schedules.torus_on_array import fold_hops, folded_links, ring_labels
 from gossamer.tasks import MultinodeBroadcast, Task
 
-__all__ = ["FOLDED_TREE", "Host", "folded_tree", "host_of"]
+__all__ = ["FOLDED_TREE", "Cells", "Host", "folded_cells", "folded_tree", "host_of"]
 
 Nodes = npt.NDArray[np.int64]
 
@@ -55,6 +55,25 @@ class Host(NamedTuple):
     network: Network
     element: Nodes
     folded: npt.NDArray[np.bool_]
+
+
+class Cells(NamedTuple):
+    """A tree on a host, in slots of the array.
+
+    Attributes
+    ----------
+    slots : int
+        Slots of the multinode broadcast on the array.
+    slot, link : int32[m]
+        The hops of the tree, sorted by slot.
+    last : tuple of int32[N*r] or None
+        Link of the array and packet of the hops in the last slot, which bring every node the r messages that are left.
+    """
+
+    slots: int
+    slot: IntArray
+    link: IntArray
+    last: tuple[IntArray, IntArray] | None
 
 
 def host_of(grid: Grid) -> Host:
@@ -118,12 +137,13 @@ def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) ->
     Returns
     -------
     Schedule
-        Of ``ceil((N-1)/d)`` slots of one step, d the links of a corner; N(N-1) hops.
+        Of ``ceil((N-1)/d)`` slots of one step on arrays, d the links of a corner; N(N-1) hops.
 
     Notes
     -----
     The time is the lower bound for whole messages. It is not a theorem that the search gets there; it did on every
-    array that was tried (docs/multinode_broadcast_on_arrays.md). Time and memory linear in the hops: 12 bytes a hop,
+    array that was tried (docs/multinode_broadcast_on_arrays.md). Where some dimensions wrap around, it takes one step
+    more on some networks, such as those with a ring of three nodes. Time and memory linear in the hops: 12 bytes a hop,
     and 16 more while it is built.
 
     References
@@ -140,26 +160,45 @@ def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) ->
     """
     assert network.grid is not None
     host = host_of(network.grid)
+    _, slot, link, last = folded_cells(network, host)
+    packets = Packets.of(task.messages(network))  # packet u is that of node u
+    hops, links = _translates(network, host, slot, link, last)
+    return Schedule(network, task, model, *fold_hops(network, task, packets, hops, links))
+
+
+def folded_cells(network: Network, host: Host) -> Cells:
+    """Return the tree on the host of an array that takes the fewest slots of the array, and the last slot.
+
+    Notes
+    -----
+    Tries fillings until one meets ``ceil((N-1)/d)``; the first one does on arrays. O(N d) each, besides the matching.
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> net = array(3, 5)
+    >>> cells = folded_cells(net, host_of(net.grid))
+    >>> cells.slots, cells.link.size, cells.last[0].size
+    (7, 12, 30)
+    """
     least = _fewest_slots(network)
-    best: tuple[int, IntArray, IntArray, tuple[IntArray, IntArray] | None] | None = None
-    for _, slot, link in fillings(host.network, np.where(host.folded, 2, 1).astype(np.int64)):
-        end = slot + np.where(host.folded, 2, 1)[link % host.folded.size]
+    duration = np.where(host.folded, 2, 1).astype(np.int64)
+    best: Cells | None = None
+    for _, slot, link in fillings(host.network, duration):
+        end = slot + duration[link % host.folded.size]
         slots, last = int(end.max()), None
         even = (slots - 1) // 2 * 2
         if slots > max(least, even + 1):
             late = host.network.link_target[link[end > even]]
             last = _last_slot(network, host, late.astype(np.int64))
             slots = slots if last is None else even + 1
-        if best is None or slots < best[0]:
+        if best is None or slots < best.slots:
             keep = slice(None) if last is None else end <= even
-            best = slots, slot[keep].copy(), link[keep].copy(), last
-        if best[0] <= least:
+            best = Cells(slots, slot[keep].copy(), link[keep].copy(), last)
+        if best.slots <= least:
             break
     assert best is not None  # there is a first filling
-    _, slot, link, last = best
-    packets = Packets.of(task.messages(network))  # packet u is that of node u
-    hops, links = _translates(network, host, slot, link, last)
-    return Schedule(network, task, model, *fold_hops(network, task, packets, hops, links))
+    return best
 
 
 def _translates(
@@ -236,11 +275,15 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return too_many_hops(network.node_count * (network.node_count - 1))
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
+def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
+    if network.grid is None or any(network.grid.wraps):
+        return None
     return Fraction(_fewest_slots(network))
 
 
 def _optimal(network: Network, task: Task, model: Model) -> bool:
+    if network.grid is None or any(network.grid.wraps):
+        return False
     return not model.split or (network.node_count - 1) % int(network.in_degree.min()) == 0
 
 
@@ -250,7 +293,7 @@ FOLDED_TREE = Algorithm(
     builder=folded_tree,
     reason=_reason,
     claim=_claim,
-    networks="arrays of any dimension and sides",
+    networks="arrays of any dimension and sides (and grids that wrap around in some dimensions)",
     source="gossamer; torus on an array by Varvarigos, Bertsekas 1994, section 2",
     summary="translates of one broadcast tree on a torus, folded into the array, and a last slot by matching",
     optimal=_optimal,

@@ -98,9 +98,9 @@ def augment(
     """Find one more packet room within `horizon` slots by an augmenting path; return whether there was one.
 
     State (t, v) is being at node v after t slots. Packets never wait, so flow is conserved at every state but those
-    of the root and those where a packet ends. `came` holds how a state was reached: by link e (e), by taking back link e
-    (L+e), by ending an earlier packet of v somewhere else (2L + its new arrival), or from the root (-1). `stamp` marks
-    the states seen in this `turn`, and so the min cut when the answer is no.
+    of the root and those where a packet ends. `came` holds how a state was reached: by link e (e), by taking back
+    link e (L+e), by ending an earlier packet of v somewhere else (2L + its new arrival), or from the root (-1).
+    `stamp` marks the states seen in this `turn`, and so the min cut when the answer is no.
     """
     nodes, links = arrival.size, link_source.size
     tail = 0

@@ -35,7 +35,8 @@ def extended_ring_scatter(network: Network, task: Task, model: Model, *, seed: i
 
     Notes
     -----
-    ``ceil(floor(n/2)/rho) = ceil((n-1)/degree)`` steps, which is optimal. No node holds more than one packet in transit.
+    ``ceil(floor(n/2)/rho) = ceil((n-1)/degree)`` steps, which is optimal. No node holds more than one packet in
+    transit.
 
     References
     ----------

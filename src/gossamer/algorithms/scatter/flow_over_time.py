@@ -77,7 +77,8 @@ def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.networks.from_edges(6, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)])
+    >>> import networkx as nx
+    >>> net = gossamer.networks.from_networkx(nx.Graph(["va", "vb", "ac", "bc", "cd", "ce"]))
     >>> flow_scatter(net, gossamer.task("scatter"), Model()).completion_time
     Fraction(3, 1)
     """

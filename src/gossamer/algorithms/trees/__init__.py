@@ -10,7 +10,15 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.network import BreadthFirst, IntArray, Network
 
-__all__ = ["RootedTree", "path_hops", "pruned", "search_terminals", "shortest_path_tree", "tree_of_parents", "unreachable"]
+__all__ = [
+    "RootedTree",
+    "path_hops",
+    "pruned",
+    "search_terminals",
+    "shortest_path_tree",
+    "tree_of_parents",
+    "unreachable",
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,8 +69,8 @@ def extended_ring_tree(network: Network, root: int) -> RootedTree:
     Returns
     -------
     RootedTree
-        Of height ``D = ceil(floor(n/2)/rho)``, the diameter. Not always of shortest paths: in E_14^2 node 8 has distance 3
-        and depth 4.
+        Of height ``D = ceil(floor(n/2)/rho)``, the diameter. Not always of shortest paths: in E_14^2 node 8 has
+        distance 3 and depth 4.
 
     Raises
     ------
@@ -79,10 +79,10 @@ def extended_ring_tree(network: Network, root: int) -> RootedTree:
 
     Notes
     -----
-    The root sends to i+1..i+rho with weight D, to i-1..i-k with weight w+1, and to i-(k+1)..i-rho with weight w, where
-    ``w = floor((n-1)/rho) - D`` and ``k = n - (w+D) rho - 1``; a node passes on, with one less, until the weight is
-    used up. With w = 0 the last ones get nothing: the source sends them a weight of 0 and so their message twice (errata
-    9.2). O(N + L) time.
+    The root sends to i+1..i+rho with weight D, to i-1..i-k with weight w+1, and to i-(k+1)..i-rho with weight w,
+    where ``w = floor((n-1)/rho) - D`` and ``k = n - (w+D) rho - 1``; a node passes on, with one less, until the
+    weight is used up. With w = 0 the last rho-k get nothing from the root; the thesis has it send them too, so that
+    their message would come twice (errata 9.2). O(N + L) time.
 
     References
     ----------

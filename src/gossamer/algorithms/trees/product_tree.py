@@ -47,8 +47,8 @@ def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
     Returns
     -------
     RootedTree
-        The parent of u has, in the first coordinate i in which u and v differ, the parent of u_i in tree i. Its height is
-        the sum of the heights.
+        The parent of u has, in the first coordinate i in which u and v differ, the parent of u_i in tree i. Its
+        height is the sum of the heights.
 
     Raises
     ------
@@ -57,8 +57,8 @@ def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
 
     Notes
     -----
-    If each tree has the eccentricity of its root as height, so has the tree of the product: a broadcast with all ports is
-    optimal. Two-node factors give the binomial tree. O(N k + L) time for k factors.
+    If each tree has the eccentricity of its root as height, so has the tree of the product: a broadcast with all
+    ports is optimal. Two-node factors give the binomial tree. O(N k + L) time for k factors.
 
     References
     ----------

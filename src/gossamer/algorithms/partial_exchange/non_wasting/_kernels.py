@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["mirror", "run"]
+__all__ = ["levels_of_hops_left", "levels_of_packets", "mirror", "run", "slots_along_paths"]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -116,9 +116,36 @@ def run(first, path, level, levels, links, slot, link, packet, when):
 
 
 @njit(cache=True, nogil=True)
-def mirror(first, values, length, mirrored):
-    """Write ``length - 1 - values`` with the hops of each path in the opposite order."""
+def levels_of_hops_left(first, longest, levels, most_first, level):
+    """Write the level of each hop by the hops that are left before it, 1..longest."""
+    for p in range(first.size - 1):
+        for h in range(first[p], first[p + 1]):
+            left = first[p + 1] - h
+            level[h] = ((longest - left) if most_first else (left - 1)) * levels // longest
+
+
+@njit(cache=True, nogil=True)
+def levels_of_packets(first, level_of, level):
+    """Write the level of each packet to all its hops."""
+    for p in range(first.size - 1):
+        for h in range(first[p], first[p + 1]):
+            level[h] = level_of[p]
+
+
+@njit(cache=True, nogil=True)
+def slots_along_paths(first, slot, packet, when):
+    """Write the slots of the hops, which are sorted by slot, path by path."""
+    at = first[:-1].copy()
+    for i in range(slot.size):
+        p = packet[i]
+        when[at[p]] = slot[i]
+        at[p] += 1
+
+
+@njit(cache=True, nogil=True)
+def mirror(first, values, mirrored):
+    """Write the values along each path in the opposite order."""
     for p in range(first.size - 1):
         a, b = first[p], first[p + 1]
         for h in range(a, b):
-            mirrored[a + b - 1 - h] = length - 1 - values[h]
+            mirrored[a + b - 1 - h] = values[h]

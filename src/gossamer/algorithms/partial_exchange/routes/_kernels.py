@@ -1,7 +1,7 @@
-"""Compiled kernels that choose paths by the load of links; plain arrays in and out.
+"""Compiled kernels that choose paths by the load of the links; plain arrays in and out.
 
-A path is ``path[begin[p]:end[p]]``, `load` int32[L] counts the paths over each link, and `cost` float64[] says what a
-link costs a further path, by its load; greater loads cost as much as the last entry.
+The path of packet p is ``path[begin[p]:end[p]]``. `load` int32[L] counts the paths over each link, and `cost`
+float64[] says, by its load, what a link costs one more path; any greater load costs as much as the last entry.
 """
 
 from __future__ import annotations
@@ -9,75 +9,79 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["detour", "pack", "place"]
+__all__ = ["along_dimensions", "anywhere", "forget_loops", "monotone", "pack"]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _differences(u, v, sides, wraps, strides, column, steps, up, down, change):
+    """Write the dimensions in which u and v differ, with distance, directions and change of node number."""
+    k = 0
+    for c in range(sides.size):
+        a, b = u // strides[c] % sides[c], v // strides[c] % sides[c]
+        if a == b:
+            continue
+        upward = b - a if b > a else b - a + sides[c]
+        column[k], change[k] = c, (b - a) * strides[c]
+        if wraps[c]:
+            downward = sides[c] - upward
+            steps[k], up[k], down[k] = min(upward, downward), upward <= downward, downward <= upward
+        else:
+            steps[k], up[k], down[k] = abs(b - a), b > a, b < a
+        k += 1
+    return k
 
 
 @njit(cache=True, nogil=True)
-def place(
+def along_dimensions(
     origin, target, begin, end, path, load, cost, visit, sides, wraps, strides, links, link_target, placed
 ):  # fmt: skip
     """Put the packets of `visit`, one by one, on the cheapest of their shortest dimension-ordered paths.
 
-    The cheapest order of k dimensions is a cheapest path from no dimension to all of them through the subsets of
-    dimensions corrected. Antipodal digits of a ring may be corrected in either direction. `placed` says whether the
-    packets have paths already, which are then given up one at a time.
+    The cheapest order of k dimensions is a cheapest path through the 2**k sets of dimensions corrected. Antipodal
+    digits of a ring are corrected in either direction. `placed` says whether the packets have paths, which are given
+    up one at a time.
     """
     d = sides.size
-    column = np.empty(d, np.int64)
-    steps = np.empty(d, np.int64)
-    ways = np.empty((d, 2), np.bool_)
-    change = np.empty(d, np.int64)
+    column, steps, change = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
+    up, down = np.empty(d, np.bool_), np.empty(d, np.bool_)
     total = np.empty(1 << d, np.float64)
-    last = np.empty(1 << d, np.int64)
-    last_way = np.empty(1 << d, np.int64)
+    last, last_way = np.empty(1 << d, np.int64), np.empty(1 << d, np.int64)
     node = np.empty(1 << d, np.int64)
     top = cost.size - 1
     for p in visit:
         if placed:
             for h in range(begin[p], end[p]):
                 load[path[h]] -= 1
-        u, v = origin[p], target[p]
-        k = 0
-        for c in range(d):
-            a, b = u // strides[c] % sides[c], v // strides[c] % sides[c]
-            if a == b:
-                continue
-            up = b - a if b > a else b - a + sides[c]
-            down = sides[c] - up
-            column[k], change[k] = c, (b - a) * strides[c]
-            if wraps[c]:
-                steps[k], ways[k, 0], ways[k, 1] = min(up, down), up <= down, down <= up
-            else:
-                steps[k], ways[k, 0], ways[k, 1] = abs(b - a), b > a, b < a
-            k += 1
+        k = _differences(origin[p], target[p], sides, wraps, strides, column, steps, up, down, change)
         full = (1 << k) - 1
-        for corrected in range(full + 1):
-            total[corrected] = np.inf
-        total[0], node[0] = 0.0, u
-        for corrected in range(full):
+        for done in range(1, full + 1):
+            total[done] = np.inf
+        total[0], node[0] = 0.0, origin[p]
+        for done in range(full):
             for j in range(k):
-                if corrected >> j & 1:
+                if done >> j & 1:
                     continue
-                then = corrected | 1 << j
-                node[then] = node[corrected] + change[j]
+                then = done | 1 << j
+                node[then] = node[done] + change[j]
+                c = column[j]
                 for way in range(2):
-                    if not ways[j, way]:
+                    if not (up[j] if way == 0 else down[j]):
                         continue
-                    x, c, sum_ = node[corrected], column[j], total[corrected]
+                    x, spent = node[done], total[done]
                     for _ in range(steps[j]):
                         e = links[x, c, way]
-                        sum_ += cost[min(load[e], top)]
-                        if sum_ >= total[then]:
+                        spent += cost[min(load[e], top)]
+                        if spent >= total[then]:
                             break
                         x = link_target[e]
-                    if sum_ < total[then]:
-                        total[then], last[then], last_way[then] = sum_, j, way
-        corrected, h = full, end[p]
-        while corrected:
-            j, way = last[corrected], last_way[corrected]
-            corrected ^= 1 << j
+                    if spent < total[then]:
+                        total[then], last[then], last_way[then] = spent, j, way
+        done, h = full, end[p]
+        while done:
+            j, way = last[done], last_way[done]
+            done ^= 1 << j
             h -= steps[j]
-            x, c = node[corrected], column[j]
+            x, c = node[done], column[j]
             for i in range(h, h + steps[j]):
                 e = links[x, c, way]
                 path[i] = e
@@ -86,98 +90,161 @@ def place(
 
 
 @njit(cache=True, nogil=True)
-def _sift_up(heap, place, i, distance):
-    v = heap[i]
-    while i > 0:
-        j = (i - 1) >> 1
-        if distance[heap[j]] <= distance[v]:
-            break
-        heap[i] = heap[j]
-        place[heap[i]] = i
-        i = j
-    heap[i] = v
-    place[v] = i
+def monotone(origin, target, begin, end, path, load, cost, visit, sides, wraps, strides, links, link_target):
+    """Move the packets of `visit`, one by one, to the cheapest of all their shortest paths.
+
+    The nodes on shortest paths make a box with one corner at the origin; they are visited in the order of their place
+    in it. Antipodal digits of a ring make several boxes, which are all looked at.
+    """
+    d, nodes = sides.size, links.shape[0]
+    column, steps, change = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
+    up, down = np.empty(d, np.bool_), np.empty(d, np.bool_)
+    way, weight, digit = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
+    total, node, last = np.empty(nodes, np.float64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    longest = 0
+    for p in visit:
+        longest = max(longest, end[p] - begin[p])
+    best = np.empty(longest, np.int64)
+    top = cost.size - 1
+    for p in visit:
+        for h in range(begin[p], end[p]):
+            load[path[h]] -= 1
+        k = _differences(origin[p], target[p], sides, wraps, strides, column, steps, up, down, change)
+        ties, size, hops = 0, 1, 0
+        for j in range(k):
+            ties += up[j] and down[j]
+            weight[j] = size
+            size *= steps[j] + 1
+            hops += steps[j]
+        least = np.inf
+        for choice in range(1 << ties):
+            bit = 0
+            for j in range(k):
+                digit[j] = 0
+                way[j] = 0 if up[j] else 1
+                if up[j] and down[j]:
+                    way[j] = choice >> bit & 1
+                    bit += 1
+            for q in range(1, size):
+                total[q] = np.inf
+            total[0], node[0] = 0.0, origin[p]
+            for q in range(size - 1):
+                x = node[q]
+                for j in range(k):
+                    if digit[j] == steps[j]:
+                        continue
+                    e = links[x, column[j], way[j]]
+                    spent = total[q] + cost[min(load[e], top)]
+                    then = q + weight[j]
+                    if spent < total[then]:
+                        total[then], last[then], node[then] = spent, j, link_target[e]
+                for j in range(k):  # the next place in the box
+                    digit[j] += 1
+                    if digit[j] <= steps[j]:
+                        break
+                    digit[j] = 0
+            if total[size - 1] < least:
+                least = total[size - 1]
+                q = size - 1
+                for i in range(hops - 1, -1, -1):
+                    j = last[q]
+                    q -= weight[j]
+                    best[i] = links[node[q], column[j], way[j]]
+        for i in range(hops):
+            path[begin[p] + i] = best[i]
+            load[best[i]] += 1
 
 
 @njit(cache=True, nogil=True)
-def _pop(heap, place, size, distance):
+def _rise(heap, place, i, distance):
+    x = heap[i]
+    while i > 0:
+        above = (i - 1) >> 1
+        if distance[heap[above]] <= distance[x]:
+            break
+        heap[i] = heap[above]
+        place[heap[i]] = i
+        i = above
+    heap[i] = x
+    place[x] = i
+
+
+@njit(cache=True, nogil=True)
+def _nearest(heap, place, size, distance):
     """Take the nearest node off a heap of `size` nodes."""
-    nearest, v = heap[0], heap[size - 1]
-    size -= 1
+    nearest, x = heap[0], heap[size - 1]
     i = 0
     while True:
-        j = 2 * i + 1
-        if j >= size:
+        below = 2 * i + 1
+        if below >= size - 1:
             break
-        if j + 1 < size and distance[heap[j + 1]] < distance[heap[j]]:
-            j += 1
-        if distance[heap[j]] >= distance[v]:
+        if below + 1 < size - 1 and distance[heap[below + 1]] < distance[heap[below]]:
+            below += 1
+        if distance[heap[below]] >= distance[x]:
             break
-        heap[i] = heap[j]
+        heap[i] = heap[below]
         place[heap[i]] = i
-        i = j
-    heap[i] = v
-    place[v] = i
+        i = below
+    heap[i] = x
+    place[x] = i
     return nearest
 
 
 @njit(cache=True, nogil=True)
-def detour(origin, target, begin, end, path, used, load, cost, visit, limit, first_link, link_target, link_source):
-    """Give the packets of `visit` that cross a link of load `limit` or more their cheapest path over any links.
+def anywhere(
+    origin, target, begin, end, path, used, load, cost, visit, crowded, searches, first_link, link_source, link_target
+):  # fmt: skip
+    """Move the packets of `visit` that cross a link of load `crowded` or more to their cheapest path over any links.
 
-    `path` has `used` entries; a path longer than the old one is written behind them while there is room. Return the
-    number of entries used and the number of searches.
+    `path` has `used` entries; a path longer than the one that it replaces is written behind them while there is room.
+    At most `searches` packets are looked at. Return the new number of entries used, and the packets looked at.
     """
     nodes = first_link.size - 1
-    distance = np.empty(nodes, np.float64)
-    by = np.empty(nodes, np.int32)
-    heap = np.empty(nodes, np.int32)
-    where = np.empty(nodes, np.int32)
+    distance, by = np.empty(nodes, np.float64), np.empty(nodes, np.int64)
+    heap, place = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     top = cost.size - 1
-    searches = 0
+    searched = 0
     for p in visit:
-        crowded = False
+        hot = False
         for h in range(begin[p], end[p]):
-            crowded |= load[path[h]] >= limit
-        if not crowded:
+            if load[path[h]] >= crowded:
+                hot = True
+        if not hot:
             continue
-        old = 0.0
+        if searched == searches:
+            break
+        searched += 1
+        now = 0.0
         for h in range(begin[p], end[p]):
             load[path[h]] -= 1
-            old += cost[min(load[path[h]], top)]
-        searches += 1
+            now += cost[min(load[path[h]], top)]
         u, v = origin[p], target[p]
         for x in range(nodes):
-            distance[x] = np.inf
-            where[x] = -1
-        distance[u] = 0.0
-        heap[0] = u
-        where[u] = 0
+            distance[x], place[x] = np.inf, -1
+        distance[u], heap[0], place[u] = 0.0, u, 0
         size = 1
         while size:
-            x = _pop(heap, where, size, distance)
+            x = _nearest(heap, place, size, distance)
             size -= 1
-            if x == v or distance[x] >= old:
+            if x == v or distance[x] >= now:
                 break
             for e in range(first_link[x], first_link[x + 1]):
                 y = link_target[e]
-                sum_ = distance[x] + cost[min(load[e], top)]
-                if sum_ < distance[y]:
-                    if where[y] < 0:
-                        where[y] = size
-                        heap[size] = y
+                spent = distance[x] + cost[min(load[e], top)]
+                if spent < distance[y]:
+                    distance[y], by[y] = spent, e
+                    if place[y] < 0:
+                        heap[size], place[y] = y, size
                         size += 1
-                    distance[y] = sum_
-                    by[y] = e
-                    _sift_up(heap, where, where[y], distance)
-        if distance[v] < old:
-            hops = 0
-            x = v
+                    _rise(heap, place, place[y], distance)
+        if distance[v] < now:
+            hops, x = 0, v
             while x != u:
                 hops += 1
                 x = link_source[by[x]]
-            if hops <= end[p] - begin[p] or used + hops <= path.size:
-                if hops > end[p] - begin[p]:
+            fits = hops <= end[p] - begin[p]
+            if fits or used + hops <= path.size:
+                if not fits:
                     begin[p] = used
                     used += hops
                 end[p] = begin[p] + hops
@@ -187,12 +254,41 @@ def detour(origin, target, begin, end, path, used, load, cost, visit, limit, fir
                     x = link_source[by[x]]
         for h in range(begin[p], end[p]):
             load[path[h]] += 1
-    return used, searches
+    return used, searched
+
+
+@njit(cache=True, nogil=True)
+def forget_loops(begin, end, path, link_source, link_target, at):
+    """Cut out of every path what lies between two visits to a node, and what follows its last node's first visit.
+
+    `at` int64[N] must be -1 and is so again at the end.
+    """
+    for p in range(begin.size):
+        if end[p] == begin[p]:
+            continue
+        kept = begin[p]
+        at[link_source[path[kept]]] = kept
+        for h in range(begin[p], end[p]):
+            path[kept] = path[h]
+            kept += 1
+            x = link_target[path[h]]
+            if at[x] >= 0:
+                for i in range(at[x], kept):
+                    y = link_target[path[i]]
+                    if y != x:
+                        at[y] = -1
+                kept = at[x]
+            else:
+                at[x] = kept
+        end[p] = kept
+        at[link_source[path[begin[p]]]] = -1
+        for h in range(begin[p], kept):
+            at[link_target[path[h]]] = -1
 
 
 @njit(cache=True, nogil=True)
 def pack(begin, end, path, first, packed):
-    """Write the paths one after the other."""
+    """Write the paths one after the other, with int64[P + 1] `first` where each begins."""
     at = 0
     for p in range(begin.size):
         first[p] = at

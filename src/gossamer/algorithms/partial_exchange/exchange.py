@@ -1,0 +1,67 @@
+"""What the algorithms of partial exchange have in common: which cases they cover, and how hops become a schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gossamer.algorithms.partial_exchange.census import Control
+from gossamer.algorithms.partial_exchange.non_wasting import Hops
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.tasks import PartialExchange, Task
+
+__all__ = ["MAX_HOPS", "active_count", "ends", "reason", "schedule"]
+
+MAX_HOPS = 2**31 - 1
+"""The most hops of a schedule built here (26 GB of columns)."""
+
+
+def ends(network: Network, task: Task) -> tuple[IntArray, IntArray]:
+    """Return origin and target of each message, int32[P]."""
+    messages = task.messages(network)
+    assert messages.targets is not None
+    return messages.origin, messages.targets
+
+
+def active_count(network: Network, task: Task) -> int:
+    """Return the number M of active nodes, all of them in a total exchange."""
+    return len(task.active) if isinstance(task, PartialExchange) else network.node_count
+
+
+def reason(network: Network, task: Task, model: Model) -> str | None:
+    """Return why shortest paths on an array or torus cannot carry out the exchange, or None."""
+    if network.grid is None:
+        return "needs an array or a torus"
+    if model.ports != "all":
+        return f"needs all ports at once, not ports {model.ports!r}"
+    if model.buffer is not None:
+        return "does not limit buffers"
+    hops = _hops(network, task)
+    if hops > MAX_HOPS:
+        return f"would write out {hops:.3g} hops; at most {MAX_HOPS} are allowed"
+    return None
+
+
+def _hops(network: Network, task: Task) -> float:
+    """Return the hops of shortest paths, each node as far from all others as the middle of each line or more."""
+    assert network.grid is not None
+    n = network.node_count
+    nearest = sum(s // 2 * ((s + 1) // 2) * (n // s) for s in network.grid.sides)
+    return float(active_count(network, task) * nearest)
+
+
+def schedule(
+    network: Network, task: Task, model: Model, hops: Hops, control: Control | None, exchange: str = "exchange"
+) -> Schedule:
+    """Return the schedule of the hops, after a phase of control packets if there is one."""
+    phases = [Phase(exchange, hops.slots)]
+    columns = hops.slot, hops.link, hops.packet
+    if control is not None:
+        phases.insert(0, Phase("prefix", control.slots, model.control_time))
+        columns = (
+            np.concatenate([control.slot, hops.slot + np.int32(control.slots)]),
+            np.concatenate([control.link, hops.link]),
+            np.concatenate([np.full(control.slot.size, CONTROL, np.int32), hops.packet]),
+        )
+    return Schedule(network, task, model, *columns, phases=phases)

@@ -1,0 +1,135 @@
+"""Scatter down a tree whose branches at the root have been evened out; it need not be of shortest paths."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, scatter_down
+from gossamer.algorithms.trees import RootedTree, tree_of_parents
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import Scatter, Task
+
+__all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "evened_tree"]
+
+
+MOST_BRANCHES = 1000
+"""Links of the root up to which branches are evened out."""
+
+
+def evened_tree(network: Network, root: int) -> RootedTree:
+    """Return a spanning tree whose branches at the root have as equal sizes as moving leaves can make them.
+
+    Parameters
+    ----------
+    network : Network
+        Every node a terminal that the root reaches, every link with an opposite.
+    root : int
+
+    Returns
+    -------
+    RootedTree
+        No branch is larger than the largest of `balanced_tree`, from which it starts.
+
+    Notes
+    -----
+    While a branch has more than ``ceil((n-1)/degree)`` nodes, one leaf moves over each link of a shortest chain of
+    neighbouring branches from the largest to one with room. It ends when none is too large, or no leaf of the largest
+    leads on. O(N + L + M degree^2) time for M moves.
+
+    References
+    ----------
+    Balanced spanning trees: Theorem 3.7 of seed 004.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> tree = evened_tree(gossamer.network("hypercube:4"), 0)
+    >>> int(np.bincount(tree.depth)[1]), int(tree.depth.max()) >= 4
+    (4, True)
+    """
+    from gossamer.algorithms.scatter import _kernels as tree_kernels
+    from gossamer.algorithms.scatter.balanced_branches import _kernels
+
+    tree = balanced_tree(network, root)
+    links = network.out_links(root)
+    degree = len(links)
+    branch = np.full(network.node_count, -1, np.int32)
+    branch[network.link_target[links.start : links.stop]] = np.arange(degree)
+    rate = np.ones(degree, np.int64)
+    tree_kernels.branch_rates(tree.order, tree.parent_link, network.link_source, network.link_capacity, branch, rate)
+    size = np.bincount(branch[tree.order[1:]], minlength=degree).astype(np.int64)
+    limit = -(-(network.node_count - 1) // max(degree, 1))
+    if size.max(initial=0) <= limit:
+        return tree
+    parent_link = tree.parent_link.copy()
+    _kernels.rebalance(
+        root, limit, network.first_link, network.link_target, network.reverse_link, parent_link, branch, size
+    )
+    return tree_of_parents(network, root, network.link_source[parent_link])
+
+
+def balanced_branches_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Send the messages down a tree with even branches, the furthest first.
+
+    Parameters
+    ----------
+    network : Network
+        Every node a terminal, every link of capacity 1 and with an opposite.
+    task : Scatter
+    model : Model
+        With ports ``all``.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+
+    Notes
+    -----
+    The size of the largest branch. A heuristic: for networks that are too large for the flow over time.
+
+    References
+    ----------
+    Theorem 3.7 of seed 004.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("hypercube:10")
+    >>> balanced_branches_scatter(net, gossamer.task("scatter"), Model()).completion_time
+    Fraction(103, 1)
+    """
+    return scatter_down(evened_tree(network, cast(Scatter, task).root), task, model)
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    if model.ports != "all":
+        return "needs ports all; with one port furthest-first is optimal"
+    if network.terminal_count < network.node_count or network.uniform_capacity != 1:
+        return "needs every node to be a terminal and every link to have capacity 1"
+    if network.link_count and int(network.reverse_link.min()) < 0:
+        return "needs an opposite for every link"
+    if len(network.out_links(cast(Scatter, task).root)) > MOST_BRANCHES:
+        return f"needs a root with at most {MOST_BRANCHES:,} links"
+    return FURTHEST_FIRST.reason(network, task, model)
+
+
+BALANCED_BRANCHES = Algorithm(
+    name="balanced-branches",
+    task=Scatter,
+    builder=balanced_branches_scatter,
+    reason=_reason,
+    claim=lambda network, task, model: FURTHEST_FIRST.claim(network, task, model),
+    networks="any in which the root reaches every node, with links of capacity 1",
+    source="Dimakopoulos 1996, Theorem 3.7",
+    summary="down a tree whose branches are evened out by moving leaves, the furthest first",
+    claim_is_bound=True,
+    optimal=FURTHEST_FIRST.optimal,
+)
