@@ -1,0 +1,12 @@
+"""Partial exchange: each of a set of active nodes sends a different message to every other node."""
+
+from __future__ import annotations
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.partial_exchange.balanced_orders import BALANCED_ORDERS, BALANCED_TOTAL_EXCHANGE
+from gossamer.algorithms.partial_exchange.rows_and_columns import ROWS_AND_COLUMNS
+
+__all__ = ["PARTIAL_EXCHANGE"]
+
+PARTIAL_EXCHANGE: tuple[Algorithm, ...] = (ROWS_AND_COLUMNS, BALANCED_ORDERS, BALANCED_TOTAL_EXCHANGE)
+"""The algorithms for partial exchange, and one of them for total exchange."""

@@ -11,7 +11,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.tasks import PartialExchange, Task
 
-__all__ = ["MAX_HOPS", "active_count", "ends", "reason", "schedule"]
+__all__ = ["MAX_HOPS", "active_count", "ends", "reason", "schedule", "shortest_hops"]
 
 MAX_HOPS = 2**31 - 1
 """The most hops of a schedule built here (26 GB of columns)."""
@@ -37,18 +37,23 @@ def reason(network: Network, task: Task, model: Model) -> str | None:
         return f"needs all ports at once, not ports {model.ports!r}"
     if model.buffer is not None:
         return "does not limit buffers"
-    hops = _hops(network, task)
+    hops = shortest_hops(network, task)
     if hops > MAX_HOPS:
-        return f"would write out {hops:.3g} hops; at most {MAX_HOPS} are allowed"
+        return f"would write out {hops} hops; at most {MAX_HOPS} are allowed"
     return None
 
 
-def _hops(network: Network, task: Task) -> float:
-    """Return the hops of shortest paths, each node as far from all others as the middle of each line or more."""
+def shortest_hops(network: Network, task: Task) -> int:
+    """Return the hops of shortest paths."""
     assert network.grid is not None
-    n = network.node_count
-    nearest = sum(s // 2 * ((s + 1) // 2) * (n // s) for s in network.grid.sides)
-    return float(active_count(network, task) * nearest)
+    active = np.array(task.active) if isinstance(task, PartialExchange) else np.arange(network.node_count)
+    total = 0
+    for side, wraps, stride in zip(network.grid.sides, network.grid.wraps, network.grid.strides, strict=True):
+        at = active // stride % side
+        right = side - 1 - at
+        line = (at * (at + 1) + right * (right + 1)) // 2 if not wraps else np.full(at.size, side * side // 4)
+        total += int(line.sum()) * (network.node_count // side)
+    return total
 
 
 def schedule(

@@ -9,9 +9,12 @@ __all__ = ["rebalance"]
 
 
 @njit(cache=True, nogil=True)
-def _offer(v, root, branches, first_link, link_target, branch, below, head, tail, pool, after, used):
-    """Queue leaf v for every other branch next to it; return the number of places used in the pool."""
-    if below[v] or v == root:
+def _offer(v, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used):
+    """Queue leaf v for every other branch next to it; return the number of places used in the pool.
+
+    The first node of a branch stays in it.
+    """
+    if below[v] or v == root or first_link[root] <= parent_link[v] < first_link[root + 1]:
         return used
     for e in range(first_link[v], first_link[v + 1]):
         b = branch[link_target[e]]
@@ -42,11 +45,33 @@ def _next(a, b, branches, first_link, link_target, branch, below, head, pool, af
 
 
 @njit(cache=True, nogil=True)
+def _free(x, root, first_link, link_target, reverse_link, parent_link, branch, below):
+    """Hang as many children of node x as possible on other nodes of its branch that are not behind x."""
+    for d in range(first_link[x], first_link[x + 1]):
+        y = link_target[d]
+        if y == root or parent_link[y] != d:
+            continue
+        for e in range(first_link[y], first_link[y + 1]):
+            z = link_target[e]
+            if z == x or branch[z] != branch[x]:
+                continue
+            u = z
+            while u != root and u != x:
+                u = link_target[reverse_link[parent_link[u]]]
+            if u == root:
+                parent_link[y] = reverse_link[e]
+                below[z] += 1
+                below[x] -= 1
+                break
+
+
+@njit(cache=True, nogil=True)
 def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_link, branch, size):
     """Move leaves between neighbouring branches until none has more than `size_limit` nodes, or none can move.
 
-    `parent_link` int32[N] and `size` int64[branches] are changed, and `branch` int32[N], which is -1 at the root. Leaves
-    go along a shortest chain of branches from the largest one to one with room. Returns the number of moves.
+    `parent_link` int32[N] and `size` int64[branches] are changed, and `branch` int32[N], which is -1 at the root.
+    Leaves go along a shortest chain of branches from the largest one to one with room. Where there is no chain, inner
+    nodes at the border become leaves. Returns the number of moves.
     """
     nodes, branches = branch.size, size.size
     below = np.zeros(nodes, np.int64)  # children
@@ -57,13 +82,27 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
     pool, after = np.empty((2, 2 * link_target.size + 64), np.int64)
     chain = np.empty(branches, np.int64)
     came = np.empty(branches, np.int64)
-    moves, used = 0, pool.size
+    moves, used, freed_at = 0, pool.size, -1
     while moves < 64 * nodes:
         if used > pool.size - pool.size // 4:  # full of old entries: queue all leaves again, at most one a link
             head[:] = -1
             used = 0
             for v in range(nodes):
-                used = _offer(v, root, branches, first_link, link_target, branch, below, head, tail, pool, after, used)
+                used = _offer(
+                    v,
+                    root,
+                    branches,
+                    first_link,
+                    link_target,
+                    parent_link,
+                    branch,
+                    below,
+                    head,
+                    tail,
+                    pool,
+                    after,
+                    used,
+                )
         start = np.argmax(size)
         if size[start] <= size_limit:
             return moves
@@ -75,15 +114,28 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
             a = chain[i]
             i += 1
             for b in range(branches):
-                if came[b] < 0 and _next(a, b, branches, first_link, link_target, branch, below, head, pool, after) >= 0:
+                if came[b] >= 0:
+                    continue
+                if _next(a, b, branches, first_link, link_target, branch, below, head, pool, after) >= 0:
                     came[b] = a
                     chain[j] = b
                     j += 1
                     if size[b] < size_limit:
                         end = b
                         break
-        if end < 0:
-            return moves
+        if end < 0:  # no leaf leads out of the branches found: make some
+            if freed_at == moves:
+                return moves
+            freed_at = moves
+            for v in range(nodes):
+                if v != root and came[branch[v]] >= 0 and below[v]:
+                    for e in range(first_link[v], first_link[v + 1]):
+                        w = link_target[e]
+                        if w != root and came[branch[w]] < 0:
+                            _free(v, root, first_link, link_target, reverse_link, parent_link, branch, below)
+                            break
+            used = pool.size
+            continue
         b = end
         while b != start:
             a = came[b]
@@ -102,13 +154,29 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
             size[a] -= 1
             size[b] += 1
             moves += 1
-            used = _offer(v, root, branches, first_link, link_target, branch, below, head, tail, pool, after, used)
-            used = _offer(old, root, branches, first_link, link_target, branch, below, head, tail, pool, after, used)
+            used = _offer(
+                v, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used
+            )
+            used = _offer(
+                old, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used
+            )
             for e in range(first_link[v], first_link[v + 1]):
                 w = link_target[e]
                 if branch[w] != b:
                     used = _offer(
-                        w, root, branches, first_link, link_target, branch, below, head, tail, pool, after, used
+                        w,
+                        root,
+                        branches,
+                        first_link,
+                        link_target,
+                        parent_link,
+                        branch,
+                        below,
+                        head,
+                        tail,
+                        pool,
+                        after,
+                        used,
                     )
             b = a
     return moves

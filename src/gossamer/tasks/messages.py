@@ -1,0 +1,207 @@
+"""Communication tasks: who holds what at the start, and who must hold what at the end.
+
+A task alone knows its messages; the checker asks only the task, never the algorithm. Each message has a *discipline*:
+
+===========  ============================================================================================
+``COPY``     the origin's packet may be copied at every node; all its targets must get it (broadcasts)
+``MOVE``     one packet travels from its origin to one target and is never copied (personalized tasks)
+``COMBINE``  every terminal holds a contribution; they are combined on the way and end at the origin,
+             which is the root of the reduction (duals of broadcasts by time reversal)
+===========  ============================================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import TaskError
+from gossamer.networks.network import Network
+
+__all__ = [
+    "COMBINE",
+    "COPY",
+    "MOVE",
+    "Ids",
+    "Messages",
+    "OfActive",
+    "Task",
+    "check_node",
+    "listed",
+    "node_number",
+    "node_set",
+    "to_all",
+    "to_one",
+    "whole_count",
+]
+
+Ids = npt.NDArray[np.int64]
+
+COPY, MOVE, COMBINE = np.uint8(0), np.uint8(1), np.uint8(2)
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """The messages of a task, one row each, in ascending order of `ids`.
+
+    Attributes
+    ----------
+    ids : int64[m]
+        Message numbers, unique within the task; their meaning is the task's own.
+    origin : int32[m]
+        The node that holds the message at the start; for ``COMBINE`` the root where the result must end.
+    discipline : uint8[m]
+        ``COPY``, ``MOVE`` or ``COMBINE``.
+    target_start : int64[m+1] or None
+        Targets of row i are ``targets[target_start[i]:target_start[i+1]]``; None when every message is for all
+        terminals.
+    targets : int32[]
+        The target nodes.
+    after : int64[m] or None
+        Row of the message that must be complete at this message's origin before it can leave (-1: none).
+    """
+
+    ids: Ids
+    origin: npt.NDArray[np.int32]
+    discipline: npt.NDArray[np.uint8]
+    target_start: Ids | None = None
+    targets: npt.NDArray[np.int32] | None = None
+    after: Ids | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of messages."""
+        return int(self.ids.size)
+
+
+def to_all(ids: Ids, origin: npt.ArrayLike, discipline: np.uint8) -> Messages:
+    """Return messages for all terminals."""
+    return Messages(ids, np.asarray(origin, np.int32), np.full(ids.size, discipline))
+
+
+def to_one(ids: Ids, origin: npt.ArrayLike, target: npt.ArrayLike) -> Messages:
+    """Return personalized messages, one target each."""
+    start = np.arange(ids.size + 1, dtype=np.int64)
+    return Messages(ids, np.asarray(origin, np.int32), np.full(ids.size, MOVE), start, np.asarray(target, np.int32))
+
+
+class Task:
+    """Base of the tasks; each is a small frozen dataclass.
+
+    Message numbers are the task's own: the origin of a broadcast, ``origin*n + destination`` of an exchange over n
+    terminals.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    invariant: ClassVar[bool] = False
+    """Whether the task looks the same from every node, so that an invariant schedule can carry it out."""
+
+    def check(self, network: Network) -> None:
+        """Raise TaskError if the task does not fit `network`."""
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """Return the messages on `network`; of an invariant task, only those of the given `origins`."""
+        raise NotImplementedError
+
+    def dual(self, network: Network) -> Task:
+        """Return the task that a time-reversed schedule of this one carries out.
+
+        Raises
+        ------
+        TaskError
+            If the task has no dual.
+        """
+        raise TaskError(f"{self.name} has no dual by time reversal")
+
+    def dual_ids(self, network: Network, ids: Ids) -> Ids:
+        """Return the numbers, in the dual task, of the messages `ids`."""
+        return ids
+
+    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+        """Return the task after every node x was renamed to ``by(x)``."""
+        return self
+
+    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
+        """Return the numbers of the messages `ids` after every node x was renamed to ``by(x)``."""
+        return by(ids)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file: the name and the fields."""
+        fields: dict[str, Any] = {"name": self.name}
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            fields[f.name] = getattr(self, f.name)
+        return fields
+
+    def describe(self) -> str:
+        """Return the name with its parameters, for people."""
+        parts = []
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            parts.append(f"{f.name}: {len(value)} nodes" if isinstance(value, tuple) else f"{f.name} {value}")
+        return self.name + (f" ({', '.join(parts)})" if parts else "")
+
+
+def check_node(network: Network, node: int, role: str) -> None:
+    """Raise TaskError unless `node` is a terminal of `network`."""
+    if not 0 <= node < network.terminal_count:
+        raise TaskError(f"{role} node {node} is outside 0..{network.terminal_count - 1} of {network.spec}")
+
+
+def node_number(value: Any, role: str) -> int:
+    """Return a node number, or raise TaskError if `value` is not a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TaskError(f"the {role} must be a node number, got {value!r}")
+    return int(value)
+
+
+def whole_count(value: Any) -> int:
+    """Return a count, or raise TaskError if `value` is not a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TaskError(f"a count must be a whole number, got {value!r}")
+    return int(value)
+
+
+def listed(values: Any, what: str) -> list[Any]:
+    """Return the values of any iterable but a text, or raise a TaskError."""
+    if not isinstance(values, str):
+        with contextlib.suppress(TypeError):
+            return list(values)
+    raise TaskError(f"{what} must be a list, got {values!r}")
+
+
+def node_set(nodes: Any, what: str) -> tuple[int, ...]:
+    """Return node numbers sorted, or raise a TaskError that names the offender."""
+    numbers = sorted(node_number(v, f"{what} node") for v in listed(nodes, f"the {what} nodes"))
+    if not numbers:
+        raise TaskError(f"the set of {what} nodes is empty; at least one node is needed")
+    for a, b in itertools.pairwise(numbers):
+        if a == b:
+            raise TaskError(f"{what} node {a} is listed twice")
+    return tuple(numbers)
+
+
+@dataclass(frozen=True)
+class OfActive(Task):
+    """A task of a set of active nodes."""
+
+    active: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "active", node_set(self.active, "active"))
+
+    def check(self, network: Network) -> None:
+        """Raise TaskError if an active node is not a terminal of `network`."""
+        for node in (self.active[0], self.active[-1]):
+            check_node(network, node, "active")
+
+    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+        """Rename the active nodes."""
+        return type(self)(tuple(by(np.array(self.active, np.int64)).tolist()))
