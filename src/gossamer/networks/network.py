@@ -237,7 +237,7 @@ class Network:
         """Links entering each node, int64[N]."""
         return np.bincount(self.link_target, minlength=self.node_count).astype(np.int64)
 
-    @property
+    @cached_property
     def degree(self) -> int:
         """The largest out-degree."""
         return int(self.out_degree.max())

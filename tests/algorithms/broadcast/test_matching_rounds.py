@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.broadcast import _kernels
-from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS, one_port_tree, quick_bound
-from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times
+from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS, one_port_tree
+from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
@@ -152,6 +152,13 @@ def test_networks_on_which_it_meets_the_bound(spec):
 def test_networks_on_which_it_stays_within_a_step_of_the_bound(spec):
     network = gossamer.network(spec)
     assert steps(network) <= best_bound(network, Broadcast(0), ONE).value + 1
+
+
+@pytest.mark.uncompiled
+def test_small_networks_take_the_least_time():
+    for spec in ("extended-ring:8,2", "generalized-hypercube:3x3", "complete:6"):
+        network = gossamer.network(spec)
+        assert steps(network) == best_bound(network, Broadcast(0), ONE).value
 
 
 def test_a_seed_gives_the_same_tree_again():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.algorithm import dual
 from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES, evened_tree
-from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME, least_time
-from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST
+from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
@@ -81,6 +81,7 @@ def test_the_plan_uses_it_where_the_shortest_path_tree_is_too_slow():
     assert (plan.schedule.algorithm, plan.completion_time, plan.optimal) == ("balanced-branches", 7, True)
 
 
+@pytest.mark.uncompiled
 def test_leaves_wander_through_a_branch_in_between():
     # three branches in a row of which the last has room: a comb at the first neighbour of the root
     graph = nx.Graph([(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (1, 7), (6, 2), (7, 2), (2, 8), (8, 3), (5, 8)])

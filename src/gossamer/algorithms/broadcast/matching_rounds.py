@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, send_down
+from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound, send_down
 from gossamer.algorithms.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 
-__all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree", "quick_bound"]
+__all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree"]
 
 EFFORT = 10_000_000
 """Nodes and links in all trials together, roughly: a few seconds."""
@@ -27,20 +27,6 @@ PATIENCE = 80
 
 NOISE = (0.4, 1.0, 0.7, 1.4)
 """How many slots the noise of a trial can make up for, in turn."""
-
-
-def quick_bound(network: Network, root: int) -> int:
-    """Return the largest of ceil(log2 n), e, and e+1 if two terminals are at distance e from the root.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> quick_bound(gossamer.network("ring:6"), 0), quick_bound(gossamer.network("ring:7"), 0)
-    (3, 4)
-    """
-    distance = network.distances(root)[: network.terminal_count]
-    far = int(distance.max())
-    return max((network.terminal_count - 1).bit_length(), far + (far > 0 and int((distance == far).sum()) > 1))
 
 
 def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:

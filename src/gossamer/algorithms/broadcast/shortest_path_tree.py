@@ -14,7 +14,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 
-__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "send_down", "tree_broadcast"]
+__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "quick_bound", "send_down", "tree_broadcast"]
 
 
 def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
@@ -100,6 +100,20 @@ def send_down(tree: RootedTree, task: Task, model: Model) -> Schedule:
     return Schedule(tree.network, task, model, time[nodes] - 1, links, np.zeros(nodes.size, np.int32))
 
 
+def quick_bound(network: Network, root: int) -> int:
+    """Return the largest of ceil(log2 n), e, and e+1 if two terminals are at distance e from the root.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> quick_bound(gossamer.network("ring:6"), 0), quick_bound(gossamer.network("ring:7"), 0)
+    (3, 4)
+    """
+    distance = network.distances(root)[: network.terminal_count]
+    far = int(distance.max())
+    return max((network.terminal_count - 1).bit_length(), far + (far > 0 and int((distance == far).sum()) > 1))
+
+
 def _root(task: Task) -> int:
     return cast(Broadcast, task).root
 
@@ -122,9 +136,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
         return True
     if network.link_count == 2 * (network.node_count - 1) and bool((network.reverse_link >= 0).all()):
         return True  # the network is a tree
-    distance = network.distances(_root(task))[: network.terminal_count]
-    doublings = (network.terminal_count - 1).bit_length()
-    return _claim(network, task, model) == max(int(distance.max()), doublings)
+    return _claim(network, task, model) == quick_bound(network, _root(task))
 
 
 SHORTEST_PATH_TREE = Algorithm(

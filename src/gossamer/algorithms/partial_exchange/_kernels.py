@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["one_turn", "walk_flow"]
+__all__ = ["join", "one_turn", "walk_flow"]
 
 
 @njit(cache=True, nogil=True)
@@ -36,11 +36,61 @@ def one_turn(row, column, to_row, to_column, rows_first, row_stride, column_stri
     first[row.size] = at
 
 
-@njit(cache=True, nogil=True)
-def walk_flow(origin, target, visit, flow, room, first_link, link_source, link_target, nearer, begin, end, path):
-    """Let every packet of `visit` follow the flow to a node that has room; each uses up a unit of what it passes.
+@njit(cache=True, nogil=True, inline="always")
+def _distance(x, v, sides, wraps, strides):
+    total = 0
+    for c in range(sides.size):
+        apart = abs(x // strides[c] % sides[c] - v // strides[c] % sides[c])
+        total += min(apart, sides[c] - apart) if wraps[c] else apart
+    return total
 
-    `flow` int64[L] and `room` int64[N], the packets that may still stop at a node, must balance: what flows into a node
-    and begins there leaves it or stops. `nearer` bool[2, d, side, side] says ... Return the entries of `path` used.
+
+@njit(cache=True, nogil=True)
+def walk_flow(
+    origin, target, visit, flow, room, first_link, link_target, sides, wraps, strides, begin, end, stop, path
+):  # fmt: skip
+    """Let every packet of `visit` follow a flow until it stops; it uses up a unit of each link that it crosses.
+
+    A packet goes on while the flow leads it nearer to its target, and stops there; else it stops where `room` int64[N]
+    is left. Flow and room must balance: what flows into a node or begins there leaves it or has room. `stop` int32[P]
+    and the paths are written; `path` needs as many entries as the flow has units.
     """
-    return 0
+    used = 0
+    for p in visit:
+        x, v = origin[p], target[p]
+        begin[p] = used
+        left = _distance(x, v, sides, wraps, strides)
+        while left > 0:
+            fullest, nearer = -1, -1
+            for e in range(first_link[x], first_link[x + 1]):
+                if flow[e] > 0:
+                    if fullest < 0 or flow[e] > flow[fullest]:
+                        fullest = e
+                    if (nearer < 0 or flow[e] > flow[nearer]) and _distance(
+                        link_target[e], v, sides, wraps, strides
+                    ) < left:
+                        nearer = e
+            if nearer < 0 and room[x] > 0:
+                room[x] -= 1
+                break
+            e = nearer if nearer >= 0 else fullest
+            flow[e] -= 1
+            path[used] = e
+            used += 1
+            x = link_target[e]
+            left = _distance(x, v, sides, wraps, strides)
+        stop[p] = x
+        end[p] = used
+
+
+@njit(cache=True, nogil=True)
+def join(begin, end, path, second_first, second_path, first, joined):
+    """Write each packet's first path and then its second, from ``first[p]`` on."""
+    for p in range(begin.size):
+        at = first[p]
+        for h in range(begin[p], end[p]):
+            joined[at] = path[h]
+            at += 1
+        for h in range(second_first[p], second_first[p + 1]):
+            joined[at] = second_path[h]
+            at += 1

@@ -9,6 +9,7 @@ few of the small cases tried; nothing is proved.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,7 @@ from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import PartialExchange, Task, TotalExchange
 
-__all__ = ["BALANCED_ORDERS", "BALANCED_TOTAL_EXCHANGE", "balanced_orders", "shortest_found"]
+__all__ = ["BALANCED_ORDERS", "BALANCED_TOTAL_EXCHANGE", "balanced_orders", "shortest_of"]
 
 _RESTARTS, _RESTARTED_HOPS = 8, 200_000
 """The most paths that are tried, as long as they have so many hops together."""
@@ -69,19 +70,29 @@ def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0
     (Fraction(12, 1), True)
     """
     origin, target = exchange.ends(network, task)
+    hops = shortest_of(network, lambda seed: balanced_paths(network, origin, target, seed=seed), seed)
+    control = census(network) if isinstance(task, PartialExchange) else None
+    return exchange.schedule(network, task, model, hops, control)
+
+
+def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Hops:
+    """Return the shortest schedule found along the paths that several seeds draw; along those of one, if they are long.
+
+    Drawing ends when it has not helped for three times.
+    """
     best: Hops | None = None
-    hops = 0
+    hops = vain = 0
     for turn in range(_RESTARTS):
-        paths = balanced_paths(network, origin, target, seed=seed + turn)
-        found = shortest_found(paths, network.link_count, seed)
+        paths = draw(seed + turn)
+        found = shortest_found(paths, network.link_count, seed + turn)
+        vain += 1
         if best is None or found.slots < best.slots:
-            best = found
+            best, vain = found, 0
         hops += paths.link.size
-        if hops + paths.link.size > _RESTARTED_HOPS:
+        if vain == 3 or hops + paths.link.size > _RESTARTED_HOPS:
             break
     assert best is not None
-    control = census(network) if isinstance(task, PartialExchange) else None
-    return exchange.schedule(network, task, model, best, control)
+    return best
 
 
 def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:

@@ -8,37 +8,20 @@ from typing import cast
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures, least_time
 from gossamer.algorithms.trees import RootedTree, path_hops, unreachable
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 
-__all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter", "least_time"]
+__all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter"]
 
 LARGEST = 20_000_000
 """Links times slots up to which the flow is computed."""
 
 PROVEN = 30_000
 """Links times slots up to which the bounds prove by a cut that less time is not enough."""
-
-
-def least_time(network: Network, root: int) -> int:
-    """Return ``max_r (r - 1 + ceil(R_r / c))``: R_r terminals are at least r hops from a root that sends c a slot.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> least_time(gossamer.network("torus:8x8"), 0)
-    16
-    """
-    n = network.terminal_count
-    links = network.out_links(root)
-    width = int(network.link_capacity[links.start : links.stop].sum())
-    at_distance = np.bincount(np.delete(network.distances(root)[:n], root))
-    farther = np.cumsum(at_distance[::-1])[::-1][1:]
-    return int((np.arange(farther.size) - (-farther // max(width, 1))).max(initial=0))
 
 
 def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:

@@ -15,7 +15,7 @@ from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 
-__all__ = ["FURTHEST_FIRST", "balanced_tree", "departures", "furthest_first_scatter", "scatter_down"]
+__all__ = ["FURTHEST_FIRST", "balanced_tree", "departures", "furthest_first_scatter", "least_time", "scatter_down"]
 
 
 def balanced_tree(network: Network, root: int) -> RootedTree:
@@ -168,20 +168,34 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return Fraction(int((departures(tree, model.ports != "all") + tree.depth[tree.destinations]).max(initial=0)))
 
 
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    """Whether the time is ``max_r (r - 1 + ceil(R_r / c))``, where the root can send c packets a slot."""
-    root, n = cast(Scatter, task).root, network.terminal_count
-    if n == 1:
-        return True
-    links = slice(int(network.first_link[root]), int(network.first_link[root + 1]))
-    width = int(network.link_capacity[links].sum()) if model.ports == "all" else 1
-    time = int(_claim(network, task, model))
-    if time * width == n - 1:
-        return True
-    at_distance = np.bincount(np.delete(network.distances(root)[:n], root))
-    r = np.arange(1, at_distance.size)
+def _width(network: Network, root: int) -> int:
+    """Return how many packets the root can send a slot over all its links."""
+    links = network.out_links(root)
+    return int(network.link_capacity[links.start : links.stop].sum())
+
+
+def least_time(network: Network, root: int, one_port: bool = False) -> int:
+    """Return ``max_r (r - 1 + ceil(R_r / c))``: R_r terminals are at least r hops from a root that sends c a slot.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> least_time(gossamer.network("torus:8x8"), 0), least_time(gossamer.network("torus:8x8"), 0, one_port=True)
+    (16, 63)
+    """
+    at_distance = np.bincount(np.delete(network.distances(root)[: network.terminal_count], root))
     farther = np.cumsum(at_distance[::-1])[::-1][1:]
-    return not model.split and time == int((r - 1 - (-farther // width)).max())
+    width = 1 if one_port else max(_width(network, root), 1)
+    return int((np.arange(farther.size) - (-farther // width)).max(initial=0))
+
+
+def _optimal(network: Network, task: Task, model: Model) -> bool:
+    """Whether the time is `least_time`, or leaves no link of the root idle."""
+    root, one_port = cast(Scatter, task).root, model.ports != "all"
+    time = int(_claim(network, task, model))
+    if time * (1 if one_port else _width(network, root)) == network.terminal_count - 1:
+        return True
+    return not model.split and time == least_time(network, root, one_port)
 
 
 FURTHEST_FIRST = Algorithm(

@@ -17,9 +17,10 @@ from gossamer.algorithms.partial_exchange.non_wasting import Paths
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Effort", "balanced_paths"]
+__all__ = ["Effort", "balanced_paths", "without_loops"]
 
 _BLUNT, _SHARPEST = 12.0, 400.0
+_VAIN_ROUNDS = 8
 _SEARCHED_NODES = 100_000_000
 """The most nodes looked at in one round of searches for paths over any links."""
 
@@ -129,6 +130,7 @@ def balanced_paths(
         best.keep(now)
     used = hops
     links = (network.first_link, network.link_source, network.link_target)
+    reached, vain = best.congestion, 0
     for turn, cost in enumerate(_exponentials(now, effort.anywhere)):
         crowded = now.congestion - turn % 2
         used, _ = _kernels.anywhere(
@@ -136,7 +138,41 @@ def balanced_paths(
             crowded, _SEARCHED_NODES // network.node_count, *links,
         )  # fmt: skip
         best.keep(now, used)
-    return best.paths()
+        vain = vain + 1 if best.congestion == reached else 0
+        reached = best.congestion
+        if vain == _VAIN_ROUNDS:
+            break
+    return _packed(best.kept.begin, best.kept.end, best.kept.path)
+
+
+def without_loops(network: Network, paths: Paths) -> Paths:
+    """Return the paths without what lies between two visits to a node.
+
+    Notes
+    -----
+    O(hops) time; paths without loops stay as they are.
+
+    Examples
+    --------
+    >>> from gossamer.networks import linear_array
+    >>> there_and_back = Paths(np.array([0, 3]), np.array([0, 2, 0], np.int32))
+    >>> without_loops(linear_array(3), there_and_back).link.tolist()
+    [0]
+    """
+    from gossamer.algorithms.partial_exchange.routes import _kernels
+
+    begin, end, link = paths.first[:-1], paths.first[1:].copy(), paths.link.copy()
+    at = np.full(network.node_count, -1, np.int64)
+    _kernels.forget_loops(begin, end, link, network.link_source, network.link_target, at)
+    return _packed(begin, end, link)
+
+
+def _packed(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], path: IntArray) -> Paths:
+    from gossamer.algorithms.partial_exchange.routes import _kernels
+
+    first, packed = np.empty(begin.size + 1, np.int64), np.empty(int((end - begin).sum()), np.int32)
+    _kernels.pack(begin, end, path, first, packed)
+    return Paths(first, packed)
 
 
 class _Placing(NamedTuple):
@@ -170,15 +206,6 @@ class _Best:
         if now.congestion < self.congestion:
             self.congestion, self.used = now.congestion, used
             self.kept = _Placing(now.begin.copy(), now.end.copy(), now.path[:used].copy(), now.load)
-
-    def paths(self) -> Paths:
-        from gossamer.algorithms.partial_exchange.routes import _kernels
-
-        begin, end, path, _ = self.kept
-        first = np.empty(begin.size + 1, np.int64)
-        packed = np.empty(int((end - begin).sum()), np.int32)
-        _kernels.pack(begin, end, path, first, packed)
-        return Paths(first, packed)
 
 
 def _loads(network: Network, load: npt.NDArray[np.int32] | None) -> IntArray:

@@ -1,0 +1,198 @@
+"""Partial exchange in two phases: spread the packets evenly over the network, then send them where they belong.
+
+Algorithm S of the digest. Phase 1 is one flow of all packets alike, from the active nodes to all nodes in equal shares, with
+the least congestion that there is. Phase 2 sends about M packets from each node to targets all over the network.
+
+The congestion of phase 1 is at most ``max over sets U of nodes of a(N-|U|) / cut(U)``, a of U active, which is a lower
+bound of the exchange; that of phase 2 is about ``Mp/4`` for targets drawn at random, at most twice what any exchange of M nodes
+on a p x ... x p array needs. So the congestion of both is within a constant factor of the optimum for every
+active set, but for deviations of order ``sqrt(Mp log N)``. Nothing is proved about the time.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.partial_exchange import exchange
+from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
+from gossamer.algorithms.partial_exchange.census import census
+from gossamer.algorithms.partial_exchange.non_wasting import Paths
+from gossamer.algorithms.partial_exchange.routes import balanced_paths, without_loops
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import PartialExchange, Task
+
+__all__ = ["SPREAD", "Spread", "spread", "spread_evenly"]
+
+
+class Spread(NamedTuple):
+    """A flow of packets from the active nodes to all nodes.
+
+    Attributes
+    ----------
+    congestion : int
+        The largest flow over a link.
+    flow : int64[L]
+        Packets over each link.
+    stay : int64[N]
+        Packets that stop at each node, at most ceil(M(N-1)/N).
+    """
+
+    congestion: int
+    flow: npt.NDArray[np.int64]
+    stay: npt.NDArray[np.int64]
+
+
+def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
+    """Return a flow of least congestion that takes N-1 packets of each active node to all nodes in equal shares.
+
+    Parameters
+    ----------
+    network : Network
+        Any network whose links are paired.
+    active : array_like of int, shape (M,)
+        The active nodes.
+
+    Notes
+    -----
+    Maximum flows with a capacity for all links, from below: if not all packets get through, the cut that holds them up
+    needs a larger capacity, which is tried next. A few flows suffice.
+
+    References
+    ----------
+    Digest of seed 000, section 7, algorithm S, phase 1.
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> found = spread_evenly(array(3, 3, 3), [0])
+    >>> found.congestion, int(found.flow.max()), int(found.stay.max())
+    (9, 9, 1)
+    """
+    import scipy.sparse as sparse
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    n = network.node_count
+    nodes = np.asarray(active, np.int64)
+    supply = nodes.size * (n - 1)
+    share = -(-supply // n)
+    source, sink = n, n + 1
+    tail = np.concatenate([network.link_source, np.full(nodes.size, source), np.arange(n)])
+    head = np.concatenate([network.link_target, nodes, np.full(n, sink)])
+    fixed = np.concatenate([np.full(nodes.size, n - 1), np.full(n, share)])
+    limit = max(0, *((n - 1 - share) / network.out_degree[nodes]).tolist()) if n > 1 else 0
+    limit = int(np.ceil(limit))
+    while True:
+        room = np.concatenate([np.full(network.link_count, limit), fixed]).astype(np.int32)
+        graph = sparse.csr_array((room, (tail, head)), shape=(n + 2, n + 2))
+        found = maximum_flow(graph, source, sink)
+        if found.flow_value == supply:
+            break
+        left = graph - found.flow
+        left.data[left.data < 0] = 0
+        left.eliminate_zeros()
+        inside = np.zeros(n + 2, np.bool_)
+        inside[breadth_first_order(left, source, return_predecessors=False)] = True
+        cut = int(np.count_nonzero(inside[network.link_source] & ~inside[network.link_target]))
+        need = int(np.count_nonzero(inside[nodes])) * (n - 1) - int(np.count_nonzero(inside[:n])) * share
+        limit = max(limit + 1, -(-need // cut))
+    flow = found.flow
+    over = np.asarray(flow[network.link_source, network.link_target]).reshape(-1).astype(np.int64)
+    stay = np.asarray(flow[np.arange(n), np.full(n, sink)]).reshape(-1).astype(np.int64)
+    return Spread(limit, np.maximum(over, 0), stay)
+
+
+def spread(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build a partial exchange that spreads all packets first.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus with any sides.
+    task : PartialExchange
+        M active nodes.
+    model : Model
+        All ports.
+    seed : int
+        For the order in which packets take their part of the flow, and for the paths of phase 2.
+
+    Returns
+    -------
+    Schedule
+        Phases ``prefix`` (slots of t_p) and ``exchange``, in which a packet begins its second path as soon as it has ended its
+        first one.
+
+    Notes
+    -----
+    Which packets stop where is free: a packet follows the flow as long as that leads it nearer to its target. The paths
+    of phase 2 are balanced together with the load of phase 1, and loops are cut out of each whole path.
+
+    References
+    ----------
+    Digest of seed 000, section 7, algorithm S.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("partial-exchange", active=[0, 1, 2])
+    >>> s = spread(gossamer.network("array:3x3x3"), task, Model())
+    >>> s.completion_time <= 15, bool(gossamer.verify(s))
+    (True, True)
+    """
+    origin, target = exchange.ends(network, task)
+    if not origin.size:
+        return Schedule(network, task, model, [], [], [])
+    evenly = spread_evenly(network, np.unique(origin))
+    hops = shortest_of(network, lambda seed: _two_paths(network, origin, target, evenly, seed), seed)
+    return exchange.schedule(network, task, model, hops, census(network))
+
+
+def _two_paths(network: Network, origin: IntArray, target: IntArray, evenly: Spread, seed: int) -> Paths:
+    """Return the paths of both phases."""
+    from gossamer.algorithms.partial_exchange import _kernels
+
+    grid = network.grid
+    assert grid is not None
+    begin, end = np.empty(origin.size, np.int64), np.empty(origin.size, np.int64)
+    stop, path = np.empty(origin.size, np.int32), np.empty(int(evenly.flow.sum()), np.int32)
+    _kernels.walk_flow(
+        origin, target, np.random.default_rng(seed).permutation(origin.size), evenly.flow.copy(), evenly.stay.copy(),
+        network.first_link, network.link_target, np.array(grid.sides), np.array(grid.wraps), np.array(grid.strides),
+        begin, end, stop, path,
+    )  # fmt: skip
+    load = np.bincount(path[: int(end.max())], minlength=network.link_count)
+    second = balanced_paths(network, stop, target, seed=seed, load=load)
+    return without_loops(network, _joined(begin, end, path, second))
+
+
+def _joined(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], path: IntArray, second: Paths) -> Paths:
+    """Return each packet's first path followed by its second."""
+    from gossamer.algorithms.partial_exchange import _kernels
+
+    first = np.zeros(begin.size + 1, np.int64)
+    np.cumsum(end - begin + np.diff(second.first), out=first[1:])
+    link = np.empty(int(first[-1]), np.int32)
+    _kernels.join(begin, end, path, *second, first, link)
+    return Paths(first, link)
+
+
+def _promises_nothing(network: Network, task: Task, model: Model) -> Fraction | None:
+    return None
+
+
+SPREAD = Algorithm(
+    name="spread",
+    task=PartialExchange,
+    builder=spread,
+    reason=exchange.reason,
+    claim=_promises_nothing,
+    networks="arrays, tori and hypercubes of any dimension and sides",
+    source="digest of seed 000, section 7 (algorithm S)",
+    summary="spreads the packets over all nodes by a maximum flow, then sends them along balanced paths",
+)
