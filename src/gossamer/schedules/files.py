@@ -127,6 +127,8 @@ def _network_from_dict(fields: dict[str, Any]) -> Network:
             links_only=True,
         )
     else:
+        if ":" in fields["spec"] and "edges" in fields["spec"].split(":")[0]:
+            raise ValueError("its network is another file")  # save writes the links of such networks
         network = parse_network(fields["spec"])
     if network.fingerprint != fields["fingerprint"]:
         raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
