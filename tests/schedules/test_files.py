@@ -282,6 +282,7 @@ TAMPERED = [
     ({"symmetry": {"generated_by": [9]}}, "element 9 is outside 0..8 of the group of torus:3x3"),
     ({"symmetry": {"generated_by": "abc"}}, ""),
     ({"symmetry": {}}, "'generated_by' is missing"),
+    ({"network": {"spec": "edges:somewhere.txt", "fingerprint": ""}}, "its network is another file"),
     ({"packets": 5}, "it lists 5 packets, but has 32 packet rows"),
     ({"packets": 0}, "column 'slot' has 32 empty rows"),
     ({"packets": -1}, "it lists -1 packets, but has 0 packet rows"),

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.broadcasts import MAX_DEPTH, Case, doubling_time, spread_cases, tree_time
+from gossamer.bounds.broadcasts import Case, doubling_time, spread_cases, tree_time
 from gossamer.bounds.metric import at_least
 from gossamer.bounds.problem import Problem, quantity
 from gossamer.bounds.spread_counts import MAX_STEPS, closed_form_time, degree_time, level_time
 
 __all__ = ["spread_bounds"]
+
+_FURTHEST = 64
+"""Distances, the largest ones, for which the closed form is evaluated: never more than the bound it approximates."""
 
 
 def spread_bounds(problem: Problem) -> Iterator[Bound]:
@@ -47,7 +50,7 @@ def _closed_form(problem: Problem, what: str, verb: str, way: str, cases: list[C
     found = [
         (math.ceil(closed_form_time(d, int(far[d])) - 1e-9), d, int(far[d]), v)
         for v, far in ((v, at_least(profile)) for v, profile, _ in cases)
-        for d in range(max(1, far.size - MAX_DEPTH), far.size)
+        for d in range(max(1, far.size - _FURTHEST), far.size)
     ]
     if found:
         steps, distance, count, node = max(found)
