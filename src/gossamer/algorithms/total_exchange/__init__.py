@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS
+from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED, EDGE_COLORED_ON_ARRAY
 from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
+from gossamer.algorithms.total_exchange.homogeneous_product import HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS
+from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO
+from gossamer.algorithms.total_exchange.ring_shift import MESSAGE_SHIFT
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
+from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODUCT
 
 __all__ = ["TOTAL_EXCHANGE"]
 
 TOTAL_EXCHANGE: tuple[Algorithm, ...] = (
     EDGE_COLORED,
     PARITY_SHIFT,
+    MESSAGE_SHIFT,
     ARRAY_ROUNDS,
     EDGE_COLORED_ON_ARRAY,
+    HOMOGENEOUS_PRODUCT,
+    PRODUCT_ROUNDS,
+    GREEDY_OFFSETS,
     SUCCESSIVE_OFFSETS,
+    NODE_INVARIANT_FIFO,
+    TWO_PHASE_PRODUCT,
+    BUSIEST_FIRST,
 )
 """The algorithms for total exchange."""

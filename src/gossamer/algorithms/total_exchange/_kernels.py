@@ -1,11 +1,11 @@
-"""Compiled kernels of the total exchanges: words of generators, and movement along the lines of arrays."""
+"""Compiled kernels of the total exchanges: words of generators, and movement along the lines of products."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-__all__ = ["balance", "line_step", "line_steps", "move_offsets", "reroute", "walk"]
+__all__ = ["balance", "line_step", "line_steps", "move_in_lines", "move_offsets", "reroute", "walk"]
 
 
 @njit(cache=True, nogil=True)
@@ -208,3 +208,40 @@ def move_offsets(job, column, begin, digits, sides, strides, links, slot, link, 
                 x += way
                 u += way * strides[c]
             where[s] = u
+
+
+@njit(cache=True, nogil=True)
+def move_in_lines(
+    job, column, begin, digits, sides, strides, base, first_pair, first_hop, hop_slot, hop_node, hop_port,
+    slot, link, packet,
+):  # fmt: skip
+    """Write the hops of all messages, offset by offset, where a run of dimension c follows the exchange of factor c.
+
+    Operations come sorted by job and time. Pair (a, b) of factor c has number ``first_pair[c] + a*sides[c] + b``, and
+    its hops are rows ``first_hop[pair]:first_hop[pair + 1]``. Link ``base[u, c] + port`` leaves u in dimension c.
+    """
+    n, d = digits.shape
+    at = 0
+    where = np.empty(n, np.int64)
+    target = np.empty(n, np.int64)
+    for o in range(job.size):
+        y, c = job[o], column[o]
+        if o == 0 or job[o - 1] != y:
+            for s in range(n):
+                where[s] = s
+                v = 0
+                for k in range(d):
+                    v += (digits[s, k] + digits[y, k]) % sides[k] * strides[k]
+                target[s] = v - 1 if v > s else v
+        for s in range(n):
+            u = where[s]
+            a = digits[u, c]
+            b = (a + digits[y, c]) % sides[c]
+            pair = first_pair[c] + a * sides[c] + b
+            for h in range(first_hop[pair], first_hop[pair + 1]):
+                v = u + (hop_node[h] - a) * strides[c]
+                slot[at] = begin[o] + hop_slot[h]
+                link[at] = base[v, c] + hop_port[h]
+                packet[at] = s * (n - 1) + target[s]
+                at += 1
+            where[s] = u + (b - a) * strides[c]

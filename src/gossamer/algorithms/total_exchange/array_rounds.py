@@ -29,7 +29,7 @@ from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import Task, TotalExchange
 
-__all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "best_rounds"]
+__all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "begin_of_runs", "best_rounds"]
 
 
 class Rounds(NamedTuple):
@@ -46,19 +46,21 @@ class Rounds(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def best_rounds(sides: tuple[int, ...]) -> Rounds:
-    """Return the rounds with the least total time for an array with these sides.
+def best_rounds(sides: tuple[int, ...], steps_of_run: tuple[int, ...] | None = None) -> Rounds:
+    """Return the rounds with the least total time for an array, or another product, with these sides.
 
     Parameters
     ----------
     sides : tuple of int
         Sides of at least 2.
+    steps_of_run : tuple of int, optional
+        Steps of the exchange along each dimension. Default: those of linear arrays, ``floor(n*n/4)``.
 
     Notes
     -----
-    In rounds of R steps a dimension of side n makes ``floor(R / floor(n*n/4))`` runs and needs ``N/n`` runs in all; a
-    job makes at most one run a round, so at least d rounds are needed. Candidates for R are the lengths at which
-    some dimension gains a run.
+    In rounds of R steps a dimension of side n with runs of T steps makes ``floor(R/T)`` runs and needs ``N/n`` runs
+    in all; a job makes at most one run a round, so at least d rounds are needed. Candidates for R are the lengths at
+    which some dimension gains a run.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def best_rounds(sides: tuple[int, ...]) -> Rounds:
     (Rounds(number=4, steps=4, runs=(1, 1)), 4)
     """
     total = math.prod(sides)
-    one = [exchange_steps(n) for n in sides]
+    one = steps_of_run or tuple(exchange_steps(n) for n in sides)
     needed = [total // n for n in sides]
     lengths = sorted({t * k for t, n in zip(one, needed, strict=True) for k in range(1, n + 1) if t * k >= max(one)})
     best: Rounds | None = None
@@ -114,7 +116,7 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
     rounds = best_rounds(sides)
     digits = np.stack(np.unravel_index(np.arange(n), sides), axis=1)
     job, column = np.nonzero(digits)
-    begin = _begin_of_runs(sides, rounds, job, column, digits[job, column])
+    begin = begin_of_runs(sides, tuple(map(exchange_steps, sides)), rounds, digits)
 
     order = np.lexsort((begin, job))
     hops = _hops(network)
@@ -136,14 +138,24 @@ def _hops(network: Network) -> int:
     return sum(n * (n // side) * (side * side - 1) // 3 for side in network.grid.sides)
 
 
-def _begin_of_runs(
-    sides: tuple[int, ...],
-    rounds: Rounds,
-    job: npt.NDArray[np.intp],
-    column: npt.NDArray[np.intp],
-    digit: npt.NDArray[np.intp],
+def begin_of_runs(
+    sides: tuple[int, ...], steps_of_run: tuple[int, ...], rounds: Rounds, digits: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the slot in which the run of each operation (job, dimension, digit) begins."""
+    """Return the slot in which each operation begins, the run in which one dimension of an offset is corrected.
+
+    Parameters
+    ----------
+    sides, steps_of_run, rounds
+        See `best_rounds`.
+    digits : int64[N, d]
+        The digits of every offset. Its operations are the digits that are not 0, row by row.
+
+    Returns
+    -------
+    int64[operations]
+    """
+    job, column = np.nonzero(digits)
+    digit = digits[job, column]
     # a machine with several runs a round is that many machines with an equal share of the jobs each
     runs = np.array(rounds.runs)
     first = np.concatenate([[0], np.cumsum(np.array(sides) * runs)])
@@ -154,7 +166,7 @@ def _begin_of_runs(
     rank[order] = np.arange(job.size) - starts
     copy = rank % runs[column]
     color = color_edges(job, machine_class + copy, rounds.number)
-    begin: npt.NDArray[np.int64] = copy * np.array([exchange_steps(n) for n in sides], np.int64)[column]
+    begin: npt.NDArray[np.int64] = copy * np.array(steps_of_run, np.int64)[column]
     return color * np.int64(rounds.steps) + begin
 
 

@@ -6,13 +6,13 @@ counterclockwise, which balances the two directions; the schedule is then invari
 
 from __future__ import annotations
 
-from collections import deque
 from fractions import Fraction
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.total_exchange.ring_shift import ring_shift_exchange
 from gossamer.model import Model
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule, Symmetry
+from gossamer.schedules import Schedule
 from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["PARITY_SHIFT", "parity_shift_exchange"]
@@ -27,7 +27,7 @@ def parity_shift_exchange(network: Network, task: Task, model: Model, *, seed: i
 
     Notes
     -----
-    ``ceil((n*n - 1)/8)`` steps, optimal (Theorem 4.6). O(n**2) stored hops.
+    ``ceil((n*n - 1)/8)`` steps, optimal (Theorem 4.6). O(n**2) stored hops. `ring_shift_exchange` knows other rules.
 
     References
     ----------
@@ -40,31 +40,7 @@ def parity_shift_exchange(network: Network, task: Task, model: Model, *, seed: i
     >>> parity_shift_exchange(net, gossamer.task("alltoall"), Model()).completion_time
     Fraction(8, 1)
     """
-    n = network.node_count
-    rows: list[tuple[int, int, int]] = []
-    for way, generator in ((1, 0), (-1, 1)):
-        # by parity of the node: packets as (origin, distance in all, hops made), origins the representatives 0 and 1
-        queues = [deque((r, m, 0) for m in range(_reach(n, r, way), 0, -1)) for r in (0, 1)]
-        slot = 0
-        while any(queues):
-            moved = [(parity, queue.popleft()) for parity, queue in enumerate(queues) if queue]
-            for parity, (origin, distance, made) in moved:
-                node = (origin + way * made) % n
-                destination = (origin + way * distance) % n
-                packet = origin * (n - 1) + destination - (destination > origin)
-                rows.append((slot, node * 2 + generator, packet))
-                if made + 1 < distance:
-                    queues[1 - parity].append((origin, distance, made + 1))
-            slot += 1
-    rows.sort()
-    slots, links, packets = zip(*rows, strict=True)
-    symmetry = Symmetry(network, [2 % n])
-    return Schedule(network, TotalExchange(), model, slots, links, packets, symmetry=symmetry)
-
-
-def _reach(n: int, parity: int, way: int) -> int:
-    """Return the furthest distance that a node of this parity serves in direction `way`."""
-    return n // 2 if (parity == 0) == (way == 1) else n // 2 - 1
+    return ring_shift_exchange(network, task, model, seed=seed)
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

@@ -1,0 +1,156 @@
+"""Total exchange on rings by queues that are the same at all nodes, or at all even and all odd nodes (seed 004, 4.3).
+
+Each direction has a queue of its own at every node, and the two do not disturb each other. On odd rings any rule that
+is the same at every node is optimal (Theorem 4.5); on even rings the antipodal messages must be divided between the
+directions, and the order of the queue matters.
+"""
+
+from __future__ import annotations
+
+import heapq
+from fractions import Fraction
+from typing import Literal, get_args
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.errors import ModelError, nearest
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule, Symmetry
+from gossamer.tasks import Task, TotalExchange
+
+__all__ = ["MESSAGE_SHIFT", "RingDiscipline", "RingStart", "ring_shift_exchange"]
+
+RingDiscipline = Literal["fifo", "furthest-first", "closest-first"]
+"""Which message of a queue is sent."""
+
+RingStart = Literal["furthest", "closest"]
+"""Which of its own messages a node has at the head of its queue at the beginning."""
+
+
+def ring_shift_exchange(
+    network: Network,
+    task: Task,
+    model: Model,
+    *,
+    seed: int = 0,
+    discipline: RingDiscipline = "fifo",
+    start: RingStart = "furthest",
+    divide: bool = True,
+) -> Schedule:
+    """Build the exchange on a ring of n nodes in which every queue follows the same rule.
+
+    Parameters
+    ----------
+    network : Network
+        A ring of at least 3 nodes.
+    task : TotalExchange
+    model : Model
+        All ports.
+    seed : int
+        Ignored.
+    discipline : {"fifo", "furthest-first", "closest-first"}
+        Equally far messages: first in, first out; with the closest first, the one that has come furthest.
+    start : {"furthest", "closest"}
+        The order of a node's own messages in its queue.
+    divide : bool
+        On even rings, whether antipodal messages go clockwise from even nodes and counterclockwise from odd ones.
+        Otherwise all go clockwise.
+
+    Returns
+    -------
+    Schedule
+        Invariant, under the even translations where antipodal messages are divided.
+
+    Raises
+    ------
+    ModelError
+        If `discipline` or `start` is none of those.
+
+    Notes
+    -----
+    ``(n*n - 1)/8`` steps on odd rings, optimal for every rule (Theorem 4.5). On even rings ``ceil((n*n - 1)/8)``,
+    optimal, first in, first out from the furthest (Theorem 4.6), or furthest first. From the closest it takes
+    ``n*n/8 + 1`` when 4 divides n, closest first ``n(n+2)/8``, and so does every rule without division.
+    O(n**2 log n).
+
+    References
+    ----------
+    Seed 004, section 4.3, Definition 4.1, Theorems 4.5 and 4.6 (TE2, TE3).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("ring:8")
+    >>> [int(ring_shift_exchange(net, TotalExchange(), Model(), start=s).completion_time) for s in get_args(RingStart)]
+    [8, 9]
+    """
+    for value, what, allowed in (
+        (discipline, "discipline", get_args(RingDiscipline)),
+        (start, "start", get_args(RingStart)),
+    ):
+        if value not in allowed:
+            names = ", ".join(repr(a) for a in allowed)
+            raise ModelError(f"{what} must be one of {names}, got {value!r}{nearest(str(value), allowed)}")
+    n = network.node_count
+    origins = 2 if divide and n % 2 == 0 else 1
+    rows: list[tuple[int, int, int]] = []
+    for way, generator in ((1, 0), (-1, 1)):
+        reaches = [(n - 1) // 2] * origins
+        if n % 2 == 0 and (way == 1 or origins == 2):
+            reaches[0 if way == 1 else 1] += 1
+        # by class of the node: messages as (rank, origin, distance in all, hops made), origins the representatives
+        queues = []
+        for r, reach in enumerate(reaches):
+            own = range(reach, 0, -1) if start == "furthest" else range(1, reach + 1)
+            queue = [(*_rank(discipline, m, 0, i - n), r, m, 0) for i, m in enumerate(own)]
+            heapq.heapify(queue)
+            queues.append(queue)
+        slot = 0
+        while any(queues):
+            moved = [(place, heapq.heappop(queue)) for place, queue in enumerate(queues) if queue]
+            for place, (*_, origin, distance, made) in moved:
+                node = (origin + way * made) % n
+                destination = (origin + way * distance) % n
+                packet = origin * (n - 1) + destination - (destination > origin)
+                rows.append((slot, node * 2 + generator, packet))
+                if made + 1 < distance:
+                    rank = _rank(discipline, distance, made + 1, slot)
+                    heapq.heappush(queues[(place + 1) % origins], (*rank, origin, distance, made + 1))
+            slot += 1
+    rows.sort()
+    slots, links, packets = zip(*rows, strict=True)
+    symmetry = Symmetry(network, [2 % n] if origins == 2 else None)
+    return Schedule(network, TotalExchange(), model, slots, links, packets, symmetry=symmetry)
+
+
+def _rank(discipline: RingDiscipline, distance: int, made: int, arrival: int) -> tuple[int, int, int]:
+    """Return what decides about the place of a message in the queue, the head lowest."""
+    if discipline == "furthest-first":
+        return made - distance, 0, arrival
+    if discipline == "closest-first":
+        return distance - made, -made, arrival
+    return 0, 0, arrival
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    grid = network.grid
+    if grid is None or grid.dimensions != 1 or not grid.wraps[0] or network.node_count % 2 == 0 or not network.group:
+        return "needs a ring of an odd number of nodes, 3 or more"
+    if model.ports != "all":
+        return "needs ports 'all'"
+    if model.buffer is not None:
+        return "does not limit buffers"
+    return None
+
+
+MESSAGE_SHIFT = Algorithm(
+    name="message-shift",
+    task=TotalExchange,
+    builder=ring_shift_exchange,
+    reason=_reason,
+    claim=lambda network, task, model: Fraction((network.node_count**2 - 1) // 8),
+    networks="rings of an odd number of nodes",
+    source="Dimakopoulos 1996, section 4.3.1 (TE2), Theorem 4.5",
+    summary="first in, first out in both directions, the same at every node",
+    optimal=lambda network, task, model: True,
+)

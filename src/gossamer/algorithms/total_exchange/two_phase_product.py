@@ -1,0 +1,153 @@
+"""Total exchange with one port on products, from exchanges of the factors (algorithm A2 of seed 004, section 5.3).
+
+In G = A x B, messages first go to the right place in their copy of B, in as many exchanges of B as A has nodes, and
+then along the copies of A, in as many exchanges of A as B has nodes. More factors are taken one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, total_distance
+from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, algorithm_for, factor_exchange
+from gossamer.algorithms.total_exchange.node_invariant import NODE_INVARIANT_FIFO
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
+from gossamer.tasks import Task, TotalExchange
+
+__all__ = ["TWO_PHASE_PRODUCT", "two_phase_product_exchange"]
+
+_ONE = Model(ports="one")
+
+
+def two_phase_product_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build the exchange of a product from exchanges of its factors, the last factor first.
+
+    Parameters
+    ----------
+    network : Network
+        A product. Factors that are Cayley networks exchange by `node_invariant_exchange`, other products by this
+        algorithm or directly, whichever is faster, and the rest by `busiest_first_exchange`.
+    task : TotalExchange
+    model : Model
+        Any ports; in every slot each node sends at most one packet and receives at most one.
+
+    Returns
+    -------
+    Schedule
+        Explicit, one phase for each factor.
+
+    Notes
+    -----
+    ``n1*T_B + n2*T_A`` steps for A of n1 and B of n2 nodes (Theorem 5.3), ``N * sum(T_i/n_i)`` for any number
+    of factors (Corollary 5.4). Optimal where each T_i is the average status of its factor (Theorem 5.5), as in every
+    Cayley network, never in linear arrays of 3 nodes or more. O(hops).
+
+    References
+    ----------
+    Seed 004, Fig. 5.3 (A2), Theorems 5.3 and 5.5, Corollary 5.4. Algorithm A1 of that section, which first moves all
+    messages along B and only then along A, leaves the timing of the first phase open.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, one = gossamer.network("torus:3x4"), Model(ports="one")
+    >>> two_phase_product_exchange(net, TotalExchange(), one).completion_time      # 3*4 + 4*2
+    Fraction(20, 1)
+    """
+    n = network.node_count
+    whole, *others = (factor_exchange(f, _ONE, _algorithms(f)) for f in network.factors)
+    degree = network.factors[0].out_degree
+    phases = [whole.steps]
+    for factor, exchange in zip(network.factors[1:], others, strict=True):
+        phases = [exchange.steps * degree.size, *(steps * factor.node_count for steps in phases)]
+        whole = _combined(whole, degree, exchange, factor.node_count)
+        degree = np.add.outer(degree, factor.out_degree).reshape(-1)
+    link = network.first_link[whole.node] + whole.port
+    packet = whole.source * np.int64(n - 1) + whole.target - (whole.target > whole.source)
+    last = len(phases) - 1
+    named = [Phase(f"exchanges along dimension {last - i}", steps) for i, steps in enumerate(phases)]
+    return Schedule(network, TotalExchange(), model, whole.slot, link, packet, phases=named)
+
+
+def _combined(a: FactorExchange, degree: npt.NDArray[np.int64], b: FactorExchange, nb: int) -> FactorExchange:
+    """Return algorithm A2 on A x B: `degree` holds the out-degree of each node of A, `nb` is the nodes of B."""
+    na = degree.size
+    first = na * na * b.slot.size
+    slot, node, port, source, target = columns = [np.empty(first + nb * nb * a.slot.size, np.int32) for _ in range(5)]
+    copy = np.arange(na)
+    for r, (at, to, of, start, end) in enumerate(_blocks(columns, 0, na, b)):  # destinations (v_r, *)
+        at[:], of[:] = (b.slot + r * b.steps)[:, None], b.port[:, None] + degree
+        to[:], start[:], end[:] = (copy * nb + x[:, None] for x in (b.node, b.source, b.target))
+        end += (r - copy) * nb
+    copy = np.arange(nb)
+    for k, (at, to, of, start, end) in enumerate(_blocks(columns, first, nb, a)):  # sources (*, u_k)
+        at[:], of[:] = (a.slot + (na * b.steps + k * a.steps))[:, None], a.port[:, None]
+        to[:], start[:], end[:] = a.node[:, None] * nb + copy, a.source[:, None] * nb + k, a.target[:, None] * nb + copy
+    return FactorExchange(na * b.steps + nb * a.steps, slot, node, port, source, target)
+
+
+def _blocks(
+    columns: list[npt.NDArray[np.int32]], first: int, runs: int, exchange: FactorExchange
+) -> Iterator[list[npt.NDArray[np.int32]]]:
+    """Yield for each run the part of every column in which it stands, one row a hop, one column a copy."""
+    size = exchange.slot.size * runs
+    for r in range(runs):
+        yield [c[first + r * size : first + (r + 1) * size].reshape(-1, runs) for c in columns]
+
+
+def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
+    """Return the algorithms that a factor may use."""
+    return (NODE_INVARIANT_FIFO,) if factor.group is not None else (TWO_PHASE_PRODUCT, BUSIEST_FIRST)
+
+
+@lru_cache(maxsize=64)
+def _steps(factor: Network) -> int:
+    """Return the steps of the exchange of a factor."""
+    algorithm = algorithm_for(factor, _ONE, _algorithms(factor))
+    assert algorithm is not None
+    claim = algorithm.claim(factor, TotalExchange(), _ONE)
+    return factor_exchange(factor, _ONE, _algorithms(factor)).steps if claim is None else int(claim)
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    if not network.factors:
+        return "needs a product of networks"
+    for factor in network.factors:
+        reasons = [a.reason(factor, TotalExchange(), _ONE) for a in _algorithms(factor)]
+        if None not in reasons:
+            return f"cannot exchange along factor {factor.spec}, where it {reasons[-1]}"
+    if model.buffer is not None:
+        return "does not limit buffers"
+    n = network.node_count
+    return too_many_hops(sum((n // f.node_count) ** 2 * total_distance(f) for f in network.factors))
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction:
+    n = network.node_count
+    return Fraction(sum(n // f.node_count * _steps(f) for f in network.factors))
+
+
+def _optimal(network: Network, task: Task, model: Model) -> bool:
+    return model.ports != "all" and all(f.group is not None for f in network.factors)
+
+
+TWO_PHASE_PRODUCT = Algorithm(
+    name="two-phase-product",
+    task=TotalExchange,
+    builder=two_phase_product_exchange,
+    reason=_reason,
+    claim=_claim,
+    networks="products of networks: arrays, tori, hypercubes, hypercycles and others",
+    source="Dimakopoulos 1996, section 5.3 (algorithm A2), Theorems 5.3 and 5.5",
+    summary="exchanges along the last factor, as many as the others have nodes, then along the one before, and so on",
+    optimal=_optimal,
+)
