@@ -11,6 +11,7 @@ run one after the other in one empty folder. Times and memory become ``...``.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -308,6 +309,53 @@ def _first(function: Callable[..., Any]) -> str:
     return str(function.__doc__).strip().splitlines()[0]
 
 
+def reproduction_page(name: str) -> str:
+    """Return the tables of a source as reproduced, with its curves and figures."""
+    from gossamer.experiments import REPRODUCTIONS, reproduction
+    from gossamer.plots.sources import SOURCE_FIGURES
+
+    source = reproduction(name)
+    figures = [f"## {f.title}\n\n![{f.title}](_static/{f.stem}.svg)" for f in SOURCE_FIGURES[name]]
+    curves = f"_static/{curves_file(name)}"
+    text = f"""
+`gossamer reproduce {name}` prints these tables; with `--figure FILE` it draws the curves, and with `--figures FOLDER`
+the other figures. Every time is in steps. Every measured time is the completion time of a schedule that the checker
+accepted, beside a lower bound that no schedule can beat. Errata are listed [here](errata.md).
+
+{chr(10).join(t.markdown() + chr(10) for t in source.tables())}
+## Curves
+
+![Measured times between their bounds]({curves})
+
+Points are measured; the band lies between the lower bound, below, and what the source promises, above.
+
+{chr(10).join(f + chr(10) for f in figures)}
+"""
+    return page(REPRODUCTIONS[name], text, "gossamer.experiments")
+
+
+def curves_file(name: str) -> str:
+    """Return the name of the picture of a source's curves."""
+    return f"curves_{name.replace('-', '_')}.svg"
+
+
+def reproduction_pictures(name: str, drawn: bool) -> dict[str, bytes]:
+    """Return the pictures of a source by name; empty ones if they are not to be drawn."""
+    from gossamer.experiments import REPRODUCTIONS, reproduction
+    from gossamer.plots.curves import draw_curves
+    from gossamer.plots.sources import SOURCE_FIGURES, draw_source_figures
+
+    if not drawn:
+        return dict.fromkeys([curves_file(name), *(f"{f.stem}.svg" for f in SOURCE_FIGURES[name])], b"")
+    with tempfile.TemporaryDirectory() as folder:
+        curves = Path(folder) / curves_file(name)
+        draw_curves(list(reproduction(name).curves()), curves, REPRODUCTIONS[name])
+        return {path.name: path.read_bytes() for path in (curves, *draw_source_figures(name, folder))}
+
+
+REPRODUCED = {f"reproduce_{name.replace('-', '_')}.md": name for name in ("varvarigos-bertsekas", "dimakopoulos")}
+"""Pages with pictures of their own, and the sources that they reproduce."""
+
 GENERATED: dict[str, Callable[[], str]] = {
     "networks.md": networks_page,
     "tasks.md": tasks_page,
@@ -315,6 +363,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "api/builders.md": builders_page,
     "multinode_broadcast_on_arrays.md": array_broadcasts_page,
+    **{path: functools.partial(reproduction_page, name) for path, name in REPRODUCED.items()},
 }
 
 
@@ -378,10 +427,13 @@ def with_outputs(text: str) -> tuple[str, dict[str, bytes]]:
         return page, {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
 
-def fresh_pages() -> Iterator[tuple[Path, str, dict[str, bytes]]]:
-    """Yield every page that this script writes to, the text that it should have, and its pictures."""
+def fresh_pages(drawn: bool) -> Iterator[tuple[Path, str, dict[str, bytes]]]:
+    """Yield every page that this script writes to, the text that it should have, and its pictures.
+
+    Pictures of reproductions are empty if they are not to be drawn.
+    """
     for name, make in GENERATED.items():
-        yield DOCS / name, make(), {}
+        yield DOCS / name, make(), reproduction_pictures(REPRODUCED[name], drawn) if name in REPRODUCED else {}
     for path in sorted(DOCS.glob("*.md")):
         if path.name not in GENERATED:
             text = path.read_text(encoding="utf-8")
@@ -395,7 +447,7 @@ def stale_pages() -> list[Path]:
     Pictures must be there; what is in them is for the tests of the plots.
     """
     stale = []
-    for path, text, pictures in fresh_pages():
+    for path, text, pictures in fresh_pages(drawn=False):
         beside = path.with_name(path.name + ".new")
         if path.exists() and path.read_text(encoding="utf-8") == text:
             beside.unlink(missing_ok=True)
@@ -416,7 +468,7 @@ def main(arguments: list[str]) -> int:
     if arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    for path, text, pictures in fresh_pages():
+    for path, text, pictures in fresh_pages(drawn=True):
         fresh = {path: text.encode()} | {DOCS / "_static" / name: data for name, data in pictures.items()}
         for place, data in fresh.items():
             if not place.exists() or place.read_bytes() != data:

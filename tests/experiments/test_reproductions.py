@@ -14,6 +14,11 @@ from gossamer.experiments import varvarigos_bertsekas as vb
 from gossamer.experiments.table import Table, number
 
 
+@pytest.fixture
+def one_table(monkeypatch):
+    monkeypatch.setattr(vb, "TABLES", vb.TABLES[1:2])
+
+
 @pytest.fixture(scope="module")
 def tables():
     return {t.title.split(" (")[0]: t for t in vb.tables()}
@@ -46,6 +51,61 @@ def test_curves_lie_between_their_bounds():
         assert all(a <= b <= c for a, b, c in zip(curve.lower, curve.measured, curve.upper, strict=True))
 
 
+def test_line_broadcasts_take_the_times_of_section_9(tables):
+    table = tables["Several broadcasts on a line"]
+    times = {row[0]: row[1:] for row in table.rows}
+    assert [times[loads][2] for loads in ("2 0 1 3", "0 2 2", "1 1 1 1 1")] == [5, 4, 4]
+    for printed, improved, insertion, rounds, bound in times.values():
+        assert bound <= insertion <= improved < printed
+        assert bound <= rounds
+
+
+def test_insertion_on_rings_keeps_to_theorem_2_but_not_to_lemma_1(tables):
+    table = tables["Several broadcasts on a ring"]
+    times = {row[0]: row[1:] for row in table.rows}
+    assert [2 * times[loads][2] for loads in ("2 0 1 3", "0 2 2", "1 1 1 1 1")] == [8, 5, 4]
+    assert all(row[2] <= row[0] and row[3] == row[1] and row[4] <= row[2] for row in times.values())
+    assert [loads for loads, row in times.items() if row[2] > row[1]] == ["0 2 2"]
+
+
+def test_packing_and_monotone_routing_take_the_times_of_theorems_3_and_4(tables):
+    table = tables["Packing and monotone routing"]
+    assert len(table.rows) == 10
+    for pair in (0, 1):
+        claims = column(table, ("packing claimed", "monotone claimed")[pair])
+        rows = zip(column(table, "bound", pair), column(table, "measured", pair), claims, strict=True)
+        assert all(bound <= measured <= claimed for bound, measured, claimed in rows)
+
+
+def test_partial_exchanges_on_planes_keep_to_their_claim_and_balanced_orders_are_faster(tables):
+    table = tables["Partial exchange on p x p arrays"]
+    claims = [54, 102, 238, 462, 462, 462, 238, 910, 918, 1818]
+    assert column(table, "claimed at most") == claims
+    times = zip(
+        column(table, "bound"), column(table, "balanced orders"), column(table, "measured"), claims, strict=True
+    )
+    assert all(bound <= orders <= measured <= claim for bound, orders, measured, claim in times)
+
+
+def test_partial_exchanges_in_any_dimension_are_within_a_tenth_of_the_bound(tables):
+    table = tables["Partial exchange on d-dimensional arrays"]
+    assert column(table, "M") == [1, 8, 3, 9, 9, 27, 8, 8, 16, 16, 27, 64, 27, 16, 16]
+    # times of the digest of the paper, but for the two random sets
+    digest = [9, 13, 12, 18, None, 19, 38, 19, 48, None, 41, 65, 99, 33, 97]
+    found = column(table, "balanced orders")
+    assert all(time <= known for time, known in zip(found, digest, strict=True) if known is not None)
+    assert all(time <= bound * Fraction(11, 10) for time, bound in zip(found, column(table, "bound"), strict=True))
+
+
+def test_counterexamples_are_those_of_the_errata(tables):
+    table = tables["Smallest cases against statements as printed"]
+    found = [(row[0], row[3], row[4]) for row in table.rows]
+    assert found == [
+        ("X1", 1, 2), ("X1", Fraction(27, 8), Fraction(15, 4)), ("X2", 2, 1), ("X3", 2, Fraction(5, 2)),
+        ("X4", 15, 17), ("X5", 1, 2), ("X6", Fraction(27, 4), 6), ("X8", 2, 1),
+    ]  # fmt: skip
+
+
 def test_table_prints_for_terminal_markdown_and_json():
     table = Table("Title", ("name", "value"), (("a", 1), ("bb", Fraction(1, 3)), ("c", None)), "Note.")
     lines = ["Title", "", "name  value", "----  -----", "a         1", "bb    0.333", "c         -", "", "Note."]
@@ -63,6 +123,7 @@ def test_every_reproduction_has_tables_and_curves():
         reproduction("varvarigos")
 
 
+@pytest.mark.usefixtures("one_table")
 def test_command_prints_draws_and_refuses_bad_input(capsys, tmp_path):
     assert main(["reproduce", "varvarigos-bertsekas", "--figure", str(tmp_path / "curves.svg")]) == 0
     assert "Partial multinode broadcast (Theorem 6" in capsys.readouterr().out
@@ -72,3 +133,14 @@ def test_command_prints_draws_and_refuses_bad_input(capsys, tmp_path):
     _, err = capsys.readouterr()
     assert err.count("\n") == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["curves.svg"]
+
+
+@pytest.mark.usefixtures("one_table")
+def test_command_draws_the_figures_of_a_source_in_a_folder(capsys, tmp_path):
+    folder = tmp_path / "new" / "folder"
+    assert main(["reproduce", "varvarigos-bertsekas", "--figures", str(folder), "--json"]) == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["partial_phases.svg", "torus_quadrants.svg"]
+    assert len(json.loads(capsys.readouterr().out)["tables"]) == len(vb.TABLES)
+    (tmp_path / "file").write_text("")
+    assert main(["reproduce", "varvarigos-bertsekas", "--figures", str(tmp_path / "file")]) == 2
+    assert "cannot make the folder" in capsys.readouterr().err

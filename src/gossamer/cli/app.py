@@ -156,16 +156,21 @@ def draw(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="What to reproduce: varvarigos-bertsekas.", metavar="NAME")],
+    name: Annotated[
+        str, typer.Argument(help="What to reproduce: varvarigos-bertsekas or dimakopoulos.", metavar="NAME")
+    ],
     figure: Annotated[
         Path | None, typer.Option(help="Also draw the source's curves to this .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Also draw what its text describes, as .svg in this folder.", metavar="FOLDER")
     ] = None,
     json: Json = False,
 ) -> None:
     """Reproduce a paper's tables: claimed, measured, bound."""
     from gossamer.cli import reproducing
 
-    reproducing.reproduce(name, figure, json)
+    reproducing.reproduce(name, figure, figures, json)
 
 
 @app.command()

@@ -9,8 +9,8 @@ from gossamer.cli.console import print_json, progress
 __all__ = ["reproduce"]
 
 
-def reproduce(name: str, figure: Path | None, json: bool) -> None:
-    """Compute and print every table of a source, and draw its curves."""
+def reproduce(name: str, figure: Path | None, figures: Path | None, json: bool) -> None:
+    """Compute and print every table of a source, and draw its curves and figures."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
 
     source = reproduction(name)
@@ -18,6 +18,7 @@ def reproduce(name: str, figure: Path | None, json: bool) -> None:
         from gossamer.plots.drawing import picture_format
 
         picture_format(figure)  # refuse a wrong suffix before the work
+    written: list[Path] = []
     with progress() as stage:
         found = list(source.tables(stage))
         if figure is not None:
@@ -25,11 +26,16 @@ def reproduce(name: str, figure: Path | None, json: bool) -> None:
 
             stage(f"drawing {figure}")
             draw_curves(list(source.curves()), figure, REPRODUCTIONS[name])
+            written.append(figure)
+        if figures is not None:
+            from gossamer.plots.sources import draw_source_figures
+
+            written += draw_source_figures(name, figures, stage)
     if json:
         print_json({"name": name, "title": REPRODUCTIONS[name], "tables": [t.to_dict() for t in found]})
         return
     print(REPRODUCTIONS[name])
     for table in found:
         print(f"\n{table.text()}")
-    if figure is not None:
-        print(f"\nwrote {figure}")
+    for place, path in enumerate(written):
+        print(f"{'' if place else chr(10)}wrote {path}")

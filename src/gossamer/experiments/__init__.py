@@ -15,6 +15,7 @@ __all__ = ["REPRODUCTIONS", "Curve", "Table", "reproduction"]
 
 REPRODUCTIONS: dict[str, str] = {
     "varvarigos-bertsekas": "Varvarigos, Bertsekas 1994: broadcasts and exchanges on arrays and tori",
+    "dimakopoulos": "Dimakopoulos 1996: one source, total exchange, products and fat trees",
 }
 """What can be reproduced: names and titles."""
 

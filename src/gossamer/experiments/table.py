@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "Curve", "Table", "number"]
+__all__ = ["Cell", "Curve", "Table", "made", "number"]
 
 Cell: TypeAlias = str | int | float | Fraction | None
 
@@ -96,3 +96,11 @@ class Table:
         """Return plain values for JSON; fractions as text."""
         rows = [[str(c) if isinstance(c, Fraction) else c for c in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
+
+
+def made(makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None) -> Iterator[Table]:
+    """Yield the table of each maker, computed as it is asked for; `progress` hears the first line of its docstring."""
+    for make in makers:
+        if progress is not None:
+            progress((make.__doc__ or "").split("\n", 1)[0].rstrip("."))
+        yield make()

@@ -1,7 +1,4 @@
-"""The tables of Varvarigos and Bertsekas 1994: claim beside measured beside bound.
-
-Every measured time is the completion time of a schedule that the checker accepted.
-"""
+"""Multinode broadcasts of Varvarigos and Bertsekas 1994, full and partial, on arrays and tori."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, w
 from gossamer.experiments.table import Curve, Table
 from gossamer.planner import Plan, plan
 
-__all__ = ["PARTIAL_ROWS", "active_counts", "curves", "tables"]
+__all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves"]
 
 PARTIAL_ROWS: tuple[tuple[str, int, int, int], ...] = (
     ("torus", 3, 2, 1), ("torus", 3, 2, 4), ("torus", 3, 2, 9), ("torus", 4, 2, 5), ("torus", 4, 2, 16),
@@ -21,7 +18,7 @@ PARTIAL_ROWS: tuple[tuple[str, int, int, int], ...] = (
     ("torus", 6, 3, 216), ("array", 3, 2, 1), ("array", 3, 2, 4), ("array", 3, 2, 9), ("array", 4, 2, 5),
     ("array", 4, 2, 16), ("array", 5, 2, 12), ("array", 3, 3, 27), ("array", 4, 3, 64), ("array", 6, 3, 216),
 )  # fmt: skip
-"""Family, side p, dimensions d and active nodes M of the table of section 5."""
+"""Family, side p, dimensions d and active nodes M of the rows."""
 
 
 def _spec(family: str, p: int, d: int) -> str:
@@ -53,7 +50,7 @@ def multinode_broadcast() -> Table:
 
 
 def partial_multinode_broadcast() -> Table:
-    """Section 5 of the digest: M active nodes, split and whole packets, t_p = 0."""
+    """Sections 3.1 and 3.2: M active nodes, split and whole packets, t_p = 0."""
     rows = []
     for family, p, d, count in PARTIAL_ROWS:
         split, whole = (_partial(_spec(family, p, d), p**d, count, s) for s in (True, False))
@@ -71,20 +68,6 @@ def partial_multinode_broadcast() -> Table:
         tuple(rows),
         "The times do not depend on which M nodes are active. (5a)-(6b) are the paper's upper bounds.",
     )
-
-
-def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
-    """Yield every table of the reproduction, computed as it is asked for.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with the name of each table as it begins.
-    """
-    for make in (multinode_broadcast, partial_multinode_broadcast):
-        if progress is not None:
-            progress((make.__doc__ or "").split("\n", 1)[0].rstrip("."))
-        yield make()
 
 
 def active_counts(nodes: int) -> list[int]:
@@ -111,3 +94,6 @@ def curves() -> Iterator[Curve]:
                 tuple(made.bound for made in plans),
                 tuple(promised(p, d, count, torus=family == "torus") for count in counts),
             )
+
+
+TABLES: tuple[Callable[[], Table], ...] = (multinode_broadcast, partial_multinode_broadcast)

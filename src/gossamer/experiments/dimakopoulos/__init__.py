@@ -1,0 +1,29 @@
+"""The tables of Dimakopoulos 1996: as printed, corrected, measured, bound.
+
+Every measured time is the completion time of a schedule that the checker accepted. One module a part of the thesis:
+trees from one source (chapter 3), exchanges (chapters 4 and 5), fat trees (chapter 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gossamer.experiments.dimakopoulos import exchanges, fat_trees, single_source
+from gossamer.experiments.dimakopoulos.fat_trees import curves
+from gossamer.experiments.table import Table, made
+
+__all__ = ["TABLES", "curves", "tables"]
+
+TABLES: tuple[Callable[[], Table], ...] = (*single_source.TABLES, *exchanges.TABLES, *fat_trees.TABLES)
+"""The functions that make the tables, in the order of the thesis."""
+
+
+def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
+    """Yield every table of the reproduction, computed as it is asked for.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with the name of each table as it begins.
+    """
+    yield from made(TABLES, progress)

@@ -1,0 +1,136 @@
+"""The figures that the sources' texts describe, drawn from schedules of Gossamer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gossamer.errors import FileFormatError
+from gossamer.planner import plan
+from gossamer.plots.drawing import write_picture
+from gossamer.plots.occupancy import occupancy_figure
+from gossamer.plots.regions import regions_figure
+from gossamer.plots.timetables import queue_figure, timetable_figure
+from gossamer.plots.trees import tree_figure
+from gossamer.schedules import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SOURCE_FIGURES", "SourceFigure", "draw_source_figures"]
+
+
+class SourceFigure(NamedTuple):
+    """A figure of a source: the stem of its file's name, what it shows, and the function that makes it."""
+
+    stem: str
+    title: str
+    make: Callable[[], Figure]
+
+
+def _scheduled(spec: str, task: str, algorithm: str = "best", **choices: Any) -> Schedule:
+    return plan(spec, task, algorithm=algorithm, **choices).schedule
+
+
+def _tree(spec: str, algorithm: str, root: int = 0) -> Figure:
+    return tree_figure(_scheduled(spec, "broadcast", algorithm, root=root))
+
+
+def _quadrants() -> Figure:
+    return tree_figure(_scheduled("torus:5x5", "multinode-broadcast", "rotated-quadrant"))
+
+
+def _areas(spec: str) -> Figure:
+    return regions_figure(_scheduled(spec, "scatter", "area-division", root=0))
+
+
+def _array() -> Figure:
+    schedule = _scheduled("array:6", "total-exchange")
+    network = schedule.network
+    return timetable_figure(schedule, np.flatnonzero(network.link_target > network.link_source).tolist(), first=1)
+
+
+def _queues() -> Figure:
+    schedule = _scheduled("ring:6", "total-exchange", "parity-shift")
+    network = schedule.network
+    clockwise = [(network.link_source == v) & (network.link_target == v + 1) for v in (0, 1)]
+    return queue_figure(schedule, [int(np.flatnonzero(link)[0]) for link in clockwise])
+
+
+def _up_first() -> Figure:
+    return timetable_figure(
+        _scheduled("fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", ports="one-send")
+    )
+
+
+def _occupancy(spec: str, task: str, algorithm: str, **choices: Any) -> Figure:
+    return occupancy_figure(_scheduled(spec, task, algorithm, **choices))
+
+
+SOURCE_FIGURES: dict[str, tuple[SourceFigure, ...]] = {
+    "varvarigos-bertsekas": (
+        SourceFigure("torus_quadrants", "A broadcast tree of the multinode broadcast on the 5x5 torus (Theorem 1)",
+                     _quadrants),
+        SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
+                     partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
+                             active=[0, 2, 7, 9, 12], split=True)),
+    ),
+    "dimakopoulos": (
+        SourceFigure("extended_ring_tree", "Broadcast tree of the extended ring E_14^2 (Fig. 3.2)",
+                     partial(_tree, "extended-ring:14,2", "extended-ring-tree")),
+        SourceFigure("product_tree", "Broadcast tree of the 3x4x2 array (Fig. 3.3)",
+                     partial(_tree, "array:3x4x2", "product-tree", 12)),
+        SourceFigure("binomial_tree", "Binomial tree of the hypercube Q_3",
+                     partial(_tree, "hypercube:3", "binomial-tree")),
+        SourceFigure("torus_areas", "Areas of the 7x7 torus (Fig. 3.7)", partial(_areas, "torus:7x7")),
+        SourceFigure("torus_areas_corrected", "Areas of the 4x4 torus, corrected (errata 9.5)",
+                     partial(_areas, "torus:4x4")),
+        SourceFigure("array_exchange", "Total exchange in the array of 6 nodes, to the right (Fig. 4.2)", _array),
+        SourceFigure("ring_queues", "Queues in the ring of 6 nodes, clockwise (Fig. 4.4b)", _queues),
+        SourceFigure("fat_tree_up_first", "Multinode broadcast with one send at a time (Fig. 6.7)", _up_first),
+        SourceFigure("fat_tree_star_exchanges", "Multinode broadcast without queues (Fig. 6.10)",
+                     partial(_occupancy, "fat-tree:k=2,h=4,capacity=constant", "multinode-broadcast",
+                             "fat-tree-star-exchanges")),
+        SourceFigure("fat_tree_phases", "Total exchange by phases, exponential capacities (Fig. 6.11)",
+                     partial(_occupancy, "fat-tree:k=2,h=4,capacity=exponential", "total-exchange",
+                             "fat-tree-phases")),
+    ),
+}  # fmt: skip
+"""The figures of each source, by the name that ``gossamer reproduce`` knows."""
+
+
+def draw_source_figures(
+    name: str, folder: str | os.PathLike[str], progress: Callable[[str], None] | None = None
+) -> Iterator[Path]:
+    """Write every figure of a source to a folder as SVG, each whole or not at all, and yield the files.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SOURCE_FIGURES`.
+    folder : path
+        Made if it is not there.
+    progress : callable, optional
+        Called with the title of each figure as it begins.
+
+    Raises
+    ------
+    FileFormatError
+        If the folder cannot be made or a file cannot be written.
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileFormatError(f"cannot make the folder {str(place)!r}: {error.strerror}") from error
+    for figure in SOURCE_FIGURES.get(name, ()):
+        if progress is not None:
+            progress(f"drawing {figure.title}")
+        path = place / f"{figure.stem}.svg"
+        write_picture(figure.make, path, "svg", figure.title)
+        yield path

@@ -1,0 +1,208 @@
+"""Pictures of small schedules in full: which message crosses each link in each slot, and which wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, text_width, write
+from gossamer.schedules import Schedule, verify
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Crossing", "crossings", "queue_figure", "timetable_figure"]
+
+_ROW, _COLUMN, _TEXT = 0.3, 0.5, 7.5
+
+
+class Crossing(NamedTuple):
+    """One packet on one link: since when it waited at the link's source, when it crosses, and what it is."""
+
+    since: int
+    slot: int
+    packet: int
+    origin: int
+    target: int | None
+
+
+def crossings(schedule: Schedule, link: int) -> list[Crossing]:
+    """Return what crosses a link, by slots.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> found = gossamer.plan("array:3", "total-exchange").schedule
+    >>> [(c.since, c.slot, c.origin, c.target) for c in crossings(found, 1)]
+    [(0, 0, 1, 2), (1, 1, 0, 2)]
+    """
+    explicit = schedule.expand() if schedule.invariant else schedule
+    network, messages = explicit.network, explicit.messages
+    into = np.flatnonzero(network.link_target[explicit.link] == network.link_source[link])
+    since = dict(zip(explicit.packet[into].tolist(), (explicit.slot[into] + 1).tolist(), strict=True))
+    targets: dict[int, int] = {}
+    if messages.targets is not None and messages.target_start is not None and len(messages.targets) == messages.count:
+        targets = dict(zip(messages.ids.tolist(), messages.targets.tolist(), strict=True))
+    sent = np.flatnonzero(explicit.link == link)
+    found = []
+    for slot, packet in zip(explicit.slot[sent].tolist(), explicit.packet[sent].tolist(), strict=True):
+        origin = int(explicit.packets.origin[packet])
+        target = targets.get(int(explicit.packets.message[packet]))
+        found.append(Crossing(since.get(packet, 0), slot, packet, origin, target))
+    return found
+
+
+def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, first: int = 0) -> Figure:
+    """Draw which message crosses each link in each slot.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid schedule, small enough to be read: a cell is half an inch wide.
+    links : sequence of int, optional
+        The links, from top to bottom; all by default.
+    first : int
+        The number of the first node in the picture, for sources that count from 1.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row for each link and a column for each slot. A cell holds source and destination of a personalized message,
+        or the source of one that is copied, and has the colour of its source.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = timetable_figure(gossamer.plan("array:3", "total-exchange").schedule)
+    >>> figure.axes[0].get_yticklabels()[0].get_text()
+    '0 → 1'
+    """
+    from matplotlib.figure import Figure
+
+    verify(schedule).raise_if_invalid()
+    rows = list(range(schedule.network.link_count)) if links is None else list(links)
+    names = [_link_name(schedule, link, first) for link in rows]
+    left = 0.45 + max(text_width(name, _TEXT) for name in names)
+    width = max(5.6, left + _COLUMN * schedule.slot_count + 0.3)
+    height = 1.75 + _ROW * len(rows)
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    heading(figure, schedule, width, height)
+    rows_of = [crossings(schedule, link) for link in rows]
+    personal = any(c.target is not None for row in rows_of for c in row)
+    note = "A cell: source → destination of the message" if personal else "A cell: source of the message"
+    foot = caption(
+        figure, f"{note} that crosses the link in the step; the colour is that of the source.", width, height
+    )
+    box = (left / width, (foot + 0.5) / height, (_COLUMN * schedule.slot_count) / width, _ROW * len(rows) / height)
+    axes = figure.add_axes(box)
+    colours = _colours(schedule)
+    for y, row in enumerate(rows_of):
+        for crossing in row:
+            _cell(axes, crossing.slot, y, crossing, colours, first)
+    _frame(axes, schedule.slot_count, len(rows), "step")
+    axes.set_yticks([y + 0.5 for y in range(len(rows))], names, fontsize=_TEXT, color=INK, parse_math=False)
+    return figure
+
+
+def queue_figure(schedule: Schedule, links: Sequence[int], first: int = 0) -> Figure:
+    """Draw the messages that wait for each of a few links in each slot, those that leave first at the bottom.
+
+    Parameters
+    ----------
+    schedule, links, first
+        As for `timetable_figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each link. A column is a slot: the message that crosses in it below the line, above it those that
+        cross later, in their order.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = queue_figure(gossamer.plan("ring:6", "total-exchange").schedule, [0, 2])
+    >>> len(figure.axes)
+    2
+    """
+    from matplotlib.figure import Figure
+
+    verify(schedule).raise_if_invalid()
+    waiting = []
+    for link in links:
+        found = crossings(schedule, link)
+        queues = [[c for c in found if c.since <= slot <= c.slot] for slot in range(schedule.slot_count)]
+        waiting.append(queues)
+    deep = [max(len(q) for q in queues) for queues in waiting]
+    panel = 0.75 + _COLUMN * schedule.slot_count
+    width = max(5.6, 0.4 + panel * len(links))
+    height = 1.95 + _ROW * max(deep)
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    heading(figure, schedule, width, height)
+    note = (
+        "A column: the messages that wait for the link in a step, source → destination; the lowest one crosses in this "
+        "step, and the colour is that of the source."
+    )
+    foot = caption(figure, note, width, height)
+    colours = _colours(schedule)
+    for k, (link, queues) in enumerate(zip(links, waiting, strict=True)):
+        size = (_COLUMN * schedule.slot_count / width, _ROW * max(deep) / height)
+        axes = figure.add_axes(((0.45 + panel * k) / width, (foot + 0.5) / height, *size))
+        for slot, queue in enumerate(queues):
+            for y, crossing in enumerate(queue):
+                _cell(axes, slot, y, crossing, colours, first, crosses=crossing.slot == slot)
+        _frame(axes, schedule.slot_count, max(deep), "step", up=True)
+        axes.set_yticks([])
+        axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left")
+    return figure
+
+
+def _link_name(schedule: Schedule, link: int, first: int) -> str:
+    network = schedule.network
+    ends = (int(network.link_source[link]), int(network.link_target[link]))
+    if network.levels is not None or (network.coordinates is not None and network.coordinates.shape[1] > 1):
+        return " → ".join(network.node_name(v) for v in ends)
+    return " → ".join(str(v + first) for v in ends)
+
+
+def _colours(schedule: Schedule) -> Any:
+    """Return a pale colour for each terminal."""
+    import matplotlib
+
+    count = schedule.network.terminal_count
+    palette = matplotlib.colormaps["Set3"]
+    return [palette(k % 12) for k in range(count)]
+
+
+def _cell(axes: Any, x: int, y: int, crossing: Crossing, colours: Any, first: int, *, crosses: bool = True) -> None:
+    from matplotlib.patches import Rectangle
+
+    colour = colours[crossing.origin]
+    rim = INK if crosses else FAINT
+    inset = Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, facecolor=colour, edgecolor=rim, linewidth=0.8)
+    axes.add_patch(inset)
+    text = str(crossing.origin + first)
+    if crossing.target is not None:
+        text += f" → {crossing.target + first}"
+    write(axes, x + 0.5, y + 0.5, text, _TEXT, ha="center", va="center", color=INK if crosses else MUTED)
+
+
+def _frame(axes: Any, columns: int, rows: int, label: str, up: bool = False) -> None:
+    axes.set_xlim(0, columns)
+    axes.set_ylim(*((0, rows) if up else (rows, 0)))
+    axes.set_xticks([x + 0.5 for x in range(columns)], [str(x + 1) for x in range(columns)], fontsize=_TEXT)
+    axes.set_xlabel(label, fontsize=_TEXT, color=MUTED)
+    axes.tick_params(length=0, colors=MUTED)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,213 @@
+"""The picture of a broadcast: the tree by which one packet spreads, on the network and by steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import TaskError
+from gossamer.networks.network import Network
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, sequential, text_width, write
+from gossamer.plots.layout import ARC, STUB, lay_out
+from gossamer.schedules import Schedule, verify
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SpreadTree", "short_name", "spread_tree", "tree_figure"]
+
+_SIDE = 4.2
+_TEXT = 7.0
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadTree:
+    """How one packet spreads.
+
+    Attributes
+    ----------
+    network : Network
+        Where.
+    parent : int64[N]
+        The node from which each node gets the packet; -1 at its origin and where it does not come.
+    step : int64[N]
+        The slot in which it comes, counted from 1; 0 at its origin, -1 where it does not come.
+    """
+
+    network: Network
+    parent: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+
+
+def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
+    """Return how a packet of a schedule spreads.
+
+    Raises
+    ------
+    TaskError
+        If the packet is moved to one target or combined, and not copied.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> tree = spread_tree(gossamer.plan("hypercube:3", "broadcast", root=0, algorithm="binomial-tree").schedule)
+    >>> tree.parent.tolist(), tree.step.tolist()
+    ([-1, 0, 0, 2, 0, 4, 4, 6], [0, 1, 1, 2, 1, 2, 2, 3])
+    """
+    explicit = schedule.expand() if schedule.invariant else schedule
+    network = explicit.network
+    hops = np.flatnonzero(explicit.packet == packet)
+    target = network.link_target[explicit.link[hops]]
+    origin = int(explicit.packets.origin[packet])
+    if len(set(target.tolist())) < len(target) or origin in target:
+        raise TaskError(f"packet {packet} of {schedule.task.name} does not spread over a tree")
+    parent, step = np.full(network.node_count, -1), np.full(network.node_count, -1)
+    step[origin] = 0
+    parent[target] = network.link_source[explicit.link[hops]]
+    step[target] = explicit.slot[hops] + 1
+    return SpreadTree(network, parent, step)
+
+
+def short_name(network: Network, node: int) -> str:
+    """Return the name of a node, its coordinates without brackets and commas where each is one digit.
+
+    >>> import gossamer
+    >>> short_name(gossamer.network("array:3x4x2"), 12), short_name(gossamer.network("torus:12x3"), 32)
+    ('120', '(10,2)')
+    """
+    place = network.coordinates
+    if place is None or place.shape[1] < 2 or int(place.max()) > 9:
+        return network.node_name(node)
+    return "".join(str(int(x)) for x in place[node])
+
+
+def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
+    """Draw the tree by which a packet of a valid schedule spreads.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of a broadcast of any kind; an invariant one is expanded.
+    packet : int
+        Which packet.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        On the left the network, with the links of the tree as arrows in the colour of their step, if its links are
+        lines in the plane; on the right the tree, each node at the height of the step in which the packet comes.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+    TaskError
+        If the packet does not spread over a tree.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = tree_figure(gossamer.plan("hypercube:3", "broadcast", root=0).schedule)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['on the network', 'by steps']
+    """
+    from matplotlib.figure import Figure
+
+    verify(schedule).raise_if_invalid()
+    tree = spread_tree(schedule, packet)
+    place = _places(tree)
+    reached = np.flatnonzero(tree.step >= 0)
+    names = [short_name(tree.network, int(v)) for v in reached]
+    gap = max(text_width(name, _TEXT) for name in names) + 0.12
+    wide = max(2.6, gap * (float(place[reached].max()) + 1) + 0.5)
+    layout = lay_out(tree.network)
+    flat = not bool((layout.shape == STUB).any())
+    left = _SIDE if flat else 0.0
+    width, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    top = heading(figure, schedule, width, height) + 0.25
+    note = "Arrows and rims have the colour of the step in which the packet comes."
+    if tree.network.coordinates is not None and tree.network.coordinates.shape[1] > 1:
+        note += " Nodes are named by their coordinates."
+    foot = caption(figure, note, width, height)
+    box = (foot + 0.15) / height, (height - top - foot - 0.15) / height
+    if flat:
+        axes = figure.add_axes((0.2 / width, box[0], (_SIDE - 0.35) / width, box[1]))
+        _paint(axes, tree, layout.positions, "on the network", layout.shape)
+        axes.set_aspect("equal", anchor="N")
+    axes = figure.add_axes(((left + 0.55) / width, box[0], (width - left - 0.8) / width, box[1]))
+    levels = np.stack([place, -tree.step.astype(float)], axis=1)
+    _paint(axes, tree, levels, "by steps")
+    for step in range(int(tree.step.max()) + 1):
+        at = (-0.35 / (width - left - 0.8), -step)
+        label = "origin" if step == 0 else str(step)
+        axes.text(*at, label, transform=axes.get_yaxis_transform(), fontsize=7.5, color=MUTED, va="center", ha="center")
+    axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
+    return figure
+
+
+def _places(tree: SpreadTree) -> npt.NDArray[np.float64]:
+    """Return a place from left to right for each node: leaves in a row, others amid their children."""
+    children: dict[int, list[int]] = {}
+    for node in np.flatnonzero(tree.parent >= 0).tolist():
+        children.setdefault(int(tree.parent[node]), []).append(node)
+    place = np.zeros(len(tree.parent))
+    leaves = 0
+    stack = [(int(np.flatnonzero(tree.step == 0)[0]), False)]
+    while stack:
+        node, done = stack.pop()
+        below = children.get(node, [])
+        if not below:
+            place[node] = leaves
+            leaves += 1
+        elif done:
+            place[node] = (place[below[0]] + place[below[-1]]) / 2
+        else:
+            stack.append((node, True))
+            stack += [(child, False) for child in reversed(below)]
+    return place
+
+
+def _paint(
+    axes: Any, tree: SpreadTree, positions: npt.NDArray[np.float64], title: str, shape: npt.ArrayLike | None = None
+) -> None:
+    """Paint nodes with their names and the links of the tree; with shapes of links, also the other links."""
+    from matplotlib.patches import FancyArrowPatch
+
+    network, last = tree.network, max(int(tree.step.max()), 1)
+    shades = sequential()([(step + 1) / (last + 1) for step in range(last + 1)])
+    bent = {}
+    if shape is not None:
+        shapes = np.broadcast_to(np.asarray(shape), network.link_source.shape)
+        for a, b, form in zip(network.link_source.tolist(), network.link_target.tolist(), shapes.tolist(), strict=True):
+            bent[a, b] = 0.25 if form == ARC else 0.0
+            if a < b and tree.parent[a] != b and tree.parent[b] != a:
+                style = f"arc3,rad={bent[a, b]}"
+                line = FancyArrowPatch(positions[a], positions[b], arrowstyle="-", connectionstyle=style, color=FAINT)
+                axes.add_patch(line)
+    for node in np.flatnonzero(tree.parent >= 0).tolist():
+        above = int(tree.parent[node])
+        axes.add_patch(
+            FancyArrowPatch(
+                positions[above],
+                positions[node],
+                arrowstyle="-|>",
+                mutation_scale=9,
+                shrinkA=9,
+                shrinkB=9,
+                linewidth=1.4,
+                connectionstyle=f"arc3,rad={bent.get((above, node), 0.0)}",
+                color=shades[tree.step[node]],
+            )
+        )
+    for node in np.flatnonzero(tree.step >= 0).tolist():
+        rim = {"boxstyle": "round,pad=0.25", "facecolor": PAPER, "edgecolor": shades[tree.step[node]], "linewidth": 1.2}
+        x, y = positions[node].tolist()
+        write(axes, x, y, short_name(network, node), _TEXT, color=INK, ha="center", va="center", bbox=rim)
+    axes.set_xlim(float(positions[:, 0].min()) - 0.5, float(positions[:, 0].max()) + 0.5)
+    axes.set_ylim(float(positions[:, 1].min()) - 0.5, float(positions[:, 1].max()) + 0.5)
+    axes.set_title(title, fontsize=8.5, color=MUTED, loc="left")
+    axes.axis("off")
