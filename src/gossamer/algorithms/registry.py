@@ -14,6 +14,7 @@ from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOOD
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST, ROTATED_MULTINODE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
+from gossamer.algorithms.partial_exchange import PARTIAL_EXCHANGE
 from gossamer.algorithms.routing import ROUTING
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
@@ -49,6 +50,7 @@ _FORWARD: tuple[Algorithm, ...] = (
     *GREEDY_FLOODING,
     *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,
+    *PARTIAL_EXCHANGE,
     *TOTAL_EXCHANGE_FAT_TREES,
     *ROUTING,
 )

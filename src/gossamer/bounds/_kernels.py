@@ -1,11 +1,11 @@
-"""Compiled kernels of the bounds floor: the depth-first search that finds cut nodes."""
+"""Compiled kernels of the bounds floor: the depth-first search that finds cut nodes, and clusters that grow."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-__all__ = ["depth_first"]
+__all__ = ["depth_first", "grow_clusters"]
 
 
 @njit(cache=True, nogil=True)
@@ -41,3 +41,53 @@ def depth_first(first_link, link_target, order, place, parent, low, size):
                 size[above] += size[node]
             node = above
     return np.int64(reached)
+
+
+@njit(cache=True, nogil=True)
+def grow_clusters(first_link, link_target, active, seeds, largest, inside, joined, beside, best):
+    """Grow a set from each seed by the node that makes ``active * (N - nodes) / links leaving`` largest.
+
+    `inside`, `joined` int64[N] must be 0: `inside` ends as the number of the last search that took a node in, `joined`
+    counts its links into the set of the search in `beside`. `best` int64[N] is written with the nodes of the best
+    set of at most `largest` nodes, the number of which is returned.
+    """
+    n = first_link.size - 1
+    edge = np.empty(n, np.int64)
+    members = np.empty(largest, np.int64)
+    highest, size = -1.0, 0
+    for i in range(seeds.size):
+        search = i + 1
+        count, width, links, hubs, v = 0, 0, 0, 0, seeds[i]
+        beside[v], joined[v] = search, 0
+        while True:
+            inside[v] = search
+            members[count] = v
+            count += 1
+            hubs += active[v]
+            links += first_link[v + 1] - first_link[v] - 2 * joined[v]
+            if links > 0 and hubs * (n - count) / links > highest:
+                highest, size = hubs * (n - count) / links, count
+                best[:count] = members[:count]
+            if count == largest:
+                break
+            for e in range(first_link[v], first_link[v + 1]):
+                w = link_target[e]
+                if inside[w] == search:
+                    continue
+                if beside[w] != search:
+                    beside[w], joined[w] = search, 0
+                    edge[width] = w
+                    width += 1
+                joined[w] += 1
+            chosen, ratio = -1, -1.0
+            for k in range(width):
+                w = edge[k]
+                left = links + first_link[w + 1] - first_link[w] - 2 * joined[w]
+                if left > 0 and (hubs + active[w]) * (n - count - 1) / left > ratio:
+                    chosen, ratio = k, (hubs + active[w]) * (n - count - 1) / left
+            if chosen < 0:
+                break
+            v = edge[chosen]
+            width -= 1
+            edge[chosen] = edge[width]
+    return size

@@ -8,6 +8,8 @@ from fractions import Fraction
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
+from gossamer.bounds.clusters import cluster_bounds
+from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds
@@ -51,6 +53,7 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     load_bounds,
     cut_bounds,
     box_bounds,
+    cluster_bounds,
     sweep_bounds,
     cut_node_bounds,
     cut_over_time_bounds,
@@ -58,6 +61,7 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     leaf_bounds,
     separator_bounds,
     routing_node_bounds,
+    concurrent_flow_bounds,
     _sequences,
 )
 """Every family of bounds: from a problem to its bounds."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 __all__ = ["join", "one_turn", "walk_flow"]
@@ -12,8 +11,8 @@ __all__ = ["join", "one_turn", "walk_flow"]
 def one_turn(row, column, to_row, to_column, rows_first, row_stride, column_stride, links, first, link, later):
     """Write the links of paths with one turn, along the row first where `rows_first` says so.
 
-    `row`, `column`, `to_row`, `to_column` int64[P] are the ends; `links` int32[N, 2, 2] lead down and up the columns and
-    along the rows; `later` bool[H] is written with whether a hop comes after the turn.
+    `row`, `column`, `to_row`, `to_column` int64[P] are the ends; `links` int32[N, 2, 2] lead along the columns and the
+    rows, up and down; `later` bool[H] is written with whether a hop comes after the turn.
     """
     at = 0
     for p in range(row.size):

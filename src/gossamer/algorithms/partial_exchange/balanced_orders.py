@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
-
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import census
@@ -26,9 +24,10 @@ from gossamer.tasks import PartialExchange, Task, TotalExchange
 
 __all__ = ["BALANCED_ORDERS", "BALANCED_TOTAL_EXCHANGE", "balanced_orders", "shortest_of"]
 
-_RESTARTS, _RESTARTED_HOPS = 8, 200_000
-"""The most paths that are tried, as long as they have so many hops together."""
+_RESTARTS, _VAIN_RESTARTS, _RESTARTED_HOPS = 12, 4, 200_000
+"""How often paths are drawn, how often in vain, and how many hops they may have together."""
 
+_SMALL = 1_000_000
 _TOTAL_EXCHANGE_HOPS = 5_000_000
 """The largest total exchange for which it is offered: there are exact algorithms for most networks."""
 
@@ -78,7 +77,7 @@ def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0
 def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Hops:
     """Return the shortest schedule found along the paths that several seeds draw; along those of one, if they are long.
 
-    Drawing ends when it has not helped for three times.
+    Drawing ends when it has not helped for a few times.
     """
     best: Hops | None = None
     hops = vain = 0
@@ -89,7 +88,7 @@ def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Ho
         if best is None or found.slots < best.slots:
             best, vain = found, 0
         hops += paths.link.size
-        if vain == 3 or hops + paths.link.size > _RESTARTED_HOPS:
+        if vain == _VAIN_RESTARTS or hops + paths.link.size > _RESTARTED_HOPS:
             break
     assert best is not None
     return best
@@ -98,19 +97,22 @@ def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Ho
 def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:
     """Return the shortest non-wasting schedule along given paths that a few attempts find.
 
-    Farthest first, and if that takes longer than the congestion, random order too; then the better one is tightened.
+    Farthest first, and if that takes longer than the congestion of a million hops or less, random order too; then the
+    better one is tightened.
 
     Examples
     --------
+    >>> import numpy as np
     >>> shortest_found(Paths(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)), 2).slots
     2
     """
     congestion = int(paths.load(links).max(initial=0))
     best = non_wasting(paths, links, "farthest-first")
-    if best.slots > congestion:
+    rounds = 1
+    if paths.link.size <= _SMALL and best.slots > congestion:
         other = non_wasting(paths, links, "random", seed=seed)
         best = min(best, other, key=lambda hops: hops.slots)
-    rounds = 6 if paths.link.size <= 1_000_000 else 2
+        rounds = 6
     return tightened(paths, links, best, rounds, congestion)
 
 

@@ -71,7 +71,8 @@ def census(network: Network) -> Control:
 
 def _up(network: Network, axis: int, nodes: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """Return step and link of the hops along the lines of `nodes` towards their medians."""
-    assert network.grid is not None and network.coordinates is not None
+    assert network.grid is not None
+    assert network.coordinates is not None
     side = network.grid.sides[axis]
     links = grid_links(network)[:, axis]
     at = network.coordinates[:, axis]

@@ -185,6 +185,6 @@ ROWS_AND_COLUMNS = Algorithm(
     claim=_claim,
     networks="arrays of two dimensions (tori too, without their wrap-around links)",
     source="Varvarigos, Bertsekas 1994 (seed 000), section 4",
-    summary="paths with one turn, along rows first where these hold few active nodes; no link idle while a packet waits",
+    summary="paths with one turn, along rows first where these hold few active nodes; no link is idle for nothing",
     claim_is_bound=True,
 )

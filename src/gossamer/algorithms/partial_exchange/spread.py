@@ -1,18 +1,19 @@
 """Partial exchange in two phases: spread the packets evenly over the network, then send them where they belong.
 
-Algorithm S of the digest. Phase 1 is one flow of all packets alike, from the active nodes to all nodes in equal shares, with
-the least congestion that there is. Phase 2 sends about M packets from each node to targets all over the network.
+Algorithm S of the digest. Phase 1 is one flow of all packets alike, from the active nodes to all nodes in equal shares,
+with the least congestion that there is. Phase 2 sends about M packets from each node to targets all over the network.
 
-The congestion of phase 1 is at most ``max over sets U of nodes of a(N-|U|) / cut(U)``, a of U active, which is a lower
-bound of the exchange; that of phase 2 is about ``Mp/4`` for targets drawn at random, at most twice what any exchange of M nodes
-on a p x ... x p array needs. So the congestion of both is within a constant factor of the optimum for every
-active set, but for deviations of order ``sqrt(Mp log N)``. Nothing is proved about the time.
+The congestion of phase 1 is at most the largest ``a(N-|U|) / cut(U)`` over sets U of nodes, a of them active: a lower
+bound of the exchange. That of phase 2 is about ``Mp/4`` on a p x ... x p array, if the packets that stop at a node are
+drawn at random; where p is even, M nodes somewhere need as much for one half of the array alone. So the congestion of
+both is within a factor of about 2 of the optimum for every active set, but for deviations of order ``sqrt(Mp log N)``.
+Nothing is proved about the time. Here packets stop near their targets rather than at random, which shortens phase 2.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,8 +95,7 @@ def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
         found = maximum_flow(graph, source, sink)
         if found.flow_value == supply:
             break
-        left = graph - found.flow
-        left.data[left.data < 0] = 0
+        left: Any = graph - found.flow
         left.eliminate_zeros()
         inside = np.zeros(n + 2, np.bool_)
         inside[breadth_first_order(left, source, return_predecessors=False)] = True
@@ -125,8 +125,8 @@ def spread(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
     Returns
     -------
     Schedule
-        Phases ``prefix`` (slots of t_p) and ``exchange``, in which a packet begins its second path as soon as it has ended its
-        first one.
+        Phases ``prefix`` (slots of t_p) and ``exchange``, in which a packet begins its second path as soon as it has
+        ended its first one.
 
     Notes
     -----
@@ -167,7 +167,7 @@ def _two_paths(network: Network, origin: IntArray, target: IntArray, evenly: Spr
         begin, end, stop, path,
     )  # fmt: skip
     load = np.bincount(path[: int(end.max())], minlength=network.link_count)
-    second = balanced_paths(network, stop, target, seed=seed, load=load)
+    second = balanced_paths(network, stop, target, seed=seed, load=load.astype(np.int32))
     return without_loops(network, _joined(begin, end, path, second))
 
 

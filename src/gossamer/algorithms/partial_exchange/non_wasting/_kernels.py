@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["levels_of_hops_left", "levels_of_packets", "mirror", "run", "slots_along_paths"]
+__all__ = ["levels_backwards", "levels_of_hops_left", "levels_of_packets", "mirror", "run", "slots_along_paths"]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -140,6 +140,15 @@ def slots_along_paths(first, slot, packet, when):
         p = packet[i]
         when[at[p]] = slot[i]
         at[p] += 1
+
+
+@njit(cache=True, nogil=True)
+def levels_backwards(first, when, slots, levels, level):
+    """Write the levels for the opposite direction of time along mirrored paths: what came last goes first."""
+    for p in range(first.size - 1):
+        a, b = first[p], first[p + 1]
+        for h in range(a, b):
+            level[a + b - 1 - h] = np.int64(slots - 1 - when[h]) * levels // slots
 
 
 @njit(cache=True, nogil=True)

@@ -22,8 +22,8 @@ Order = Literal["random", "farthest-first", "nearest-first", "lowest-id"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 """The orders in which packets of one class leave a queue."""
 
-_MAX_LISTS = 2**24
-"""The most lists of packets of all queues (64 MB)."""
+_MAX_LISTS = 2**22
+"""The most lists of packets of all queues (16 MB), but 64 for each link."""
 
 
 def non_wasting(
@@ -63,9 +63,9 @@ def non_wasting(
 
     Notes
     -----
-    O(H) time; 26 bytes a hop, 28 a packet, and at most 64 MB for the queues. A queue has at most 4096 levels, fewer in
-    large networks, and among packets of one level the last to come goes first; so the lowest numbers go first in blocks
-    of numbers, and random order is drawn level by level.
+    O(H) time; 18 bytes a hop, 28 a packet, and at most 16 MB for the queues of up to 65,000 links. A queue has at most
+    4096 levels, 64 in large networks, and among packets of one level the last to come goes first. So where there are
+    more packets than levels, "lowest-id" is the order of blocks of numbers.
 
     On a line of p nodes, K packets that all go one way end within K+p-2 slots in any order (seed 000, section 4).
 
@@ -142,7 +142,7 @@ def tightened(paths: Paths, links: int, hops: Hops, rounds: int, least: int) -> 
     from gossamer.algorithms.partial_exchange.non_wasting import _kernels
 
     best = hops
-    when, mirrored = np.empty(paths.link.size, np.int32), np.empty(paths.link.size, np.int32)
+    when, level = np.empty(paths.link.size, np.int32), np.empty(paths.link.size, np.uint16)
     _kernels.slots_along_paths(paths.first, hops.slot, hops.packet, when)
     backwards = np.empty_like(paths.link)
     _kernels.mirror(paths.first, paths.link, backwards)
@@ -151,8 +151,7 @@ def tightened(paths: Paths, links: int, hops: Hops, rounds: int, least: int) -> 
         if best.slots <= least:
             break
         levels = _levels(links, 1, slots)
-        _kernels.mirror(paths.first, when, mirrored)
-        level = ((slots - 1 - mirrored.astype(np.int64)) * levels // slots).astype(np.uint16)
+        _kernels.levels_backwards(paths.first, when, slots, levels, level)
         back = turn % 2 == 0
         found, when = _run(Paths(paths.first, backwards if back else paths.link), links, level, levels, timed=True)
         slots = found.slots

@@ -1,8 +1,8 @@
 """Balanced paths: packets are placed one by one where links are least loaded, and placed again.
 
-A link that carries ``l`` paths costs one more path ``((l + 1) / c)**q`` with the congestion c. With q = 12 paths spread out; a larger q
-looks at the most loaded links alone. Packets choose first among the orders in which dimensions can be
-corrected, then among all shortest paths, and at last those on the most loaded links among all paths.
+A link that carries ``l`` paths costs one more path ``((l + 1) / c)**q`` with the congestion c. With q = 12 paths spread
+out; the larger q, the more the most loaded links alone count. Packets choose first among the orders in which dimensions
+can be corrected, then among all shortest paths, and at last those on the most loaded links among all paths.
 """
 
 from __future__ import annotations

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from algorithms.partial_exchange import active_sets as sets
+from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.partial_exchange.balanced_orders import (
+    BALANCED_ORDERS,
+    BALANCED_TOTAL_EXCHANGE,
+    balanced_orders,
+)
+from gossamer.bounds import best_bound
+from gossamer.errors import NotApplicableError
+from gossamer.model import Model
+from gossamer.networks import array, hypercube, ring, torus
+from gossamer.schedules import verify
+from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
+
+
+@pytest.mark.parametrize("case", sets.OPEN)
+def test_times_of_the_digest_are_met_or_beaten(case):
+    sides, active, z, time, _, _ = sets.OPEN[case]
+    net, task = array(*sides), PartialExchange(active)
+    schedule = BALANCED_ORDERS.build(net, task, Model())
+    verify(schedule).raise_if_invalid()
+    least = math.ceil(Fraction(z) - Fraction(1, 100))
+    assert least <= schedule.completion_time <= min(time, least + 1)
+
+
+@pytest.mark.parametrize("case", sets.PLANE)
+def test_a_plane_takes_at_most_4_percent_more_than_the_cut(case):
+    p, active, cut, _, _ = sets.PLANE[case]
+    schedule = BALANCED_ORDERS.build(array(p, p), PartialExchange(active), Model())
+    verify(schedule).raise_if_invalid()
+    assert cut <= schedule.completion_time <= 1.04 * cut
+
+
+GRIDS = st.builds(
+    lambda make, sides: make(*sides),
+    st.sampled_from([array, torus]),
+    st.lists(st.integers(1, 5), min_size=1, max_size=3),
+)
+
+
+@settings(max_examples=40)
+@given(GRIDS, st.data(), st.sampled_from([0, Fraction(1, 2)]))
+def test_any_sides_and_any_active_set(network, data, control_time):
+    active = data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1, max_size=8))
+    task, model = PartialExchange(active), Model(control_time=control_time)
+    schedule = BALANCED_ORDERS.build(network, task, model)
+    verify(schedule).raise_if_invalid()
+    control = 2 * sum(side // 2 for side in network.grid.sides) * control_time
+    bound = best_bound(network, task, model).value
+    assert bound <= schedule.completion_time - control <= 1.2 * bound + 2
+
+
+@pytest.mark.parametrize(
+    ("network", "active", "time"),
+    [
+        (torus(4, 4), range(4), 6),
+        (torus(6, 6), range(6), 15),
+        (torus(4, 4, 4), range(16), 24),
+        (ring(9), range(9), 10),
+        (ring(8), [0], 4),
+        (hypercube(5), [0, 31], 7),
+        (array(7), [3], 3),
+        (array(10, 10), range(100), 250),
+    ],
+)
+def test_bounds_that_are_met(network, active, time):
+    task = PartialExchange(active)
+    schedule = balanced_orders(network, task, Model())
+    verify(schedule).raise_if_invalid()
+    assert schedule.completion_time == time == best_bound(network, task, Model()).value
+
+
+def test_partial_gather_is_the_exchange_backwards():
+    net, active = torus(3, 4, 5), [0, 1, 2, 30, 59]
+    gather = dual(BALANCED_ORDERS, PartialGather)
+    schedule = gather.build(net, PartialGather(active), Model())
+    verify(schedule).raise_if_invalid()
+    assert schedule.completion_time == BALANCED_ORDERS.build(net, PartialExchange(active), Model()).completion_time
+
+
+def test_total_exchange_on_unequal_sides_takes_its_cut_bound():
+    for net in (array(3, 5), array(2, 3, 4)):
+        schedule = BALANCED_TOTAL_EXCHANGE.build(net, TotalExchange(), Model())
+        verify(schedule).raise_if_invalid()
+        assert schedule.completion_time == best_bound(net, TotalExchange(), Model()).value
+        assert [p.name for p in schedule.phases] == ["exchange"]
+
+
+def test_a_large_total_exchange_is_left_to_others():
+    with pytest.raises(NotApplicableError, match="is offered for at most 5000000 hops"):
+        BALANCED_TOTAL_EXCHANGE.build(torus(16, 16, 16), TotalExchange(), Model())
+
+
+def test_same_seed_same_schedule():
+    net, task = array(4, 5), PartialExchange([1, 2, 13])
+    assert balanced_orders(net, task, Model(), seed=3) == balanced_orders(net, task, Model(), seed=3)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from algorithms.partial_exchange import active_sets as sets
+from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.partial_exchange.non_wasting import ORDERS
+from gossamer.algorithms.partial_exchange.rows_and_columns import (
+    ROWS_AND_COLUMNS,
+    exchange_bound,
+    in_rows_first,
+    rows_and_columns,
+)
+from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange
+from gossamer.bounds import bounds
+from gossamer.errors import NotApplicableError, ScheduleError
+from gossamer.model import Model
+from gossamer.networks import array, star, torus
+from gossamer.schedules import CONTROL, verify
+from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
+
+
+@pytest.mark.parametrize("case", sets.PLANE)
+def test_times_of_the_digest_are_met_within_a_few_percent_and_so_is_the_bound(case):
+    p, active, cut, times, bound = sets.PLANE[case]
+    net, task = array(p, p), PartialExchange(active)
+    assert exchange_bound(p, p, len(active)) == ROWS_AND_COLUMNS.claim(net, task, Model()) == bound
+    for order in ORDERS:
+        schedule = rows_and_columns(net, task, Model(), seed=1, order=order)
+        verify(schedule).raise_if_invalid()
+        assert cut <= schedule.completion_time <= bound
+    best = ROWS_AND_COLUMNS.build(net, task, Model(), seed=1)
+    assert best.completion_time <= 1.03 * min(times)
+
+
+@pytest.mark.parametrize("case", sets.PLANE)
+def test_the_cut_bound_of_the_digest_is_found(case):
+    p, active, cut, _, _ = sets.PLANE[case]
+    cuts = [b for b in bounds(array(p, p), PartialExchange(active), Model()) if b.method in ("cut", "ports")]
+    assert cuts[0].value == cut
+
+
+SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda s: s[0] * s[1] > 1)
+
+
+@settings(max_examples=80)
+@given(SHAPES, st.data(), st.sampled_from(["best", *ORDERS]), st.booleans(), st.sampled_from([0, Fraction(1, 3), 1]))
+def test_no_active_set_exceeds_the_bound(sides, data, order, wraps, control_time):
+    net = (torus if wraps else array)(*sides)
+    active = data.draw(st.sets(st.integers(0, net.node_count - 1), min_size=1))
+    task, model = PartialExchange(active), Model(control_time=control_time)
+    schedule = rows_and_columns(net, task, model, order=order)
+    verify(schedule).raise_if_invalid()
+    assert schedule.completion_time <= ROWS_AND_COLUMNS.claim(net, task, model)
+    if sides[0] == sides[1]:  # the bound as derived in the digest, a little below the printed one
+        p, m = sides[0], math.isqrt(len(active))
+        assert schedule.completion_time <= 2 * m * (p * p - p) + 2 * (p - 2) + p * control_time
+
+
+@given(st.tuples(st.integers(2, 6), st.integers(2, 6)), st.data())
+def test_at_most_sqrt_m_nodes_of_a_row_are_in_r_and_of_a_column_in_c(sides, data):
+    net = array(*sides)
+    active = sorted(data.draw(st.sets(st.integers(0, net.node_count - 1), min_size=1)))
+    rows_first = in_rows_first(net, active)
+    row, column = np.divmod(np.array(active), sides[1])
+    m = math.isqrt(len(active))
+    assert np.bincount(row[rows_first]).max(initial=0) <= m
+    assert np.bincount(column[~rows_first]).max(initial=0) <= m
+
+
+def test_the_corner_of_four_is_in_r():
+    assert in_rows_first(array(4, 4), sets.block((4, 4), (0, 0), (2, 2))).all()
+
+
+def test_every_path_has_at_most_one_turn_and_begins_as_its_set_says():
+    net, active = array(4, 5), [0, 1, 2, 3, 9]
+    schedule = rows_and_columns(net, PartialExchange(active), Model())
+    rows_first = dict(zip(active, in_rows_first(net, active).tolist(), strict=True))
+    assert set(rows_first.values()) == {True, False}
+    along_row = net.coordinates[net.link_source, 0] == net.coordinates[net.link_target, 0]
+    moves = [[] for _ in range(schedule.packets.count)]
+    for e, p in zip(schedule.link, schedule.packet, strict=True):
+        if p != CONTROL:
+            moves[p].append(bool(along_row[e]))
+    for origin, kinds in zip(schedule.packets.origin.tolist(), moves, strict=True):
+        assert kinds == sorted(kinds, reverse=rows_first[origin])
+
+
+def test_control_hops_are_made_and_cost_t_p_each():
+    net, task = array(5, 5), PartialExchange([3, 7, 11])
+    free, dear = (rows_and_columns(net, task, Model(control_time=t)) for t in (0, Fraction(1, 2)))
+    assert [p.name for p in dear.phases] == ["prefix", "exchange"]
+    assert dear.phases[0].slots == 4  # 2 floor(p/2), at most p
+    assert dear.completion_time == free.completion_time + 2
+    control = dear.packet == CONTROL
+    assert np.count_nonzero(control) == 2 * 2 * 5 * 4  # every link of every line, up and down
+    assert int(dear.slot[control].max()) == 3
+
+
+def test_partial_gather_is_the_exchange_backwards():
+    net, active = array(6, 6), [0, 1, 8, 20, 35]
+    gather = dual(ROWS_AND_COLUMNS, PartialGather)
+    model = Model(control_time=Fraction(1, 4))
+    schedule = gather.build(net, PartialGather(active), model)
+    verify(schedule).raise_if_invalid()
+    exchange = ROWS_AND_COLUMNS.build(net, PartialExchange(active), model)
+    assert schedule.completion_time == exchange.completion_time <= gather.claim(net, PartialGather(active), model)
+    assert schedule.phases[0].name == "prefix"  # what control packets find out is needed first
+
+
+def test_all_nodes_active_is_a_total_exchange():
+    schedule = rows_and_columns(array(3, 4), PartialExchange(range(12)), Model())
+    verify(schedule).raise_if_invalid()
+    same = schedule.replace(task=TotalExchange())
+    assert verify(same)
+
+
+def test_printed_lower_bound_fails_for_odd_p():
+    """X6: Np/4 = 27/4 for p = 3, M = 9, but all nine nodes can exchange in 6 steps."""
+    schedule = array_rounds_exchange(array(3, 3), TotalExchange(), Model())
+    verify(schedule.replace(task=PartialExchange(range(9)))).raise_if_invalid()
+    assert schedule.completion_time == 6 < Fraction(27, 4)
+    assert Fraction(9 * (9 - 1), 4 * 3) == 6  # the corrected bound N(p^2-1)/(4p), and it is met
+
+
+@pytest.mark.parametrize(
+    ("network", "model", "words"),
+    [
+        (array(3, 3, 3), Model(), "needs an array or a torus of at most two dimensions"),
+        (star(4), Model(), "needs an array or a torus"),
+        (array(3, 3), Model(ports="one"), "needs all ports at once, not ports 'one'"),
+        (array(3, 3), Model(buffer=5), "does not limit buffers"),
+    ],
+)
+def test_what_it_does_not_cover_is_said_in_one_line(network, model, words):
+    with pytest.raises(NotApplicableError, match=words) as raised:
+        ROWS_AND_COLUMNS.build(network, PartialExchange([0]), model)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_order_is_refused():
+    with pytest.raises(ScheduleError, match="order must be one of"):
+        rows_and_columns(array(3, 3), PartialExchange([0]), Model(), order="first-come")
