@@ -50,8 +50,9 @@ def test_unknown_algorithm_lists_those_of_the_task():
 
 
 def test_reason_is_told_when_nothing_covers_the_case():
-    with pytest.raises(NotApplicableError, match=r"no algorithm covers total-exchange on edge.*: edge-colored needs an"):
-        gossamer.plan(Network("edge", 3, [0, 1, 1, 2], [1, 0, 2, 1]), "alltoall")
+    path = Network("path", 3, [0, 1, 1, 2], [1, 0, 2, 1])
+    with pytest.raises(NotApplicableError, match=r"no algorithm covers total-exchange on path.*: edge-colored needs an"):
+        gossamer.plan(path, "alltoall")
 
 
 def test_task_without_algorithm_points_to_its_bounds():
