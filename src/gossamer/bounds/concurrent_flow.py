@@ -150,5 +150,5 @@ def _bound(problem: Problem, needed: int, offered: int, length: Counts) -> Bound
         f"{quantity(int(np.count_nonzero(length)), 'link')} {lengths} (longest: {names}) offer {offered:,} a step"
         f"{' and node' if problem.invariant else ''}; all messages {where}have {needed:,} to travel"
     )
-    source = "digest of Varvarigos and Bertsekas 1994, section 7: linear programming duality of concurrent flows"
+    source = "gossamer: linear programming duality of concurrent flows"
     return Bound("concurrent flow", problem.steps(needed, offered), text, "load", source)

@@ -18,7 +18,6 @@ from gossamer.algorithms.partial_exchange.rows_and_columns import (
     rows_and_columns,
 )
 from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange
-from gossamer.bounds import bounds
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.model import Model
 from gossamer.networks import array, star, torus
@@ -37,13 +36,6 @@ def test_times_of_the_digest_are_met_within_a_few_percent_and_so_is_the_bound(ca
         assert cut <= schedule.completion_time <= bound
     best = ROWS_AND_COLUMNS.build(net, task, Model(), seed=1)
     assert best.completion_time <= 1.03 * min(times)
-
-
-@pytest.mark.parametrize("case", sets.PLANE)
-def test_the_cut_bound_of_the_digest_is_found(case):
-    p, active, cut, _, _ = sets.PLANE[case]
-    cuts = [b for b in bounds(array(p, p), PartialExchange(active), Model()) if b.method in ("cut", "ports")]
-    assert cuts[0].value == cut
 
 
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda s: s[0] * s[1] > 1)

@@ -133,7 +133,7 @@ BALANCED_ORDERS = Algorithm(
     reason=exchange.reason,
     claim=_promises_nothing,
     networks="arrays, tori and hypercubes of any dimension and sides",
-    source="digest of seed 000, section 7 (algorithm B), extended",
+    source="gossamer (algorithm B: balanced orders of the dimensions)",
     summary="paths balanced by placing packets again and again where links are least loaded; no link idle",
 )
 BALANCED_TOTAL_EXCHANGE = Algorithm(
@@ -143,6 +143,6 @@ BALANCED_TOTAL_EXCHANGE = Algorithm(
     reason=_total_reason,
     claim=_promises_nothing,
     networks="arrays, tori and hypercubes of any dimension and sides, not too large",
-    source="digest of seed 000, section 7 (algorithm B), extended",
+    source="gossamer (algorithm B: balanced orders of the dimensions)",
     summary="the partial exchange of the same name with all nodes active",
 )

@@ -193,6 +193,6 @@ SPREAD = Algorithm(
     reason=exchange.reason,
     claim=_promises_nothing,
     networks="arrays, tori and hypercubes of any dimension and sides",
-    source="digest of seed 000, section 7 (algorithm S)",
+    source="gossamer (algorithm S: spread by a maximum flow, then a relation)",
     summary="spreads the packets over all nodes by a maximum flow, then sends them along balanced paths",
 )

@@ -118,7 +118,7 @@ BUSIEST_FIRST = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="every connected network with an opposite for every link",
-    source="gossamer; for linear arrays it meets the bound of the digest of seed 004, 9.8",
+    source="gossamer",
     summary="the nodes with most hops to make send first, to the neighbour with most to receive, what goes furthest",
     optimal=lambda network, task, model: (
         model.ports == "one" and not model.split and _is_line(network) and network.node_count <= 100
