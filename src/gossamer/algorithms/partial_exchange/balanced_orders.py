@@ -24,7 +24,7 @@ from gossamer.tasks import PartialExchange, Task, TotalExchange
 
 __all__ = ["BALANCED_ORDERS", "BALANCED_TOTAL_EXCHANGE", "balanced_orders", "shortest_of"]
 
-_RESTARTS, _VAIN_RESTARTS, _RESTARTED_HOPS = 12, 4, 200_000
+_RESTARTS, _VAIN_RESTARTS, _RESTARTED_HOPS = 16, 3, 200_000
 """How often paths are drawn, how often in vain, and how many hops they may have together."""
 
 _SMALL = 1_000_000
@@ -77,18 +77,22 @@ def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0
 def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Hops:
     """Return the shortest schedule found along the paths that several seeds draw; along those of one, if they are long.
 
-    Drawing ends when it has not helped for a few times.
+    Drawing ends when it has not helped for a few times and the schedule is as short as the congestion of the paths.
     """
     best: Hops | None = None
-    hops = vain = 0
+    hops = vain = congestion = 0
     for turn in range(_RESTARTS):
         paths = draw(seed + turn)
-        found = shortest_found(paths, network.link_count, seed + turn)
+        found, crowded = shortest_found(paths, network.link_count, seed + turn), paths.congestion(network.link_count)
         vain += 1
+        if best is None or found.slots < best.slots or crowded < congestion:
+            vain = 0
         if best is None or found.slots < best.slots:
-            best, vain = found, 0
+            best = found
+        congestion = min(congestion or crowded, crowded)
         hops += paths.link.size
-        if vain == _VAIN_RESTARTS or hops + paths.link.size > _RESTARTED_HOPS:
+        settled = vain >= _VAIN_RESTARTS and best.slots <= congestion
+        if settled or hops + paths.link.size > _RESTARTED_HOPS:
             break
     assert best is not None
     return best
@@ -106,7 +110,7 @@ def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:
     >>> shortest_found(Paths(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32)), 2).slots
     2
     """
-    congestion = int(paths.load(links).max(initial=0))
+    congestion = paths.congestion(links)
     best = non_wasting(paths, links, "farthest-first")
     rounds = 1
     if paths.link.size <= _SMALL and best.slots > congestion:

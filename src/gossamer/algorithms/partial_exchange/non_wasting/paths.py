@@ -27,8 +27,12 @@ class Paths(NamedTuple):
     link: IntArray
 
     def load(self, links: int) -> npt.NDArray[np.int64]:
-        """Return how many packets cross each of the network's links, int64[links]; the largest is the congestion."""
+        """Return how many packets cross each of the network's links, int64[links]."""
         return np.bincount(self.link, minlength=links).astype(np.int64)
+
+    def congestion(self, links: int) -> int:
+        """Return the largest load of a link."""
+        return int(self.load(links).max(initial=0))
 
     @property
     def longest(self) -> int:

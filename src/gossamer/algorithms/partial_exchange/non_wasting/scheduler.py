@@ -78,7 +78,7 @@ def non_wasting(
     >>> paths = Paths(np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
     >>> hops = non_wasting(paths, 2)
     >>> hops.slots, hops.packet.tolist()
-    (2, [0, 0, 1])
+    (2, [0, 1, 0])
     """
     from gossamer.algorithms.partial_exchange.non_wasting import _kernels
 

@@ -113,7 +113,7 @@ def balanced_paths(
     np.cumsum(_distances(network, origin, target), out=first[1:])
     hops = int(first[-1])
     effort = effort or Effort.of(hops)
-    room = hops // 4 if effort.anywhere else 0
+    room = (4 * hops if hops <= 1_000_000 else hops // 4) if effort.anywhere else 0
     now = _Placing(first[:-1].copy(), first[1:].copy(), np.empty(hops + room, np.int32), _loads(network, load))
     best = _Best(now, hops)
     random = np.random.default_rng(seed)
@@ -233,4 +233,4 @@ def _exponentials(now: _Placing, turns: int) -> Iterator[npt.NDArray[np.float64]
     """Yield costs that fall by a factor for each path below the congestion of the moment, ever faster."""
     for factor in np.geomspace(0.5, 3.0, turns):
         below = np.arange(2 * now.congestion + 3) - now.congestion + 1
-        yield np.exp(np.minimum(factor * below, 300.0)) + 1e-3 * np.exp(-factor)
+        yield np.exp(np.minimum(factor * below, 300.0)) + 0.03

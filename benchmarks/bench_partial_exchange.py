@@ -1,0 +1,52 @@
+"""Partial exchange on larger arrays and tori: completion time over the best bound, and how long it takes to find.
+
+    pytest benchmarks --benchmark-only --benchmark-timer=time.process_time -o python_files='bench_*.py'
+
+The 15 smaller cases of the source's open problem are printed by ``gossamer reproduce varvarigos-bertsekas``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gossamer
+
+
+def block(sides, corner, shape):
+    """Return the nodes of a box."""
+    nodes = np.arange(np.prod(sides)).reshape(sides)
+    return nodes[tuple(slice(a, a + n) for a, n in zip(corner, shape, strict=True))].reshape(-1).tolist()
+
+
+def drawn(nodes, count, seed):
+    return np.random.default_rng(seed).choice(nodes, count, replace=False).tolist()
+
+
+CASES = [
+    ("array:8x8x8", "corner 4x4x4", block((8, 8, 8), (0, 0, 0), (4, 4, 4))),
+    ("array:8x8x8", "a plane", list(range(64))),
+    ("torus:8x8x8", "128 at random", drawn(512, 128, 0)),
+    ("array:12x10x6", "centre 4x4x4", block((12, 10, 6), (4, 3, 1), (4, 4, 4))),
+    ("array:24x16", "48 at random", drawn(384, 48, 1)),
+    ("array:16x16x16", "300 at random", drawn(4096, 300, 0)),
+]
+
+
+@pytest.mark.parametrize(("spec", "where", "active"), CASES, ids=[f"{s}-{w}" for s, w, _ in CASES])
+def test_partial_exchange(benchmark, capsys, spec, where, active):
+    plan = benchmark.pedantic(lambda: gossamer.plan(spec, "partial-exchange", active=active), rounds=1, warmup_rounds=0)
+    seconds = benchmark.stats.stats.min
+    facts = {
+        "active": len(active),
+        "algorithm": plan.algorithm,
+        "time": str(plan.completion_time),
+        "bound": str(plan.bound),
+        "ratio": round(plan.ratio, 3),
+        "hops": plan.schedule.hop_count,
+        "seconds": round(seconds, 1),
+        "million_hops_per_second": round(plan.schedule.hop_count / seconds / 1e6, 2),
+    }
+    benchmark.extra_info.update(facts)
+    with capsys.disabled():
+        print(f"\npartial exchange on {spec}, {where}: " + ", ".join(f"{k} {v}" for k, v in facts.items()))
