@@ -207,7 +207,16 @@ def test_algorithms_of_a_network(capsys):
         (("plan", "array:4x4", "allgather", "--buffer", "0"), ["0"]),
         (("plan", "array:4x4", "allgather", "--seed", "-1"), ["-1"]),
         (("plan", "array:4x4", "broadcast", "--root", "first"), ["--root", "integer", "first"]),
-        (("plan", "array:4x4", "permutation"), ["--destinations"]),
+        (("plan", "array:4x4", "permutation"), ["--destinations", "--pattern"]),
+        (("plan", "array:4x4", "permutation", "--pattern", "transpos"), ["'transpos'", "did you mean 'transpose'"]),
+        (("plan", "array:3x4", "permutation", "--pattern", "bit-reversal"), ["bit-reversal", "array:3x4 has 12"]),
+        (("plan", "array:4x4", "permutation", "--pattern", "random", "--density", "2"), ["density", "2"]),
+        (("plan", "array:4x4", "permutation", "--density", "0.5"), ["--pattern"]),
+        (("plan", "array:4x4", "permutation", "--pattern", "random", "--destinations", "x.txt"), ["not both"]),
+        (("plan", "array:4x4", "permutation", "--destinations", "x.txt", "--density", "1"), ["--density"]),
+        (("plan", "array:4x4", "allgather", "--pattern", "random"), ["multinode-broadcast", "--pattern"]),
+        (("plan", "array:4x4", "one-to-many-routing"), ["--destinations", "--pattern"]),
+        (("plan", "array:4x4", "one-to-many-routing", "--pattern", "random:17"), ["0..16", "17"]),
         (("plan", "ring:4", "multiple-broadcast"), ["--counts", "2,0,1"]),
         (("plan", "ring:4", "multiple-broadcast", "--counts", "1,2,3"), ["3 nodes", "ring:4 has 4"]),
         (("plan", "ring:4", "multiple-broadcast", "--counts", "1,2,-3,0"), ["node 2", "-3"]),
@@ -224,6 +233,48 @@ def test_bad_input_gets_one_line_and_leaves_no_file(capsys, tmp_path, monkeypatc
         words = (*words, "--save", "out.parquet")
     assert_one_line(run(capsys, *words), *told)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_help_lists_every_pattern(capsys):
+    from gossamer.tasks.patterns import PATTERNS
+
+    _, out, _ = run(capsys, "plan", "--help")
+    said = "".join(out.replace("\u2502", " ").split())
+    assert all(name in said for name in PATTERNS)
+
+
+def test_patterns_by_name(capsys):
+    words = ("plan", "array:8x8", "permutation", "--pattern", "transpose", "--algorithm", "greedy", "--json")
+    status, out, _ = run(capsys, *words)
+    found = json.loads(out)
+    assert status == 0
+    assert (found["algorithm"], found["completion_time"], found["bound"], found["packets"]) == ("greedy", 14, 14, 64)
+    _, out, _ = run(capsys, "plan", "array:8x8", "permutation", "--pattern", "random", "--density", "0.25", "--json")
+    assert json.loads(out)["packets"] == 16
+    status, out, _ = run(capsys, "bounds", "array:4x4", "one-to-many-routing", "--pattern", "random:3", "--seed", "7")
+    assert status == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "told"),
+    [
+        ("permutation", "1 1 -1 -1", ["nodes 0 and 1 both send to node 1"]),
+        ("permutation", "0: 3\n2: 3\n", ["nodes 0 and 2 both send to node 3"]),
+        ("permutation", "0: 3\n0: 2\n", ["line 2", "node 0 sends a second message"]),
+        ("permutation", "1 0 4 -1", ["destination of node 2 is 4", "0..3", "array:2x2"]),
+        ("permutation", "1 0 -2 -1", ["destination of node 2 is -2"]),
+        ("permutation", "1 0 3", ["lists 3 nodes", "array:2x2 has 4"]),
+        ("permutation", "7: 0", ["source 7", "0..3"]),
+        ("one-to-many-routing", "0: 1 2\n3: 2\n", ["nodes 0 and 3 both send to node 2"]),
+        ("one-to-many-routing", "0: 1 9\n", ["destination of node 0 is 9", "0..3", "array:2x2"]),
+        ("one-to-many-routing", "0: 1 1\n", ["node 0 lists destination 1 twice"]),
+        ("one-to-many-routing", "1 2\n-1\n", ["list 2 nodes", "array:2x2 has 4"]),
+    ],
+)
+def test_bad_routing_instance_gets_one_line_that_names_the_nodes(capsys, tmp_path, task, text, told):
+    path = tmp_path / "instance.txt"
+    path.write_text(text)
+    assert_one_line(run(capsys, "plan", "array:2x2", task, "--destinations", path), *told)
 
 
 def test_empty_active_file(capsys, tmp_path):

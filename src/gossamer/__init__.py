@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.networks.spec import network
     from gossamer.planner import Plan, plan
-    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, load, save, verify
+    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak
+    from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
+    from gossamer.wormhole import WormholeModel, WormholeSchedule
 
 # where each public name lives; imported when first used, so that `import gossamer` costs almost nothing
 _HOME = {
@@ -39,14 +41,16 @@ _HOME = {
     "Schedule": "gossamer.schedules",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
+    "WormholeModel": "gossamer.wormhole",
+    "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
-    "load": "gossamer.schedules",
+    "load": "gossamer.switching",
     "lower_bounds": "gossamer.bounds",
     "network": "gossamer.networks.spec",
     "plan": "gossamer.planner",
-    "save": "gossamer.schedules",
+    "save": "gossamer.switching",
     "task": "gossamer.tasks",
-    "verify": "gossamer.schedules",
+    "verify": "gossamer.switching",
 }
 
 # a package keeps the name of its folder, so its chief function has another one here
@@ -64,6 +68,8 @@ __all__ = [
     "Schedule",
     "Symmetry",
     "Task",
+    "WormholeModel",
+    "WormholeSchedule",
     "__version__",
     "buffer_peak",
     "load",

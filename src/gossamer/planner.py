@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
@@ -20,12 +20,17 @@ from gossamer.networks.spec import network as parse_network
 from gossamer.schedules import BufferPeak, Schedule, Verification, buffer_peak, link_utilization, verify
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
+from gossamer.tasks.patterns import patterned_task
+from gossamer.wormhole import WormholeModel
+from gossamer.wormhole.planning import WormholePlan
+from gossamer.wormhole.planning import plan as plan_wormhole
+from gossamer.writing import Rows, memory_text
 
 __all__ = ["Plan", "applicable", "plan"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Rows):
     """A schedule that the checker accepted, and what can be said about it.
 
     Attributes
@@ -162,7 +167,7 @@ class Plan:
             (
                 "took",
                 f"{self.build_seconds:.3g} s to build, {self.verify_seconds:.3g} s to verify; schedule "
-                f"{_bytes(s.nbytes)}, process {_bytes(self.peak_memory)}",
+                f"{memory_text(s.nbytes)}, process {memory_text(self.peak_memory)}",
             ),
         ]
         if control:
@@ -170,24 +175,6 @@ class Plan:
             text = f"{slots} slots of control packets at t_p = {s.model.control_time} step"
             rows.insert(6, ("of which", f"{text} (set it with --control-time)"))
         return rows
-
-    def __rich__(self) -> Any:
-        from rich.table import Table
-
-        table = Table(show_header=False, box=None, pad_edge=False)
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column(overflow="fold")
-        for label, text in self.rows():
-            table.add_row(label, text)
-        return table
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
-        )
-        return f"<table>{cells}</table>"
 
     def __repr__(self) -> str:
         s = self.schedule
@@ -202,15 +189,6 @@ def _number(value: Fraction) -> int | float:
 def _steps(value: Fraction) -> str:
     exact = f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.4g}"
     return f"{exact} step{'' if value == 1 else 's'}"
-
-
-def _bytes(count: int) -> str:
-    size = float(count)
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 def applicable(network: Network, task: Task, model: Model) -> list[Algorithm]:
@@ -240,6 +218,7 @@ def _named(name: str, task: Task) -> Algorithm:
     return of_task[name]
 
 
+@overload
 def plan(
     network: Network | str,
     task: Task | str,
@@ -251,7 +230,34 @@ def plan(
     split: bool | None = None,
     progress: Callable[[str], None] | None = None,
     **fields: Any,
-) -> Plan:
+) -> Plan: ...
+
+
+@overload
+def plan(
+    network: Network | str,
+    task: Task | str,
+    model: WormholeModel,
+    *,
+    algorithm: str = "best",
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    **fields: Any,
+) -> WormholePlan: ...
+
+
+def plan(
+    network: Network | str,
+    task: Task | str,
+    model: Model | WormholeModel | None = None,
+    *,
+    algorithm: str = "best",
+    seed: int = 0,
+    ports: Ports | None = None,
+    split: bool | None = None,
+    progress: Callable[[str], None] | None = None,
+    **fields: Any,
+) -> Plan | WormholePlan:
     """Plan a task on a network: choose an algorithm, build its schedule, verify it, and set it beside the bounds.
 
     Parameters
@@ -260,18 +266,21 @@ def plan(
         A network, or its spec such as ``"torus:8x8"``.
     task : Task or str
         A task, or its name such as ``"allgather"``, with its fields as further keywords (``root=``, ``active=``).
-    model : Model, optional
-        Default: all ports, whole messages. `ports` and `split` change just these.
+        A routing task takes ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, instead of its destinations,
+        and ``density=``, the share of its messages that are kept.
+    model : Model or WormholeModel, optional
+        Default: store and forward, all ports, whole messages; `ports` and `split` change just these. With a
+        `WormholeModel` the plan is for wormhole switching, and ``h=`` sets the side of the blocks of a partition.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
     seed : int
-        For builders that make random choices.
+        For builders that make random choices, and for random patterns.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
     Returns
     -------
-    Plan
+    Plan or WormholePlan
         Never of a schedule that the checker refused.
 
     Raises
@@ -292,10 +301,17 @@ def plan(
     """
     if isinstance(network, str):
         network = parse_network(network)
-    if isinstance(task, str):
-        task = parse_task(task, **fields)
-    elif fields:
+    side = fields.pop("h", "auto") if isinstance(model, WormholeModel) else "auto"
+    if isinstance(task, str) and "pattern" in fields:
+        task = patterned_task(task, network, fields.pop("pattern"), seed=seed, density=fields.pop("density", 1.0))
+    elif isinstance(task, str):
+        task, fields = parse_task(task, **fields), {}
+    if fields:
         raise ModelError(f"unexpected keyword {next(iter(fields))!r}; the task is given already")
+    if isinstance(model, WormholeModel):
+        if ports is not None or split is not None:
+            raise ModelError("ports and split are not choices of wormhole switching; it uses all ports")
+        return plan_wormhole(network, task, model, algorithm, seed, side, progress)
     model = model or Model()
     if ports is not None or split is not None:
         model = Model(

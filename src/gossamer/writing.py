@@ -1,14 +1,16 @@
-"""Files that appear whole or not at all."""
+"""What is written: files that appear whole or not at all, and results as rows for people."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from html import escape
 from pathlib import Path
+from typing import Any
 
 from gossamer.errors import FileFormatError
 
-__all__ = ["whole_file"]
+__all__ = ["Rows", "memory_text", "whole_file"]
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -48,3 +50,41 @@ class whole_file:  # noqa: N801 - used like a function
             self.part.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 raise FileFormatError(f"cannot write {str(self.path)!r}: {error.strerror or error}") from error
+
+
+class Rows:
+    """A result that tells itself in rows of a label and a text: in a rich terminal, and in a notebook."""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        raise NotImplementedError
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for label, text in self.rows():
+            table.add_row(label, text)
+        return table
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
+        )
+        return f"<table>{cells}</table>"
+
+
+def memory_text(count: int) -> str:
+    """Return a number of bytes for people.
+
+    >>> memory_text(12), memory_text(123_456), memory_text(5_000_000_000)
+    ('12 B', '123 kB', '5 GB')
+    """
+    size = float(count)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.networks import AbelianGroup, Network, cayley
-from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, files, load, save
+from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, files, load, save, tables
 from schedules.strategies import build, mutated, mutations, phased, schedules
 
 
@@ -132,7 +132,7 @@ def test_invariant_schedule_on_a_network_that_no_file_can_name_is_refused(path):
 
 
 def test_rows_in_several_groups_come_back(path, monkeypatch):
-    monkeypatch.setattr(files, "_ROWS", 3)
+    monkeypatch.setattr(tables, "_ROWS", 3)
     save(example(), path)
     assert pq.ParquetFile(path).metadata.num_row_groups > 10
     assert load(path) == example()

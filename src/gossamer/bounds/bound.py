@@ -1,4 +1,4 @@
-"""A lower bound: a time in steps, and what proves it."""
+"""A lower bound: a time, and what proves it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ class Bound:
     name : str
         What the bound counts.
     value : Fraction
-        Steps: no valid schedule has a smaller completion time.
+        Time in `unit`: no valid schedule has a smaller completion time.
     witness : str
         The node, pair, cut or count that proves it, with its numbers.
     method : str
         ``ports``, ``distance``, ``broadcast``, ``load``, ``cut``, ``separator``, ``sequence``, or ``none``.
     source : str
         The paper and equation, or the argument where it is folklore.
+    unit : str
+        What `value` counts: steps, or the time unit of a model with costs.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Bound:
     witness: str
     method: str
     source: str
+    unit: str = "step"
 
     def __str__(self) -> str:
-        return f"{self.value} step{'' if self.value == 1 else 's'}, {self.name}: {self.witness}"
+        return f"{self.value} {self.unit}{'' if self.value == 1 else 's'}, {self.name}: {self.witness}"

@@ -12,16 +12,20 @@ __all__ = ["draw", "verify"]
 
 def verify(file: Path, limit: int, json: bool) -> int:
     """Check a schedule file, print the verdict, and return the exit status."""
-    from gossamer.schedules import load
-    from gossamer.schedules import verify as check
+    from gossamer.switching import load
+    from gossamer.switching import verify as check
+    from gossamer.wormhole import WormholeSchedule
 
     if limit < 1:
         raise ScheduleError(f"--limit must be at least 1, got {limit}")
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
-        stage(f"verifying {schedule.stored_hops:,} hops")
+        wormhole = isinstance(schedule, WormholeSchedule)
+        stage("verifying")
         found = check(schedule, limit)
+    slot = "step" if wormhole else "slot"
+    link, packets = ("channel", "pieces") if wormhole else ("link", "packets")
     if json:
         print_json(
             {
@@ -35,10 +39,10 @@ def verify(file: Path, limit: int, json: bool) -> int:
                 "first": [
                     {
                         "kind": v.kind,
-                        "slot": v.slot,
+                        slot: v.slot,
                         "nodes": v.nodes,
-                        "link": v.link,
-                        "packets": v.packets,
+                        link: v.link,
+                        packets: v.packets,
                         "text": v.text,
                     }
                     for v in found.violations
@@ -48,7 +52,8 @@ def verify(file: Path, limit: int, json: bool) -> int:
             }
         )
     else:
-        print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} steps")
+        unit = f"time units ({schedule.startups} start-ups)" if isinstance(schedule, WormholeSchedule) else "steps"
+        print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} {unit}")
         print(found)
     return 0 if found.ok else 1
 
@@ -62,5 +67,8 @@ def draw(file: Path, output: Path, kind: str) -> None:
         stage(f"reading {file}")
         schedule = load(file)
         stage(f"drawing {output}")
-        plots.draw(schedule, output, kind)
+        if output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS:
+            plots.animate(schedule, output)
+        else:
+            plots.draw(schedule, output, kind)
     print(f"wrote {output}")

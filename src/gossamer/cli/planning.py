@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gossamer.active_sets import active_nodes, read_numbers, whole_numbers
+from gossamer.active_sets import active_nodes, read_destinations, whole_numbers
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import ModelError, TaskError, nearest
 from gossamer.model import Model
@@ -14,8 +14,13 @@ from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.tasks import ALIASES, TASKS, Task
 from gossamer.tasks import task as parse_task
+from gossamer.tasks.patterns import patterned_task
+from gossamer.wormhole import WormholeModel
 
-__all__ = ["Case", "bounds", "case", "plan"]
+__all__ = ["Case", "bounds", "case", "model", "plan", "stream"]
+
+_RULES = (("--ports", "all"), ("--split", False), ("--control-time", "0"), ("--buffer", None))
+_COSTS = ("--startup", "--per-byte", "--message-bytes", "--counter-bytes", "--hop-time")
 
 
 class Case(NamedTuple):
@@ -23,20 +28,37 @@ class Case(NamedTuple):
 
     network: Network
     task: Task
-    model: Model
+    model: Model | WormholeModel
+
+
+def model(switching: str, rules: tuple[str, bool, str, int | None], costs: tuple[Any, ...]) -> Model | WormholeModel:
+    """Return the model of a kind of switching from the words of the command line.
+
+    `rules` are those of store and forward: ports, split, control time, buffer. `costs` are those of wormhole messages:
+    start-up, time a byte, bytes of a message and of a control message, time a hop; None where not given.
+    """
+    given = [(option, value) for option, value in zip(_COSTS, costs, strict=True) if value is not None]
+    if switching != "wormhole":
+        if given:
+            raise ModelError(f"{given[0][0]} goes with --switching wormhole")
+        ports, split, control_time, buffer = rules
+        return Model(ports=ports, split=split, control_time=_fraction(control_time), buffer=buffer)  # type: ignore[arg-type]
+    for (option, default), value in zip(_RULES, rules, strict=True):
+        if value != default:
+            raise ModelError(f"{option} does not go with --switching wormhole")
+    return WormholeModel(**{option[2:].replace("-", "_"): value for option, value in given})
 
 
 def case(
     network: str,
     task: str,
-    ports: str,
-    split: bool,
-    control_time: str,
-    buffer: int | None,
+    model: Model | WormholeModel,
     root: int | None,
     active: str | None,
     counts: str | None,
     destinations: Path | None,
+    pattern: str | None,
+    density: float | None,
     seed: int,
 ) -> Case:
     """Return network, task and model from the words of the command line."""
@@ -46,7 +68,6 @@ def case(
     if seed < 0:
         raise ModelError(f"--seed must be 0 or more, got {seed}")
     takes = {f.name for f in dataclasses.fields(TASKS[key])}  # type: ignore[arg-type]
-    model = Model(ports=ports, split=split, control_time=_fraction(control_time), buffer=buffer)  # type: ignore[arg-type]
     net = parse_network(network)
     fields: dict[str, Any] = {}
     for option, field, given in (
@@ -66,14 +87,21 @@ def case(
         fields["counts"] = whole_numbers(fields["counts"])
     elif "counts" in takes:
         raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
-    if "destinations" in takes:
-        raise TaskError(f"task {key} cannot be given on the command line; use gossamer.task in Python")
-    if destinations is not None and "destination" not in takes:
-        raise TaskError(f"task {key} takes no --destinations")
-    if "destination" in takes:
-        if destinations is None:
-            raise TaskError(f"task {key} needs --destinations: a file with the destination of each node, -1 for none")
-        fields["destination"] = read_numbers(destinations)
+    routed = [f for f in ("destination", "destinations") if f in takes]
+    for option, value in (("--destinations", destinations), ("--pattern", pattern), ("--density", density)):
+        if value is not None and not routed:
+            raise TaskError(f"task {key} takes no {option}")
+    if routed and (destinations is None) == (pattern is None):
+        raise TaskError(
+            f"task {key} needs --destinations FILE or --pattern NAME{'' if pattern is None else ', not both'}"
+        )
+    if density is not None and pattern is None:
+        raise TaskError("--density goes with --pattern")
+    if destinations is not None:
+        fields[routed[0]] = read_destinations(destinations, net.terminal_count, sets=routed == ["destinations"])
+    if pattern is not None:
+        share = 1.0 if density is None else density
+        return Case(net, patterned_task(key, net, pattern, density=share, seed=seed), model)
     made = parse_task(key, **fields)
     made.check(net)
     return Case(net, made, model)
@@ -90,12 +118,21 @@ def _fraction(text: str) -> Any:
         ) from None
 
 
-def plan(asked: Case, algorithm: str, seed: int, save: Path | None, json: bool) -> None:
+def plan(asked: Case, algorithm: str, side: str | None, seed: int, save: Path | None, json: bool) -> None:
     """Plan the case and print what came out."""
     from gossamer import planner
+    from gossamer.wormhole.planning import WormholePlan
 
+    if side is not None and not isinstance(asked.model, WormholeModel):
+        raise ModelError("--partition-side goes with --switching wormhole")
+    result: planner.Plan | WormholePlan
     with progress() as stage:
-        result = planner.plan(*asked, algorithm=algorithm, seed=seed, progress=stage)
+        choices: dict[str, Any] = {"algorithm": algorithm, "seed": seed, "progress": stage}
+        if isinstance(asked.model, WormholeModel):
+            h = int(side) if side is not None and side.isdecimal() else side or "auto"
+            result = planner.plan(asked.network, asked.task, asked.model, h=h, **choices)
+        else:
+            result = planner.plan(asked.network, asked.task, asked.model, **choices)
         if save is not None:
             stage(f"writing {save}")
             result.save(save)
@@ -108,19 +145,41 @@ def plan(asked: Case, algorithm: str, seed: int, save: Path | None, json: bool) 
     print_entries((label, [text]) for label, text in rows)
 
 
+def stream(asked: Case, algorithm: str, save: Path | None, json: bool) -> None:
+    """Route a permutation, checking every hop as it is made, and print what came out."""
+    from gossamer.algorithms.routing.move_and_smooth import route_streaming
+
+    if isinstance(asked.model, WormholeModel):
+        raise ModelError("--stream goes with store-and-forward switching")
+    if save is not None:
+        raise ModelError("--stream keeps no hops, so there is nothing to --save")
+    model = dataclasses.replace(asked.model, buffer_counts="all")
+    with progress() as stage:
+        run = route_streaming(asked.network, asked.task, model, "Q" if algorithm == "best" else algorithm, stage)
+    if json:
+        print_json(run.to_dict())
+    else:
+        print_entries((label, [text]) for label, text in run.rows())
+
+
 def bounds(asked: Case, json: bool) -> None:
     """Print every lower bound of the case."""
     from gossamer.bounds import bounds as lower_bounds
+    from gossamer.wormhole.bounds import bounds as wormhole_bounds
 
+    network, task, model = asked
     with progress() as stage:
         stage("computing lower bounds")
-        found = lower_bounds(*asked)
+        if isinstance(model, WormholeModel):
+            found, rules = wormhole_bounds(network, task, model), f"{model.describe()}: lower bounds"
+        else:
+            found, rules = lower_bounds(network, task, model), f"ports {model.ports}: lower bounds in steps"
     if json:
         print_json(
             {
-                "network": asked.network.spec,
-                "task": asked.task.name,
-                "model": asked.model.to_dict(),
+                "network": network.spec,
+                "task": task.name,
+                "model": model.to_dict(),
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
                     | {"witness": b.witness, "source": b.source}
@@ -129,7 +188,7 @@ def bounds(asked: Case, json: bool) -> None:
             }
         )
         return
-    print(f"{asked.task.describe()} on {asked.network.spec}, ports {asked.model.ports}: lower bounds in steps\n")
+    print(f"{task.describe()} on {network.spec}, {rules}\n")
     most = found[0].value if found else 0
     mark = {True: "  (binds)", False: ""}
     print_entries((f"{b.value!s:>8}", [f"{b.name}{mark[b.value == most]}", b.witness, b.source]) for b in found)

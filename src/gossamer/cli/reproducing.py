@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.cli.console import print_json, progress
+from gossamer.errors import FileFormatError
 
 __all__ = ["reproduce"]
 
@@ -17,7 +18,9 @@ def reproduce(name: str, figure: Path | None, figures: Path | None, json: bool) 
     if figure is not None:
         from gossamer.plots.drawing import picture_format
 
-        picture_format(figure)  # refuse a wrong suffix before the work
+        picture_format(figure)  # refuse a wrong suffix, or a place that is not there, before the work
+        if not figure.parent.is_dir():
+            raise FileFormatError(f"cannot write {str(figure)!r}: there is no folder {str(figure.parent)!r}")
     written: list[Path] = []
     with progress() as stage:
         found = list(source.tables(stage))

@@ -8,7 +8,7 @@ from typing import Any
 from gossamer.cli.console import print_entries, print_json
 from gossamer.errors import NotApplicableError
 
-__all__ = ["algorithms", "networks", "tasks"]
+__all__ = ["algorithms", "networks", "tasks", "wormhole_algorithms"]
 
 _SAMPLED_NODES = 4096
 
@@ -52,6 +52,31 @@ def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None
         rows = [row for row, a in zip(rows, ALGORITHMS, strict=True) if a in covering]
         if not rows:
             raise NotApplicableError(f"no algorithm covers {network} with ports {ports}")
+    _print_algorithms(rows, json)
+
+
+def wormhole_algorithms(network: str | None, json: bool) -> None:
+    """List the algorithms for wormhole switching; of those for `network`, only what covers it."""
+    from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+    chosen = [(a, task) for a in WORMHOLE_ALGORITHMS for task in a.tasks]
+    if network is not None:
+        from gossamer.networks.spec import network as parse_network
+        from gossamer.testing import tasks_of
+        from gossamer.wormhole import WormholeModel
+
+        net, model = parse_network(network), WormholeModel()
+        chosen = [(a, kind) for a, kind in chosen if any(a.covers(net, t, model) for t in tasks_of(kind, net))]
+        if not chosen:
+            raise NotApplicableError(f"no wormhole algorithm covers {network}")
+    rows: list[dict[str, Any]] = [
+        {"task": kind.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
+        for a, kind in sorted(chosen, key=lambda pair: pair[1].name)
+    ]
+    _print_algorithms(rows, json)
+
+
+def _print_algorithms(rows: list[dict[str, Any]], json: bool) -> None:
     if json:
         print_json(rows)
         return

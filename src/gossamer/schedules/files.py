@@ -8,35 +8,31 @@ phases, symmetry, and the number of packets.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
-import zlib
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from gossamer.errors import FileFormatError, GossamerError
+from gossamer.errors import FileFormatError
 from gossamer.model import Model
-from gossamer.networks.network import Network
-from gossamer.networks.spec import network as parse_network
 from gossamer.schedules.schedule import Packets, Phase, Schedule
 from gossamer.schedules.symmetry import Symmetry
+from gossamer.schedules.tables import (
+    network_from_dict,
+    network_to_dict,
+    open_tables,
+    read_columns,
+    whole_schedule,
+    write_tables,
+)
 from gossamer.tasks import task_from_dict
-from gossamer.writing import whole_file
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
 FORMAT_VERSION = 1
 """Version that `save` writes; `load` reads this one and every older one."""
 
-_KEY = b"gossamer"
-_ROWS = 4_000_000
 _HOPS = ("slot", "link", "packet")
 _PACKETS = ("origin", "message", "part")
-_DAMAGE = (GossamerError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, OSError, zlib.error)
-"""What goes wrong when a tampered header or column is read."""
 
 
 def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
@@ -56,37 +52,21 @@ def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
     >>> load(path) == s
     True
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if schedule.symmetry is not None and schedule.network.links_only:
         raise FileFormatError(
             f"an invariant schedule on {schedule.network.spec!r} cannot be saved, because a file holds only the links "
             "of such a network and not its group; save its expand() instead"
         )
-    fields = [(n, pa.int32()) for n in _HOPS] + [("origin", pa.int32()), ("message", pa.int64()), ("part", pa.int32())]
-    schema = pa.schema(fields, metadata={_KEY: json.dumps(_header(schedule)).encode()})
-    columns = {n: getattr(schedule, n) for n in _HOPS} | {n: getattr(schedule.packets, n) for n in _PACKETS}
-    with (
-        whole_file(path) as part,
-        pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer,
-    ):
-        for names in (_PACKETS, _HOPS):
-            size = columns[names[0]].size
-            for a in range(0, size, _ROWS):
-                rows = min(_ROWS, size - a)
-                arrays = [
-                    pa.array(columns[f.name][a : a + rows], f.type) if f.name in names else pa.nulls(rows, f.type)
-                    for f in schema
-                ]
-                writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=rows)
+    packets = {name: getattr(schedule.packets, name) for name in _PACKETS}
+    hops = {name: getattr(schedule, name) for name in _HOPS}
+    write_tables(path, _header(schedule), [packets, hops])
 
 
 def _header(schedule: Schedule) -> dict[str, Any]:
     symmetry = schedule.symmetry
     return {
         "version": FORMAT_VERSION,
-        "network": _network_to_dict(schedule.network),
+        "network": network_to_dict(schedule.network),
         "task": schedule.task.to_dict(),
         "model": schedule.model.to_dict(),
         "parts": schedule.parts,
@@ -97,44 +77,6 @@ def _header(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _network_to_dict(network: Network) -> dict[str, Any]:
-    if not network.links_only:
-        return {"spec": network.spec, "fingerprint": network.fingerprint}
-    links = np.stack([network.link_source, network.link_target, network.link_capacity]).astype("<i4")
-    packed = base64.b64encode(zlib.compress(links.tobytes(), 6)).decode()
-    return {
-        "name": network.spec,
-        "nodes": network.node_count,
-        "terminals": network.terminal_count,
-        "fingerprint": network.fingerprint,
-        "labels": network.labels,
-        "links": packed,
-    }
-
-
-def _network_from_dict(fields: dict[str, Any]) -> Network:
-    if "links" in fields:
-        raw = zlib.decompress(base64.b64decode(fields["links"]))
-        source, target, capacity = np.frombuffer(raw, "<i4").reshape(3, -1)
-        network = Network(
-            fields["name"],
-            fields["nodes"],
-            source,
-            target,
-            capacity,
-            terminal_count=fields["terminals"],
-            labels=fields["labels"],
-            links_only=True,
-        )
-    else:
-        if ":" in fields["spec"] and "edges" in fields["spec"].split(":")[0]:
-            raise ValueError("its network is another file")  # save writes the links of such networks
-        network = parse_network(fields["spec"])
-    if network.fingerprint != fields["fingerprint"]:
-        raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
-    return network
-
-
 def load(path: str | os.PathLike[str]) -> Schedule:
     """Read a schedule that `save` wrote. It is not verified; ask `gossamer.verify`.
 
@@ -143,60 +85,17 @@ def load(path: str | os.PathLike[str]) -> Schedule:
     FileFormatError
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    name = str(path)
-    try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-    except FileNotFoundError:
-        raise FileFormatError(f"no such file: {name!r}") from None
-    except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
-    with file:
-        raw = (file.schema_arrow.metadata or {}).get(_KEY)
-        if raw is None:
-            raise FileFormatError(
-                f"{name!r} is a Parquet file, but not a gossamer schedule: it has no 'gossamer' metadata"
-            )
-        try:
-            header = json.loads(raw)
-            version = int(header["version"])
-        except _DAMAGE:
-            raise FileFormatError(f"{name!r} has unreadable gossamer metadata") from None
-        if version > FORMAT_VERSION:
-            raise FileFormatError(f"{name!r} has format version {version}; this gossamer reads up to {FORMAT_VERSION}")
-        try:
-            columns = _read_columns(file, int(header["packets"]))
-            return _from_header(header, columns)
-        except (*_DAMAGE, pa.ArrowException) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-            raise FileFormatError(f"{name!r} does not hold a whole schedule: {reason}") from None
-
-
-def _read_columns(file: Any, packets: int) -> dict[str, Any]:
-    """Return the six columns; packet rows fill the first row groups."""
-    groups = file.metadata.num_row_groups
-    rows, first_hops = 0, 0
-    while rows < packets and first_hops < groups:
-        rows += file.metadata.row_group(first_hops).num_rows
-        first_hops += 1
-    if rows != packets:
-        raise ValueError(f"it lists {packets} packets, but has {rows} packet rows")
-    columns = {}
-    for names, which in ((_PACKETS, range(first_hops)), (_HOPS, range(first_hops, groups))):
-        table = file.read_row_groups(list(which), columns=list(names))
-        for column in names:
-            values = table.column(column)
-            if values.null_count:
-                raise ValueError(f"column {column!r} has {values.null_count} empty rows")
-            columns[column] = values.to_numpy()
-    return columns
+    with open_tables(path, FORMAT_VERSION) as file:
+        if file.header.get("switching", "store-and-forward") != "store-and-forward":
+            other = file.header["switching"]
+            raise FileFormatError(f"{file.name!r} holds a schedule for {other} switching, not for store and forward")
+        with whole_schedule(file.name):
+            tables = [(_PACKETS, int(file.header["packets"]), "packet"), (_HOPS, None, "hop")]
+            return _from_header(file.header, read_columns(file.parquet, tables))
 
 
 def _from_header(header: dict[str, Any], columns: dict[str, Any]) -> Schedule:
-    network = _network_from_dict(header["network"])
+    network = network_from_dict(header["network"])
     symmetry = header["symmetry"]
     return Schedule(
         network,

@@ -1,0 +1,41 @@
+"""Aggregation-then-distribution: how long a schedule takes to build and to verify, and what it costs over the bound.
+
+    pytest benchmarks --benchmark-only --benchmark-timer=time.process_time -o python_files='bench_*.py'
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gossamer.networks import torus
+from gossamer.tasks import MultinodeBroadcast
+from gossamer.wormhole import WormholeModel, verify
+from gossamer.wormhole.aggregation_distribution import ATD
+
+CASES = [((50, 50), 1), ((50, 50), 10), ((50, 50), 50), ((100, 100), 10), ((15, 15, 15), 5), ((40, 60), 10)]
+
+
+@pytest.mark.parametrize("algorithm", ATD, ids=lambda a: a.name)
+@pytest.mark.parametrize(("sides", "h"), CASES, ids=["x".join(map(str, sides)) + f"-h{h}" for sides, h in CASES])
+def test_aggregation_distribution(benchmark, capsys, sides, h, algorithm):
+    network, task, model = torus(*sides), MultinodeBroadcast(), WormholeModel(message_bytes=1000)
+    schedule = benchmark.pedantic(lambda: algorithm.build(network, task, model, h=h), rounds=1, warmup_rounds=0)
+    began = time.process_time()
+    result = verify(schedule)
+    checked = time.process_time() - began
+    assert result
+    seconds = benchmark.stats.stats.min
+    facts = {
+        "messages": schedule.message_count,
+        "start-ups": schedule.startups,
+        "volume/s m": round(schedule.volume / (network.node_count * model.message_bytes), 3),
+        "seconds": round(seconds, 2),
+        "messages_per_second": round(schedule.message_count / seconds),
+        "seconds_to_verify": round(checked, 2),
+    }
+    benchmark.extra_info.update(facts)
+    with capsys.disabled():
+        shape = "x".join(map(str, sides))
+        print(f"\n{algorithm.name} on torus:{shape}, h={h}: " + ", ".join(f"{k} {v}" for k, v in facts.items()))

@@ -1,0 +1,156 @@
+"""``gossamer dynamic``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gossamer.cli.console import print_entries, print_json, progress
+from gossamer.errors import FileFormatError, ModelError
+
+if TYPE_CHECKING:
+    from gossamer.dynamic.arrivals import Arrivals
+    from gossamer.dynamic.sweep import Point
+
+__all__ = ["dynamic", "schemes"]
+
+
+def dynamic(
+    network: str,
+    names: list[str],
+    loads: str | None,
+    arrivals: str,
+    trace: Path | None,
+    burst: str,
+    options: dict[str, Any],
+    table: Path | None,
+    plot: Path | None,
+    json: bool,
+) -> None:
+    """Simulate schemes at loads; print, write and draw the delays."""
+    from gossamer.dynamic.sweep import load_range, sweep, table_format, write_table
+    from gossamer.networks.spec import network as parse_network
+    from gossamer.plots.drawing import picture_format
+
+    for path, checked in ((table, table_format), (plot, picture_format)):
+        if path is not None:  # refuse before the work
+            checked(path)
+            if not path.parent.is_dir():
+                raise FileFormatError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if trace is None and loads is None:
+        raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
+    if trace is not None and loads is not None:
+        raise ModelError("a trace has a load of its own; leave out --load")
+    net = parse_network(network)
+    wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
+    process = _arrivals(arrivals, trace, burst)
+    with progress() as stage:
+        points = sweep(net, wanted, load_range(loads) if loads else (), arrivals=process, progress=stage, **options)
+        if table is not None:
+            stage(f"writing {table}")
+            write_table(points, table)
+        if plot is not None:
+            from gossamer.plots.delay import draw_delays
+
+            stage(f"drawing {plot}")
+            draw_delays(points, plot)
+    if json:
+        print_json([_plain(point.to_dict()) for point in points])
+        return
+    _print(points)
+    for path in (table, plot):
+        if path is not None:
+            print(f"wrote {path}")
+
+
+def _arrivals(name: str, trace: Path | None, burst: str) -> Arrivals:
+    from gossamer.dynamic.arrivals import Bernoulli, OnOff, Poisson, Trace
+
+    if trace is not None:
+        return Trace.read(trace)
+    if name != "on-off":
+        return Poisson() if name == "poisson" else Bernoulli()
+    try:
+        on, off = (float(word) for word in burst.split(":"))
+    except ValueError:
+        raise ModelError(f"--burst must be two mean times in steps such as 20:80, on and off, got {burst!r}") from None
+    return OnOff(on, off)
+
+
+def _plain(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line for JSON, which has no nan and no infinity."""
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in line.items()}
+
+
+def _print(points: list[Point]) -> None:
+    from gossamer.dynamic.sweep import grouped
+    from gossamer.experiments.table import Table
+
+    print(f"broadcast requests at random on {points[0].network}; delays in steps, 95% confidence")
+    for name, theirs in grouped(points):
+        rows = []
+        for p in theirs:
+            if not p.stable:
+                rows.append((f"{p.load:.4g}", *["-"] * 6, p.reason))
+                continue
+            used = f"{p.result.utilization.max():.3f}" if p.result is not None else "-"
+            rows.append(
+                (
+                    f"{p.load:.4g}", str(p.reception), _figure(p.reception_bound), str(p.broadcast),
+                    _figure(p.broadcast_bound), _figure(p.reception_estimate), _figure(p.broadcast_estimate), used,
+                )
+            )  # fmt: skip
+        columns = ("load", "reception", "at least", "broadcast", "at least", "expected", "expected", "busiest link")
+        limit = f"{theirs[0].limit:.4g}"
+        print(f"\n{Table(f'{name}: its links are saturated at load {limit}', columns, tuple(rows)).text()}")
+
+
+def _figure(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def schemes(network: str | None, json: bool) -> None:
+    """List the schemes, or those that cover a network, with the load at which its links are saturated."""
+    from gossamer.dynamic.intervals import interval_scheme
+    from gossamer.dynamic.schemes import SCHEMES, scheme
+    from gossamer.dynamic.sweep import INTERVALS
+    from gossamer.dynamic.theory import stability_limit
+    from gossamer.errors import NotApplicableError
+    from gossamer.networks.spec import network as parse_network
+
+    rows: list[dict[str, Any]] = []
+    net = None if network is None else parse_network(network)
+    for name, known in SCHEMES.items():
+        row: dict[str, Any] = {"scheme": name, "summary": known.summary, "source": known.source}
+        if net is not None:
+            if known.reason(net) is not None:
+                continue
+            row["saturated_at"] = float(stability_limit(scheme(name, net)).load)
+        rows.append(row)
+    intervals = {
+        "scheme": INTERVALS,
+        "summary": "one partial multinode broadcast after the other, a packet of each node that has one; packets in d parts",
+        "source": "Varvarigos, Bertsekas 1994, section 5",
+    }
+    if net is None:
+        rows.append(intervals)
+    else:
+        try:
+            made = interval_scheme(net)
+            rows.append(intervals | {"saturated_at": float(made.load(made.largest_rate))})
+        except NotApplicableError:
+            pass
+    if json:
+        print_json(rows)
+        return
+    print_entries(
+        (
+            row["scheme"],
+            [
+                row["summary"] + (f"; links saturated at load {row['saturated_at']:.4g}" if net is not None else ""),
+                row["source"],
+            ],
+        )
+        for row in rows
+    )

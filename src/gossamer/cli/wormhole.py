@@ -1,0 +1,248 @@
+"""``gossamer wormhole traffic`` and ``gossamer wormhole run``: the flit-level simulator."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.wormhole.simulator import ScheduleRun, TrafficRun
+
+__all__ = ["commands"]
+
+commands = typer.Typer(
+    name="wormhole",
+    help="Simulate wormhole routers flit by flit.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+class Starts(StrEnum):
+    """When the messages of a schedule start."""
+
+    barrier = "barrier"
+    dependencies = "dependencies"
+
+
+class Interface(StrEnum):
+    """How a node is connected to its router."""
+
+    channels = "channels"
+    node = "node"
+
+
+class Dateline(StrEnum):
+    """How rings are kept from deadlock."""
+
+    balanced = "balanced"
+    plain = "plain"
+    none = "none"
+
+
+VirtualChannels = Annotated[int, typer.Option(help="Virtual channels of each channel.")]
+BufferDepth = Annotated[int, typer.Option(help="Flits that the buffer of a virtual channel takes.")]
+RouterDelay = Annotated[int, typer.Option(help="Cycles that a flit takes in a router; the channel takes one more.")]
+CreditDelay = Annotated[int, typer.Option(help="Cycles until a slot is known to be free.")]
+DatelineOption = Annotated[Dateline, typer.Option(help="Use of virtual channels on rings; none can deadlock.")]
+Injection = Annotated[Interface, typer.Option(help="A source queue for each channel, or one for the node.")]
+Ejection = Annotated[Interface, typer.Option(help="A node takes a flit a cycle from each channel, or one in all.")]
+Lanes = Annotated[int, typer.Option(help="Messages of a source queue that may enter the network at once.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@commands.command()
+def traffic(
+    network: Annotated[str, typer.Argument(help="Array or torus, such as torus:8x8.", metavar="NETWORK")],
+    pattern: Annotated[
+        str,
+        typer.Option(
+            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose.", metavar="NAME"
+        ),
+    ] = "uniform",
+    destinations: Annotated[
+        Path | None,
+        typer.Option(help="File (text, .npy) with the destination of each node, -1 for none.", metavar="FILE"),
+    ] = None,
+    load: Annotated[
+        str, typer.Option(help="Flits per node and cycle: 0.1,0.2 or first:last:step.", metavar="LOADS")
+    ] = "0.05:0.5:0.05",
+    saturation: Annotated[
+        bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
+    ] = False,
+    message_flits: Annotated[int, typer.Option(help="Flits of a message.")] = 8,
+    hot_share: Annotated[float, typer.Option(help="Share of hotspot traffic that goes to hot nodes.")] = 0.1,
+    virtual_channels: VirtualChannels = 2,
+    buffer_depth: BufferDepth = 4,
+    router_delay: RouterDelay = 1,
+    credit_delay: CreditDelay = 1,
+    injection: Injection = Interface.channels,
+    ejection: Ejection = Interface.channels,
+    injection_lanes: Lanes = 1,
+    dateline: DatelineOption = Dateline.balanced,
+    warmup: Annotated[int, typer.Option(help="Cycles before the measurement.")] = 5000,
+    measured: Annotated[int, typer.Option(help="Cycles of the measurement.")] = 20000,
+    seed: Annotated[int, typer.Option(help="Seed of random choices, 0 or more.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw latency against load: .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write a line for each load.", metavar="FILE")] = None,
+    json: Json = False,
+) -> None:
+    """Latency and throughput of random traffic, flit by flit."""
+    from gossamer.active_sets import read_numbers
+    from gossamer.cli.console import print_json, progress
+    from gossamer.networks.spec import network as parse_network
+    from gossamer.wormhole.simulator import Routers, latency_load, loads, saturation_throughput, write_csv
+
+    if plot is not None:
+        from gossamer.plots.drawing import picture_format
+
+        picture_format(plot)  # refuse a wrong suffix before the work
+    net = parse_network(network)
+    wanted = loads(load)
+    options: dict[str, Any] = {
+        "message_flits": message_flits,
+        "hot_share": hot_share,
+        "warmup": warmup,
+        "measured": measured,
+        "seed": seed,
+        "settings": Routers(
+            virtual_channels=virtual_channels,
+            buffer_depth=buffer_depth,
+            router_delay=router_delay,
+            credit_delay=credit_delay,
+            injection=injection.value,
+            ejection=ejection.value,
+            injection_lanes=injection_lanes,
+            dateline=dateline.value,
+        ),
+    }
+    where: Any = pattern if destinations is None else read_numbers(destinations)
+    found = None
+    with progress() as stage:
+        if saturation:
+            found = saturation_throughput(net, where, progress=stage, **options)
+            runs: Sequence[TrafficRun] = found.runs
+        else:
+            runs = latency_load(net, where, wanted, progress=stage, **options)
+        if csv is not None:
+            write_csv(runs, csv)
+        if plot is not None:
+            from gossamer.plots.latency import draw_latency
+
+            stage(f"drawing {plot}")
+            draw_latency({net.spec: runs}, plot, f"{runs[0].pattern} traffic on {net.spec}")
+    if json:
+        fields: dict[str, Any] = {"runs": [run.to_dict() for run in runs]}
+        if found is not None:
+            fields["saturation"] = {"load": found.load, "throughput": found.throughput, "ideal": found.ideal}
+        print_json(fields)
+        return
+    _print_runs(runs)
+    if found is not None:
+        print(f"\ngets through up to load {found.load:.3f}, {100 * found.share:.0f}% of the ideal {found.ideal:.3f}")
+    for path in (csv, plot):
+        if path is not None:
+            print(f"wrote {path}")
+
+
+@commands.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="Wormhole schedule file that --save wrote.", metavar="FILE")],
+    starts: Annotated[
+        Starts, typer.Option(help="A barrier between steps, or each message as soon as its source has it.")
+    ] = Starts.barrier,
+    flit_bytes: Annotated[int, typer.Option(help="Bytes of a flit.")] = 4,
+    startup_cycles: Annotated[
+        int | None, typer.Option(help="Cycles of a start-up. Default: the schedule's start-up time.", metavar="CYCLES")
+    ] = None,
+    virtual_channels: VirtualChannels = 2,
+    buffer_depth: BufferDepth = 4,
+    router_delay: RouterDelay = 1,
+    credit_delay: CreditDelay = 1,
+    injection: Injection = Interface.channels,
+    ejection: Ejection = Interface.channels,
+    injection_lanes: Lanes = 1,
+    dateline: DatelineOption = Dateline.balanced,
+    json: Json = False,
+) -> None:
+    """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
+    from gossamer.cli.console import print_json, progress
+    from gossamer.wormhole.files import load
+    from gossamer.wormhole.simulator import Routers, simulate_schedule
+
+    settings = Routers(
+        virtual_channels=virtual_channels,
+        buffer_depth=buffer_depth,
+        flit_bytes=flit_bytes,
+        router_delay=router_delay,
+        credit_delay=credit_delay,
+        injection=injection.value,
+        ejection=ejection.value,
+        injection_lanes=injection_lanes,
+        dateline=dateline.value,
+    )
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = load(file)
+        found = simulate_schedule(
+            schedule, starts=starts.value, settings=settings, startup_cycles=startup_cycles, progress=stage
+        )
+    if json:
+        print_json(found.to_dict())
+    else:
+        _print_run(found)
+    raise typer.Exit(0 if found.deadlock is None else 1)
+
+
+def _print_runs(runs: Sequence[TrafficRun]) -> None:
+    """Print a line for each load."""
+    from gossamer.experiments.table import Table
+
+    columns = ("load", "throughput", "latency", "+-", "median", "p99", "busiest channel", "")
+    rows = []
+    for r in runs:
+        if r.deadlock is not None:
+            rows.append((f"{r.load:.4g}", f"{r.throughput:.4f}", "-", "-", "-", "-", "-", "deadlock"))
+            continue
+        rows.append(
+            (
+                f"{r.load:.4g}", f"{r.throughput:.4f}", f"{r.latency:.2f}", f"{r.half_width:.2f}",
+                str(r.percentile(0.5)), str(r.percentile(0.99)), f"{r.peak_utilization:.3f}",
+                "saturated" if r.saturated else "",
+            )
+        )  # fmt: skip
+    first = runs[0]
+    title = f"{first.pattern} traffic on {first.network.spec}, messages of {first.message_flits} flits; times in cycles"
+    print(Table(title, columns, tuple(rows)).text())
+    stuck = next((r.deadlock for r in runs if r.deadlock is not None), None)
+    if stuck is not None:
+        print(f"\n{stuck}")
+
+
+def _print_run(found: ScheduleRun) -> None:
+    """Print what happened to a schedule."""
+    from gossamer.cli.console import print_entries
+
+    schedule = found.schedule
+    how = "with a barrier after each step" if found.starts == "barrier" else "each message as soon as it can"
+    print(f"{schedule.algorithm or 'a schedule'} on {schedule.network.spec}, {how}")
+    done = [f"{found.cycles:,}, {found.predicted_cycles:,} predicted with barriers and no contention"]
+    if found.deadlock is not None:
+        done = [str(found.deadlock)]
+    print_entries(
+        [
+            ("cycles", done),
+            ("cycle", [f"{found.cycle_time} time units; a start-up is {found.startup_cycles:,} cycles"]),
+            ("messages", [f"{schedule.message_count:,}, the slowest {int(found.latency.max(initial=0)):,} cycles"]),
+            ("contention", [f"{found.blocked:,} cycles waited for others, {found.stalled:,} for free slots"]),
+            ("flit-hops", [f"{found.flit_hops:,}"]),
+        ]
+    )

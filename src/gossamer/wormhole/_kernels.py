@@ -1,0 +1,171 @@
+"""Compiled kernels that check wormhole schedules; plain arrays in and out.
+
+What nodes hold is a table of bits, one row of 64-bit words a node and one bit a piece. A payload is a list of words
+with the bits that it has in each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["COUNTED", "payload_words", "replay", "unmet"]
+
+# rows of the counters; `replay` finds the first three, `unmet` the last
+CHANNEL, CAUSALITY, DISPLACEMENT, DELIVERY = range(4)
+COUNTED = 4
+
+
+@njit(cache=True, nogil=True)
+def payload_words(first, packet, word_first, word, mask):
+    """Write each payload as words and masks; `word` and `mask` have room for one entry a piece. Return their number.
+
+    Set k gets the entries ``word_first[k]`` to ``word_first[k+1]``; its pieces must be in ascending order.
+    """
+    entries = 0
+    for k in range(first.size - 1):
+        word_first[k] = entries
+        for e in range(first[k], first[k + 1]):
+            w = packet[e] >> 6
+            if entries == word_first[k] or word[entries - 1] != w:
+                word[entries] = w
+                mask[entries] = np.uint64(0)
+                entries += 1
+            mask[entries - 1] |= np.uint64(1) << np.uint64(packet[e] & 63)
+    word_first[first.size - 1] = entries
+    return entries
+
+
+@njit(cache=True, nogil=True)
+def _walk(node, move, sides, wraps, strides):
+    """Return where a message from `node` ends, or -1 if its displacement is not allowed."""
+    moved = False
+    target = node
+    for i in range(sides.size):
+        x = np.int64(move[i])
+        if x == 0:
+            continue
+        moved = True
+        at = node // strides[i] % sides[i]
+        if abs(x) >= sides[i] or (not wraps[i] and not 0 <= at + x < sides[i]):
+            return -1
+        target += ((at + x) % sides[i] - at) * strides[i]
+    return target if moved else -1
+
+
+@njit(cache=True, nogil=True)
+def replay(
+    step, source, displacement, payload, sides, wraps, strides, word_first, word, mask, held, last_step, last_message,
+    limit, found_kind, found_message, found_other, found_channel, counts,
+):  # fmt: skip
+    """Replay all messages; write up to `limit` violations and count all of them. Return the number written.
+
+    `held` uint64[N, W] must be at its initial state and ends at the final one; `last_step` int32[channels] must be -1.
+    A message whose displacement is not allowed does nothing; one that its source cannot send occupies its channels and
+    brings nothing. A message that finds channels taken is reported once, with the first of them.
+    """
+    d = sides.size
+    messages = step.size
+    widest = 0
+    i = 0
+    while i < messages:
+        j = i
+        while j < messages and step[j] == step[i]:
+            j += 1
+        widest = max(widest, j - i)
+        i = j
+    target = np.empty(widest, np.int64)
+    written = 0
+    a = 0
+    while a < messages:
+        t = step[a]
+        b = a
+        while b < messages and step[b] == t:  # channels, and whether the source holds what it sends
+            u = np.int64(source[b])
+            v = _walk(u, displacement[b], sides, wraps, strides)
+            target[b - a] = v
+            if v < 0:
+                counts[DISPLACEMENT] += 1
+                if written < limit:
+                    found_kind[written] = DISPLACEMENT
+                    found_message[written] = b
+                    written += 1
+                b += 1
+                continue
+            taken = np.int64(-1)
+            node = u
+            for k in range(d):
+                x = displacement[b, k]
+                at = node // strides[k] % sides[k]
+                down = 1 if x < 0 else 0
+                for _ in range(abs(x)):
+                    c = (node * d + k) * 2 + down
+                    if last_step[c] == t:
+                        if taken < 0:
+                            taken = c
+                    else:
+                        last_step[c] = t
+                        last_message[c] = b
+                    if down:
+                        node += strides[k] * (sides[k] - 1 if at == 0 else -1)
+                        at = sides[k] - 1 if at == 0 else at - 1
+                    else:
+                        node += strides[k] * (1 - sides[k] if at == sides[k] - 1 else 1)
+                        at = 0 if at == sides[k] - 1 else at + 1
+            if taken >= 0:
+                counts[CHANNEL] += 1
+                if written < limit:
+                    found_kind[written] = CHANNEL
+                    found_message[written] = b
+                    found_other[written] = last_message[taken]
+                    found_channel[written] = taken
+                    written += 1
+            p = payload[b]
+            if p >= 0:
+                for e in range(word_first[p], word_first[p + 1]):
+                    lacking = mask[e] & ~held[u, word[e]]
+                    if lacking:
+                        counts[CAUSALITY] += 1
+                        if written < limit:
+                            bit = 0
+                            while not (lacking >> np.uint64(bit)) & np.uint64(1):
+                                bit += 1
+                            found_kind[written] = CAUSALITY
+                            found_message[written] = b
+                            found_other[written] = np.int64(word[e]) * 64 + bit
+                            written += 1
+                        target[b - a] = -1
+                        break
+            b += 1
+        for m in range(a, b):  # what arrives can be sent on in the next step
+            v = target[m - a]
+            p = payload[m]
+            if v >= 0 and p >= 0:
+                for e in range(word_first[p], word_first[p + 1]):
+                    held[v, word[e]] |= mask[e]
+        a = b
+    return written
+
+
+@njit(cache=True, nogil=True)
+def unmet(held, row_of, target_start, targets, to_all, nodes, limit, found_piece, found_node):
+    """Find the pieces that a target of their message does not hold at the end.
+
+    Write up to `limit` of them, by piece and node. Return the number written and the number of all.
+    """
+    written = 0
+    total = 0
+    for p in range(row_of.size):
+        w = p >> 6
+        bit = np.uint64(p & 63)
+        row = row_of[p]
+        count = nodes if to_all else target_start[row + 1] - target_start[row]
+        for k in range(count):
+            v = k if to_all else targets[target_start[row] + k]
+            if not (held[v, w] >> bit) & np.uint64(1):
+                total += 1
+                if written < limit:
+                    found_piece[written] = p
+                    found_node[written] = v
+                    written += 1
+    return written, total

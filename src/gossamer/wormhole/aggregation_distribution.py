@@ -1,0 +1,220 @@
+"""Multinode broadcast by aggregation-then-distribution: the source's schedule and two better ones.
+
+Data aggregation moves the messages of the sources to the nodes of the data-distribution networks (DDNs), h diagonals
+to one; tuning gives every DDN the same share. Then, in all DDNs at once, the messages are collected on the main
+diagonal, exchanged there and broadcast to all nodes of the DDN. At last every node collects what the DDNs have from
+nodes near it.
+
+===========  =======================================================================================================
+`ATD_5`      the source's schedule: ranks by prefix sums with groups of 5, tuning by base-5 digits, 4 partners on the
+             diagonal, lines and then rings of dilation 2
+`ATD_OPT`    groups of 3 along the diagonal, the cheapest tuning, 2 partners on the diagonal, two halves with shifts
+`ATD_PIECE`  as `ATD_OPT`, but every message is cut into a piece for each DDN, so that ranks are not needed
+===========  =======================================================================================================
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from gossamer.errors import NotApplicableError
+from gossamer.networks.network import Network
+from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.wormhole.aggregation import aggregate, diagonal_broadcast
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.alignment import tell_all
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.closed_forms import (
+    ATD_5,
+    ATD_OPT,
+    ATD_PIECE,
+    MAX_HOLDINGS,
+    Variant,
+    best_h,
+    closed_form,
+    closed_form_time,
+    holdings,
+    with_tuning,
+)
+from gossamer.wormhole.collection import collect
+from gossamer.wormhole.contraction import group_tree
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.prefix_sums import prefix_sums, ranks
+from gossamer.wormhole.recording import Recording
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.tuning import destinations, tune
+
+__all__ = [
+    "ATD",
+    "ATD_5",
+    "ATD_OPT",
+    "ATD_PIECE",
+    "Variant",
+    "aggregation_distribution",
+    "best_h",
+    "closed_form",
+    "closed_form_time",
+    "with_tuning",
+]
+
+
+def aggregation_distribution(
+    network: Network,
+    task: Task,
+    model: WormholeModel,
+    *,
+    seed: int = 0,
+    h: int | str = "auto",
+    variant: Variant = ATD_OPT,
+) -> WormholeSchedule:
+    """Build a multinode broadcast by aggregation-then-distribution.
+
+    Parameters
+    ----------
+    network : Network
+        A torus of any dimension.
+    task : MultinodeBroadcast, PartialMultinodeBroadcast or Broadcast
+        Messages for all nodes, at most one of each node.
+    model : WormholeModel
+        Costs and message length.
+    seed : int
+        Ignored.
+    h : int or "auto"
+        Dilation of the DDNs, a divisor of every side; "auto" takes `best_h`.
+    variant : Variant
+        The choices of the schedule.
+
+    Returns
+    -------
+    WormholeSchedule
+        Of the phases aggregation, prefix sums (unless `variant` has pieces), tuning, alignment, all-gather, broadcast,
+        rows and columns, less those that have no steps.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is not a torus, or h does not divide every side.
+
+    Notes
+    -----
+    On an n x n torus with N = n/h, and with lg for the logarithm rounded up, `ATD_5` takes
+    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 as `alignment.gather_steps`; `ATD_OPT`
+    ``lg5(h) + 2 lg5(N) + 2 lg3(n) + T(h) + 2 lg5(N) + lg3(N) + lg3(h) + h//2`` with T(h) steps of tuning; `ATD_PIECE`
+    the same less the ``2 lg5(N) + 2 lg3(n)`` steps of the prefix sums. None of this depends on the sources.
+
+    In d dimensions groups are of 2d + 1 along the d dimensions, and there are h^(d-1) DDNs. On unequal sides the
+    diagonals of a DDN are as many as the greatest common divisor of its sides.
+
+    Time and memory O(wormhole messages and pieces that the different payloads hold).
+
+    References
+    ----------
+    Seed 002; digest, sections 4, 6 and 12.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, task = gossamer.network("torus:10x10"), MultinodeBroadcast()
+    >>> schedule = aggregation_distribution(net, task, WormholeModel(), h=5, variant=ATD_5)
+    >>> [f"{p.name} {p.steps}" for p in schedule.phases]
+    ['aggregation 1', 'prefix sums 10', 'tuning 2', 'alignment 1', 'all-gather 1', 'broadcast 1', 'rows 2', 'columns 4']
+    """
+    messages = task.messages(network)
+    reason = _reason(network, task, variant, h)
+    if reason is not None:
+        raise NotApplicableError(f"aggregation-then-distribution {reason}")
+    sides = Channels(network).sides
+    if h == "auto":
+        h = best_h(sides, messages.count, model, variant)
+    partition = Partition(sides, h)  # type: ignore[arg-type]
+    variant = with_tuning(partition, messages.count, model, variant)
+    words = partition.ddn_count if variant.pieces else 1
+    copies = partition.dimensions if variant.halves else 1
+    recording = Recording(network, task, model, partition, words, copies)
+    if messages.count and network.node_count > 1:
+        _record(recording, variant)
+    return recording.schedule().replace(algorithm=variant.name)
+
+
+def _record(recording: Recording, variant: Variant) -> None:
+    partition = recording.partition
+    fan = 2 * partition.dimensions + 1
+    inside = group_tree(partition.diagonals, fan)
+    aggregate(recording, group_tree(partition.h, fan), 1, "aggregation")
+    if not variant.pieces:
+        recording.word = destinations(partition, ranks(recording, prefix_sums(recording, variant.prefix_fan)))
+    tune(recording, variant.tuning)
+    aggregate(recording, inside, partition.h, "alignment")
+    tell_all(recording, variant.gather_fan)
+    diagonal_broadcast(recording, inside)
+    collect(recording, rows=variant.rows, columns=variant.columns)
+
+
+def _reason(network: Network, task: Task, variant: Variant, h: int | str) -> str | None:
+    channels = Channels(network)
+    if not channels.torus:
+        return "needs a torus"
+    allowed = common_divisors(channels.sides)
+    if h != "auto" and (isinstance(h, bool | str) or not hasattr(h, "__index__") or h not in allowed):
+        values = ", ".join(map(str, allowed))
+        return f"needs an h that divides every side of {network.spec}, 'auto' or one of {values}; got {h!r}"
+    held = holdings(channels.sides, task.messages(network).count, 1 if h == "auto" else int(h), variant)
+    if held > MAX_HOLDINGS:
+        return f"would tell {network.node_count:,} nodes of {held // network.node_count:,} pieces; too many to check"
+    return None
+
+
+def _algorithm(variant: Variant, source: str, summary: str) -> WormholeAlgorithm:
+    def build(
+        network: Network, task: Task, model: WormholeModel, *, seed: int = 0, h: int | str = "auto"
+    ) -> WormholeSchedule:
+        return aggregation_distribution(network, task, model, seed=seed, h=h, variant=variant)
+
+    def settled(network: Network, task: Task, model: WormholeModel, **options: Any) -> dict[str, Any]:
+        h = options.get("h", "auto")
+        sides, sources = Channels(network).sides, task.messages(network).count
+        return {"h": best_h(sides, sources, model, variant) if h == "auto" else h}
+
+    def reason(network: Network, task: Task, model: WormholeModel, *, h: int | str = "auto") -> str | None:
+        return _reason(network, task, variant, h)
+
+    def claim(network: Network, task: Task, model: WormholeModel, **options: Any) -> Fraction:
+        sides, sources = Channels(network).sides, task.messages(network).count
+        chosen = settled(network, task, model, **options)["h"]
+        return closed_form_time(closed_form(sides, sources, chosen, model, variant), model)
+
+    return WormholeAlgorithm(
+        name=variant.name,
+        task=(MultinodeBroadcast, PartialMultinodeBroadcast, Broadcast),
+        builder=build,
+        reason=reason,
+        claim=claim,
+        source=source,
+        summary=summary,
+        networks="tori",
+        claim_is_bound=True,
+        options=("h",),
+        settled=settled,
+    )
+
+
+ATD: tuple[WormholeAlgorithm, ...] = (
+    _algorithm(
+        ATD_5,
+        "Chen, Chen, Theorem 1, corrected",
+        "aggregation, ranks, tuning, exchange on the diagonals of the DDNs, broadcast, and collection by rings",
+    ),
+    _algorithm(
+        ATD_OPT,
+        "after Chen, Chen; digest, section 6",
+        "as atd-5, with groups of 3 on diagonals and a collection in rotated parts by shifts",
+    ),
+    _algorithm(
+        ATD_PIECE,
+        "after Chen, Chen; digest, section 6",
+        "as atd-opt, with every message cut into a piece for each DDN",
+    ),
+)
+"""The three variants, for the registry."""

@@ -1,0 +1,237 @@
+"""Lower bounds on the time of wormhole schedules.
+
+Two counts bound every schedule, and they add up, because each step costs a start-up and the length of its longest
+message. *Start-ups*: in a step a node sends over each of its outgoing channels at most once, so that one message
+spreads from r nodes to at most r plus their channels. *Transmission*: what a node has to receive comes over its
+incoming channels, at most one message a step on each; and what it has to send leaves over its outgoing ones.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.bounds import Bound
+from gossamer.bounds.problem import quantity
+from gossamer.errors import TaskError
+from gossamer.networks.network import Network
+from gossamer.tasks import COMBINE, Task
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+
+__all__ = ["bounds", "spreading_steps"]
+
+Counts = npt.NDArray[np.int64]
+
+_SOURCE = "Chen and Chen; derived, seed 002's digest, section 1"
+
+
+class _Limit(NamedTuple):
+    """A count, and the fact that proves it."""
+
+    value: int
+    witness: str
+
+
+def spreading_steps(start: int, degrees: Counts, nodes: int) -> int:
+    """Return the fewest steps in which one message can spread from a node to `nodes` nodes.
+
+    Parameters
+    ----------
+    start : int
+        Channels of the first node.
+    degrees : int64[N]
+        Channels of all nodes.
+    nodes : int
+        Nodes that must have the message in the end, with the first.
+
+    Notes
+    -----
+    In each step every holder sends over all its channels; the holders are taken to be those with the most channels.
+    Where every node has 2d channels this is ``ceil(log_(2d+1) nodes)``. O(N log N).
+
+    Examples
+    --------
+    >>> spreading_steps(4, np.full(25, 4), 25), spreading_steps(4, np.full(26, 4), 26)
+    (2, 3)
+    """
+    total = np.concatenate([[0], np.cumsum(np.sort(degrees)[::-1])])
+    steps, holders = 0, 1
+    while holders < nodes:
+        most = start + int(total[min(holders - 1, degrees.size)])
+        if not most:
+            raise TaskError(f"a message cannot spread to {nodes} nodes over channels that are not there")
+        holders += most
+        steps += 1
+    return steps
+
+
+def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, ...]:
+    """Return lower bounds on the time of wormhole schedules of a task, the largest first.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus.
+    task : Task
+        Broadcasts or personalized messages.
+    model : WormholeModel
+        Costs and message length.
+
+    Returns
+    -------
+    tuple of Bound
+        Values in the model's unit of time. The combined bound comes first among equals; a task for which nothing has
+        to move has the single bound of 0.
+
+    Raises
+    ------
+    NetworkError, TaskError
+        If the network is no array or torus, or the task has reductions or does not fit it.
+
+    Notes
+    -----
+    With s broadcast messages of m bytes on a torus of N nodes in d dimensions the combined bound is
+    ``ceil(log_(2d+1) N) T_s + ceil(s m / 2d) T_c``, with s - 1 for s where every node is a source. On arrays the
+    corners have d channels instead of 2d. Control messages are left out, so that the bounds hold for schedules that
+    know the sources. With a hop time there is a bound by distance too.
+
+    References
+    ----------
+    Seed 002, section 2 (model); digest, section 1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> for b in bounds(gossamer.network("torus:5x5"), gossamer.task("allgather"), WormholeModel(message_bytes=4)):
+    ...     print(b)
+    224 time units, start-ups and transmission: 2 start-ups of 100 and 24 bytes at 1 a byte
+    200 time units, start-ups: from node (0,0) a message spreads at most 1, 5, 25 nodes wide
+    24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
+    1 time unit, node sends: node (0,0) must send 4 bytes over 4 channels
+    """
+    channels = Channels(network)
+    task.check(network)
+    demand = _Demand(channels, task)
+    if not demand.any:
+        return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", _UNIT),)
+    begin = demand.startups()
+    receive, send = demand.transmission(model.message_bytes)
+    volume = max(receive.value, send.value)
+    found = []
+    if model.startup and model.per_byte:
+        begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
+        text = f"{begins} of {model.startup} and {carries} at {model.per_byte} a byte"
+        value = begin.value * model.startup + volume * model.per_byte
+        found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, _UNIT))
+    for name, limit, cost in (
+        ("start-ups", begin, model.startup),
+        ("node receives", receive, model.per_byte),
+        ("node sends", send, model.per_byte),
+    ):
+        if cost:
+            method = "broadcast" if name == "start-ups" else "ports"
+            found.append(Bound(name, limit.value * cost, limit.witness, method, _SOURCE, _UNIT))
+    if model.hop_time:
+        far = demand.distance()
+        text = f"{quantity(begin.value, 'start-up')} of {model.startup}, and {far.witness} at {model.hop_time} a hop"
+        value = begin.value * model.startup + far.value * model.hop_time
+        found.append(Bound("start-ups and distance", value, text, "distance", _SOURCE, _UNIT))
+    if not found:
+        found.append(Bound("no costs", Fraction(0), "the model's steps cost nothing", "none", "the model", _UNIT))
+    return tuple(sorted(found, key=lambda bound: -bound.value))
+
+
+_UNIT = "time unit"
+
+
+class _Demand:
+    """What each node must send and receive."""
+
+    def __init__(self, channels: Channels, task: Task) -> None:
+        self.channels, self.network = channels, channels.network
+        messages = task.messages(self.network)
+        if bool((messages.discipline == COMBINE).any()):
+            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
+        nodes = self.network.node_count
+        self.degree = channels.in_degree
+        self.origin = messages.origin.astype(np.int64)
+        self.own = np.bincount(self.origin, minlength=nodes)
+        if messages.targets is None or messages.target_start is None:
+            self.pairs = None
+            self.spread = np.full(self.origin.size, nodes)
+            self.receives: Counts = messages.count - self.own
+        else:
+            origin = np.repeat(self.origin, np.diff(messages.target_start))
+            away = messages.targets != origin
+            self.pairs = origin[away], messages.targets[away].astype(np.int64)
+            row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))[away]
+            self.spread = 1 + np.bincount(row, minlength=messages.count)
+            self.receives = np.bincount(self.pairs[1], minlength=nodes).astype(np.int64)
+        leaves = self.spread > 1
+        self.sends = np.bincount(self.origin[leaves], minlength=nodes).astype(np.int64)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything has to move."""
+        return bool(self.sends.any())
+
+    def startups(self) -> _Limit:
+        """Return the start-ups that the message needs which has furthest to spread."""
+        case = np.lexsort((self.degree[self.origin], -self.spread))
+        best = _Limit(0, "")
+        seen: set[tuple[int, int]] = set()
+        for i in case.tolist():  # the most nodes to reach, from the fewest channels
+            node, nodes = int(self.origin[i]), int(self.spread[i])
+            key = int(self.degree[node]), nodes
+            if nodes == 1 or key in seen or any(d <= key[0] and n >= nodes for d, n in seen):
+                continue
+            seen.add(key)
+            steps = spreading_steps(key[0], self.degree, nodes)
+            if steps > best.value:
+                best = _Limit(steps, self._growth(node, steps, nodes))
+        return best
+
+    def _growth(self, node: int, steps: int, nodes: int) -> str:
+        total = np.concatenate([[0], np.cumsum(np.sort(self.degree)[::-1])])
+        widths = [1]
+        for _ in range(steps):
+            holders = widths[-1]
+            widths.append(min(holders + int(self.degree[node]) + int(total[holders - 1]), nodes))
+        name = self.network.node_name(node)
+        return f"from node {name} a message spreads at most {', '.join(f'{w:,}' for w in widths)} nodes wide"
+
+    def transmission(self, size: int) -> tuple[_Limit, _Limit]:
+        """Return the bytes that steps last at least, for what a node receives and for what one sends."""
+        found = []
+        for count, verb in ((self.receives, "receive"), (self.sends, "send")):
+            load = -(-count * size // np.maximum(self.degree, 1))
+            node = int(np.argmax(load))
+            channels = int(self.degree[node])
+            what, over = quantity(int(count[node]) * size, "byte"), quantity(channels, "channel")
+            text = f"node {self.network.node_name(node)} must {verb} {what} over {over}"
+            found.append(_Limit(int(load[node]), text))
+        return found[0], found[1]
+
+    def distance(self) -> _Limit:
+        """Return the hops to the farthest node that a message must reach."""
+        if self.pairs is None:
+            origin = np.unique(self.origin)
+            place = self.channels.coordinates(origin)
+            far = np.zeros_like(place)
+            for i, (side, wraps) in enumerate(zip(self.channels.sides, self.channels.wraps, strict=True)):
+                far[:, i] = side // 2 if wraps else np.maximum(place[:, i], side - 1 - place[:, i])
+            hops = far.sum(axis=1)
+        else:
+            origin, target = self.pairs
+            gap = np.abs(self.channels.coordinates(origin) - self.channels.coordinates(target))
+            sides = np.array(self.channels.sides)
+            hops = np.where(self.channels.wraps, np.minimum(gap, sides - gap), gap).sum(axis=1)
+        best = int(np.argmax(hops))
+        name = self.network.node_name(int(origin[best]))
+        return _Limit(
+            int(hops[best]), f"{quantity(int(hops[best]), 'hop')} from node {name} to the farthest that it must reach"
+        )

@@ -1,0 +1,207 @@
+"""The checker of wormhole schedules, which shares no code with their builders."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+from gossamer.schedules.violations import Verification, Violation
+from gossamer.wormhole.schedule import WormholeSchedule
+
+__all__ = ["KINDS", "verify"]
+
+KINDS = ("channel", "causality", "displacement", "delivery", "wrong payload")
+"""Every kind of violation. The first four are in the order of the compiled kernels."""
+
+
+def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
+    """Check every rule and goal of a wormhole schedule and list what is broken.
+
+    Parameters
+    ----------
+    schedule : WormholeSchedule
+        The schedule.
+    limit : int
+        Violations to name, 0 or more; the rest are counted.
+
+    Returns
+    -------
+    Verification
+        ``ok`` when the schedule is valid. A violation's `slot` is a step and its `link` a channel number; `hops` are
+        the channels that all messages occupy, each counted once a message.
+
+    Raises
+    ------
+    ScheduleError
+        If `limit` is negative.
+
+    Notes
+    -----
+    Rules, by kind. *displacement*: a message moves, by less than the side in each dimension, and stays on an array.
+    *channel*: the messages of a step use no channel twice; reported once for each message that finds a channel taken,
+    with the message that has it. *causality*: the source of a message holds every piece that it sends since an
+    earlier step. *delivery*: at the end a target of a message lacks one of its pieces. *wrong payload*: the pieces are
+    not exactly the task's messages, each piece once and their sizes adding up to the model's message length, or a
+    message carries nothing; then messages are not replayed.
+
+    Dimension order needs no check, because a displacement has no other order. Ports need none either: a node sends
+    and receives at most one message on each of its channels, and messages that pass through do not use its ports.
+    What control messages say is not checked.
+
+    Time O(hops + 64-piece words that messages carry + pieces * nodes), memory pieces * nodes / 8 bytes.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+    >>> net, table = gossamer.network("torus:4"), PayloadTable()
+    >>> sets = [table.row([0])] * 3
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0, 1], [0, 0, 1], [[1], [2], [2]],
+    ...                      sets, payloads=table.payloads())
+    >>> print(verify(s))
+    invalid: 1 violation (1 channel)
+      channel: step 0: message 1 (0)->(2) by +2 and message 0 (0)->(1) by +1 both use channel (0)->(1)
+    """
+    if limit < 0:
+        raise ScheduleError(f"limit must be 0 or more, got {limit}")
+    began = time.perf_counter()
+    found: list[Violation] = []
+    counts = dict.fromkeys(KINDS, 0)
+    row_of = _check_pieces(schedule, limit, found, counts)
+    _check_payloads(schedule, limit, found, counts)
+    if counts["wrong payload"] == 0:
+        _replay(schedule, row_of, limit, found, counts)
+    counts = {k: n for k, n in counts.items() if n}
+    return Verification(tuple(found[:limit]), counts, int(schedule.hops.sum()), time.perf_counter() - began)
+
+
+def _replay(
+    schedule: WormholeSchedule,
+    row_of: npt.NDArray[np.int64],
+    limit: int,
+    found: list[Violation],
+    counts: dict[str, int],
+) -> None:
+    from gossamer.wormhole import _kernels
+
+    network, channels, sets = schedule.network, schedule.channels, schedule.payloads
+    pieces = schedule.packets.count
+    held = np.zeros((network.node_count, (pieces + 63) // 64), np.uint64)
+    number = np.arange(pieces)
+    np.bitwise_or.at(held, (schedule.packets.origin, number >> 6), np.uint64(1) << (number & 63).astype(np.uint64))
+    word_first = np.zeros(sets.count + 1, np.int64)
+    word, mask = np.zeros(sets.packet.size, np.int32), np.zeros(sets.packet.size, np.uint64)
+    entries = _kernels.payload_words(sets.first, sets.packet, word_first, word, mask)
+    kinds, at, other, where = (np.zeros(limit, np.int64) for _ in range(4))
+    totals = np.zeros(_kernels.COUNTED, np.int64)
+    written = _kernels.replay(
+        schedule.step, schedule.source, schedule.displacement, schedule.payload,
+        np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64),
+        word_first, word[:entries], mask[:entries], held,
+        np.full(channels.count, -1, np.int32), np.zeros(channels.count, np.int32),
+        limit, kinds, at, other, where, totals,
+    )  # fmt: skip
+    rows = zip(kinds[:written].tolist(), at.tolist(), other.tolist(), where.tolist(), strict=False)
+    found += [_named(schedule, KINDS[k], m, o, c) for k, m, o, c in rows]
+    messages = schedule.messages
+    to_all = messages.targets is None
+    start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
+    targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
+    piece, node = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
+    written, total = _kernels.unmet(held, row_of, start, targets, to_all, network.terminal_count, limit, piece, node)
+    totals[_kernels.DELIVERY] = total
+    found += [_missing(schedule, p, v) for p, v in zip(piece[:written].tolist(), node.tolist(), strict=False)]
+    for k, n in enumerate(totals):
+        counts[KINDS[k]] += int(n)
+
+
+def _path(schedule: WormholeSchedule, message: int) -> str:
+    name, move = schedule.network.node_name, schedule.displacement[message]
+    ends = f"{name(int(schedule.source[message]))}->{name(int(schedule.target[message]))}"
+    return f"message {message} {ends} by {_signed(move)}"
+
+
+def _signed(move: npt.NDArray[np.int32]) -> str:
+    return ",".join(f"{int(x):+d}" if x else "0" for x in move)
+
+
+def _named(schedule: WormholeSchedule, kind: str, message: int, other: int, channel: int) -> Violation:
+    """Name a violation that the replay found at one message."""
+    step, source = int(schedule.step[message]), int(schedule.source[message])
+    nodes = (source, int(schedule.target[message]))
+    packets = tuple(schedule.pieces_of(message)[:20].tolist())
+    text = f"step {step}: {_path(schedule, message)}"
+    if kind == "channel":
+        text += f" and {_path(schedule, other)} both use channel {schedule.channels.name(channel)}"
+        return Violation(kind, text, step, nodes, channel, packets)
+    if kind == "causality":
+        text += f" carries {_piece(schedule, other)}, which node {schedule.network.node_name(source)} does not hold yet"
+        return Violation(kind, text, step, nodes, packets=(other,))
+    move, sides = schedule.displacement[message], schedule.channels.sides
+    sender = schedule.network.node_name(source)
+    text = f"step {step}: message {message} of node {sender} is displaced by {_signed(move)}, "
+    far = [i for i, side in enumerate(sides) if abs(int(move[i])) >= side]
+    if not move.any():
+        text += "so it goes nowhere"
+    elif far:
+        text += f"but a side has {sides[far[0]]} nodes, so that at most {sides[far[0]] - 1} hops are allowed in it"
+    else:
+        text += f"which leaves {schedule.network.spec}"
+    return Violation(kind, text, step, (source,), packets=packets)
+
+
+def _piece(schedule: WormholeSchedule, piece: int) -> str:
+    table = schedule.packets
+    return f"piece {int(table.piece[piece])} of message {int(table.message[piece])}"
+
+
+def _missing(schedule: WormholeSchedule, piece: int, node: int) -> Violation:
+    text = f"node {schedule.network.node_name(node)} never gets {_piece(schedule, piece)}"
+    return Violation("delivery", text, nodes=(node,), packets=(piece,))
+
+
+def _check_payloads(schedule: WormholeSchedule, limit: int, found: list[Violation], counts: dict[str, int]) -> None:
+    """Report messages that carry an empty set."""
+    empty = np.append(np.diff(schedule.payloads.first) == 0, False)  # the last place is that of control messages
+    rows = np.flatnonzero(empty[schedule.payload])
+    counts["wrong payload"] += int(rows.size)
+    for m in rows[: max(limit - len(found), 0)].tolist():
+        step = int(schedule.step[m])
+        found.append(Violation("wrong payload", f"step {step}: {_path(schedule, m)} carries nothing", step))
+
+
+def _check_pieces(
+    schedule: WormholeSchedule, limit: int, found: list[Violation], counts: dict[str, int]
+) -> npt.NDArray[np.int64]:
+    """Compare the pieces with the task's messages; return the row of each piece's message, int64[P]."""
+    table, messages = schedule.packets, schedule.messages
+    count = max(messages.count, 1)
+    ids = messages.ids if messages.count else np.full(1, -1, np.int64)
+    row = np.minimum(np.searchsorted(ids, table.message), count - 1)
+    known = (ids[row] == table.message) & bool(messages.count)
+
+    def report(rows: npt.NDArray[np.intp], fact: str) -> None:
+        counts["wrong payload"] += int(rows.size)
+        for p in rows[: max(limit - len(found), 0)].tolist():
+            text = fact.format(p=p, m=int(table.message[p]), k=int(table.piece[p]), o=int(table.origin[p]))
+            found.append(Violation("wrong payload", text, packets=(p,)))
+
+    report(np.flatnonzero(~known), "row {p} is a piece of message {m}, which the task does not have")
+    if messages.count:
+        strayed = known & (table.origin != messages.origin[row])
+        report(np.flatnonzero(strayed), "row {p}, a piece of message {m}, cannot start at node {o}")
+    good = np.flatnonzero(known)
+    order = good[np.lexsort((table.piece[good], row[good]))]
+    rank = np.arange(order.size) - np.searchsorted(row[order], row[order], side="left")
+    uneven = order[table.piece[order] != rank]
+    report(uneven, "row {p} is piece {k} of message {m}; the pieces of a message are numbered 0, 1, 2, ... once each")
+    size = np.bincount(row[good], table.size[good], minlength=count)[: messages.count].astype(np.int64)
+    target = schedule.model.message_bytes
+    counts["wrong payload"] += int((size != target).sum())
+    for i in np.flatnonzero(size != target)[: max(limit - len(found), 0)].tolist():
+        text = f"the pieces of message {int(ids[i])} have {int(size[i])} bytes together; the message has {target}"
+        found.append(Violation("wrong payload", text))
+    return row.astype(np.int64)

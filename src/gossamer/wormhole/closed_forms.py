@@ -1,0 +1,189 @@
+"""The closed forms of aggregation-then-distribution: steps, bytes, time, and the best dilation.
+
+They know the sides, the number of messages, the partition and the variant, but not which nodes are sources.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from gossamer.wormhole.aggregation import contraction_cost
+from gossamer.wormhole.alignment import gathering_cost
+from gossamer.wormhole.collection import collection_cost
+from gossamer.wormhole.contraction import group_tree
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.prefix_sums import prefix_cost
+from gossamer.wormhole.recording import PhaseCost
+from gossamer.wormhole.tuning import MOVEMENTS, tuning_cost
+
+__all__ = [
+    "ATD_5",
+    "ATD_OPT",
+    "ATD_PIECE",
+    "MAX_HOLDINGS",
+    "Variant",
+    "best_h",
+    "closed_form",
+    "closed_form_time",
+    "holdings",
+    "with_tuning",
+]
+
+MAX_HOLDINGS = 2**33
+"""The most pieces times nodes of a schedule, each a bit in the checker: 1 GiB."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The choices of a schedule.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the registry.
+    pieces : bool
+        Whether messages are cut into a piece for each DDN, rather than given whole to DDNs by their rank.
+    prefix_fan : {5, 3}
+        Groups along the diagonal in the prefix sums.
+    tuning : str
+        A movement of `tuning.MOVEMENTS`, or ``"cheapest"`` for the one with the least closed form.
+    gather_fan : {4, 2}
+        Partners in a round of the all-gather on the diagonals.
+    rows, columns : str
+        As of `collection.collect`.
+    halves : bool
+        Whether the data collection goes in as many parts as there are dimensions, with rotated dimensions.
+    """
+
+    name: str
+    pieces: bool
+    prefix_fan: Literal[3, 5]
+    tuning: str
+    gather_fan: Literal[2, 4]
+    rows: str = "window"
+    columns: str = "shift"
+    halves: bool = True
+
+
+ATD_5 = Variant("atd-5", False, 5, "mix5", 4, columns="ring", halves=False)
+ATD_OPT = Variant("atd-opt", False, 3, "cheapest", 2)
+ATD_PIECE = Variant("atd-piece", True, 3, "cheapest", 2)
+
+
+def with_tuning(partition: Partition, sources: int, model: WormholeModel, variant: Variant) -> Variant:
+    """Return the variant with the movement chosen that has the least closed form, where it is ``"cheapest"``.
+
+    >>> with_tuning(Partition((25, 25), 25), 625, WormholeModel(startup=0), ATD_OPT).tuning
+    'direct'
+    """
+    if variant.tuning != "cheapest":
+        return variant
+    words = partition.ddn_count if variant.pieces else 1
+    unit = _unit_bytes(partition, model, variant)[0]
+    times = {name: closed_form_time([tuning_cost(partition, name, sources, unit, words)], model) for name in MOVEMENTS}
+    return replace(variant, tuning=min(("mix3", "direct", "mix5"), key=lambda name: times[name]))
+
+
+def _unit_bytes(partition: Partition, model: WormholeModel, variant: Variant) -> tuple[int, int]:
+    """Return the bytes of the largest unit and of its largest packet."""
+    copies = partition.dimensions if variant.halves else 1
+    packets = (partition.ddn_count if variant.pieces else 1) * copies
+    least, longer = divmod(model.message_bytes, packets)
+    return least * copies + min(copies, longer), least + (longer > 0)
+
+
+def closed_form(
+    sides: tuple[int, ...], sources: int, h: int, model: WormholeModel, variant: Variant
+) -> tuple[PhaseCost, ...]:
+    """Return the steps of a schedule, phase by phase, and the most bytes and hops of a message in each.
+
+    Parameters
+    ----------
+    sides : tuple of int
+        Sides of the torus.
+    sources : int
+        Number of messages s.
+    h : int
+        Dilation of the DDNs.
+    model : WormholeModel
+        Lengths; its costs choose the tuning.
+    variant : Variant
+        The choices of the schedule.
+
+    Returns
+    -------
+    tuple of PhaseCost
+        Phases without steps left out. The steps are exact. The bytes are exact in the phases broadcast, rows and
+        columns in two dimensions, but for roundings of pieces; in the others they are upper bounds, attained in the
+        aggregation and the tuning of whole messages when all nodes are sources.
+
+    References
+    ----------
+    Seed 002, Lemmas 1-3 and Theorem 1; digest, 5.2, 6 and 17.
+
+    Examples
+    --------
+    >>> [(p.name, sum(p.bytes)) for p in closed_form((25, 25), 625, 5, WormholeModel(message_bytes=1), ATD_5)][2:5]
+    [('tuning', 2), ('alignment', 5), ('all-gather', 50)]
+    """
+    partition = Partition(sides, h)
+    if not sources or partition.node_count == 1:
+        return ()
+    variant = with_tuning(partition, sources, model, variant)
+    d, words = partition.dimensions, partition.ddn_count
+    unit, packet = _unit_bytes(partition, model, variant)
+    whole, inside = group_tree(h, 2 * d + 1), group_tree(partition.diagonals, 2 * d + 1)
+    if variant.pieces:
+        held, most, everything = h**d, sources, sources * words
+    else:
+        held, most, everything = max(words, h), -(-sources // words), sources
+    phases = [contraction_cost("aggregation", whole, 1, model.message_bytes, 1, sources)]
+    if not variant.pieces:
+        phases.append(prefix_cost(partition, variant.prefix_fan, model.counter_bytes))
+    phases += [
+        tuning_cost(partition, variant.tuning, sources, unit, words if variant.pieces else 1),
+        contraction_cost("alignment", inside, h, unit, held, most),
+        gathering_cost(partition, variant.gather_fan, unit, held * partition.diagonals, most),
+        PhaseCost(
+            "broadcast", (most * unit,) * len(inside.levels), tuple(reach * h for reach in reversed(inside.reaches))
+        ),
+        *collection_cost(partition, packet, most, everything, rows=variant.rows, columns=variant.columns),
+    ]
+    return tuple(phase for phase in phases if phase.bytes)
+
+
+def holdings(sides: tuple[int, ...], sources: int, h: int, variant: Variant) -> int:
+    """Return the pieces that the messages are cut into, times the nodes.
+
+    >>> holdings((10, 10), 20, 5, ATD_PIECE)
+    20000
+    """
+    words = h ** (len(sides) - 1) if variant.pieces else 1
+    return sources * words * (len(sides) if variant.halves else 1) * math.prod(sides)
+
+
+def closed_form_time(phases: Iterable[PhaseCost], model: WormholeModel) -> Fraction:
+    """Return the time of the steps of closed forms.
+
+    >>> closed_form_time([PhaseCost("rows", (10, 20), (1, 1))], WormholeModel(startup=5, per_byte="0.1"))
+    Fraction(13, 1)
+    """
+    steps = bytes_ = hops = 0
+    for phase in phases:
+        steps, bytes_, hops = steps + len(phase.bytes), bytes_ + sum(phase.bytes), hops + sum(phase.hops)
+    return steps * model.startup + bytes_ * model.per_byte + hops * model.hop_time
+
+
+def best_h(sides: tuple[int, ...], sources: int, model: WormholeModel, variant: Variant) -> int:
+    """Return the h with the least closed form, the smallest of equals, among those that keep to `MAX_HOLDINGS`.
+
+    >>> [best_h((25, 25), 25, WormholeModel(startup=t, message_bytes=1000), ATD_OPT) for t in (100, 10000, 100000)]
+    [25, 5, 1]
+    """
+    divisors = [h for h in common_divisors(sides) if holdings(sides, sources, h, variant) <= MAX_HOLDINGS]
+    return min(divisors or [1], key=lambda h: closed_form_time(closed_form(sides, sources, h, model, variant), model))

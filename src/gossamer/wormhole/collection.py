@@ -1,0 +1,209 @@
+"""Data collection: every node gets what each DDN has, from the nodes of the DDNs near it.
+
+Before it, every node of DDN k has all that belongs to DDN k. First each of them sends that along its line, to a window
+of h nodes around it or, as in the source, to its own DCN. Then the h bundles along each line of the next dimension are
+exchanged: by shifts of the whole torus, or by the source's ring inside each DCN. Cut into as many parts as the torus
+has dimensions, and with the dimensions in rotated order for each part, all dimensions are busy in every step (*two
+halves* in two dimensions).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gossamer.wormhole.contraction import line_broadcast
+from gossamer.wormhole.partition import Ints, Partition
+from gossamer.wormhole.recording import NOTHING, PhaseCost, Recording
+
+__all__ = ["COLUMNS", "ROWS", "collect", "collection_cost", "dilation_two_ring"]
+
+ROWS = ("window", "block")
+"""How the first stage goes: to windows around each copy, or inside the DCNs."""
+
+COLUMNS = ("shift", "ring")
+"""How the further stages go: by shifts of the torus, or by rings inside the DCNs."""
+
+
+def dilation_two_ring(h: int) -> tuple[int, ...]:
+    """Return the ring of the h nodes of a line: the even ones upwards, then the odd ones downwards.
+
+    It closes from node 1 to node 0, goes at most 2 hops at a time, and uses every channel of the line once.
+
+    >>> [dilation_two_ring(h) for h in (1, 2, 5, 6)]
+    [(0,), (0, 1), (0, 2, 4, 3, 1), (0, 2, 4, 5, 3, 1)]
+    """
+    return (*range(0, h, 2), *range(h - 1 - h % 2, 0, -2))
+
+
+def collect(recording: Recording, *, rows: str = "window", columns: str = "shift") -> None:
+    """Bring what every DDN has to all nodes.
+
+    Parameters
+    ----------
+    recording : Recording
+        The schedule so far; every node of a DDN knows all units whose `word` is the DDN. The parts of the data are the
+        recording's copies.
+    rows : {"window", "block"}
+        Windows of h nodes around each copy, across the borders of the DCNs, or inside the DCNs.
+    columns : {"shift", "ring"}
+        Shifts of the whole torus by one node, or the source's ring of dilation 2 in each DCN.
+
+    Notes
+    -----
+    The row stage takes ``ceil_log(3, h)`` steps with windows and ``ceil_log(3, 2*h - 1)`` inside the DCNs. Each of the
+    d - 1 further stages takes ``h // 2`` steps by shifts and ``h - 1`` by rings.
+
+    References
+    ----------
+    Seed 002, section 4 (Figs. 18-22); digest, 4.8 and 12.
+    """
+    partition, copies = recording.partition, recording.copies
+    d = partition.dimensions
+    parts = []
+    for r in range(copies):
+        order = [(d - 1 - r - j) % d for j in range(d)]
+        parts.append(_Part(recording, order, r if copies > 1 else None))
+    with recording.phase("rows"):
+        for hops in _row_steps(partition.h, rows):
+            recording.step()
+            for part in parts:
+                part.send_rows(hops)
+    with recording.phase("columns"):
+        for stage in range(1, d):
+            for moves in _column_steps(partition.h, columns):
+                recording.step()
+                for part in parts:
+                    part.send_columns(stage, moves)
+            for part in parts:
+                part.join(stage)
+
+
+class _Part:
+    """A part of the data on its way through the dimensions in `order`.
+
+    `label` int64[V] names what a node has after the stages so far: ``sets[label]``.
+    """
+
+    def __init__(self, recording: Recording, order: list[int], copy: int | None) -> None:
+        self.recording, self.order, self.copy = recording, order, copy
+        self.sets: dict[int, Ints] = dict(enumerate(recording.of_ddn()))
+        self.label = _line_ddn(recording.partition, order[0])
+        self.rows = self._rows()
+
+    def _rows(self) -> Ints:
+        rows = np.full(self.recording.partition.ddn_count, NOTHING, np.int64)
+        for label, units in self.sets.items():
+            rows[label] = self.recording.row(units, self.copy)
+        return rows
+
+    def send_rows(self, hops: list[tuple[int | None, int, int]]) -> None:
+        partition, axis = self.recording.partition, self.order[0]
+        copies_at = np.flatnonzero(partition.ddn >= 0)
+        place = partition.coordinates[copies_at, axis] % partition.h
+        for residue, start, hop in hops:
+            source = copies_at if residue is None else copies_at[place == residue]
+            sender = partition.shifted(source, partition.along(axis, start))
+            self.recording.send(sender, partition.along(axis, hop), self.rows[self.label[sender]])
+
+    def send_columns(self, stage: int, moves: list[tuple[Ints, Ints]]) -> None:
+        partition, axis = self.recording.partition, self.order[stage]
+        place = partition.coordinates[:, axis] % partition.h
+        everyone = np.arange(partition.node_count)
+        for hop, back in moves:
+            origin = partition.shifted(everyone, partition.along(axis, back[place]))
+            self.recording.send(everyone, partition.along(axis, hop[place]), self.rows[self.label[origin]])
+
+    def join(self, stage: int) -> None:
+        """Let `label` and `sets` be what the nodes have after the exchange along a dimension."""
+        partition, axis = self.recording.partition, self.order[stage]
+        around = partition.shifted(
+            np.arange(partition.node_count), partition.along(axis, np.arange(partition.h))[:, None, :]
+        )
+        labels = self.label[around]
+        self.label = labels.min(axis=0)
+        kept, example = np.unique(self.label, return_index=True)
+        self.sets = {
+            int(name): np.sort(np.concatenate([self.sets[int(x)] for x in labels[:, node]]))
+            for name, node in zip(kept, example, strict=True)
+        }
+        self.rows = self._rows()
+
+
+def _line_ddn(partition: Partition, axis: int) -> Ints:
+    """Return for every node the DDN that owns its line along `axis`."""
+    residues = partition.coordinates % partition.h
+    residues[:, axis] = 0
+    residues[:, axis] = -partition.signs[axis] * (residues @ partition.signs) % partition.h
+    number = np.zeros(partition.node_count, np.int64)
+    for t in range(1, partition.dimensions):
+        number = number * partition.h + residues[:, t]
+    return number
+
+
+def _row_steps(h: int, rows: str) -> list[list[tuple[int | None, int, int]]]:
+    """Return the hops of each step: residue of the copies concerned (None: all), sender relative to the copy, hops."""
+    if rows == "window":
+        centre = (h - 1) // 2
+        return [[(None, x - centre, y - x) for x, y in pairs] for pairs in line_broadcast(0, h - 1, centre)]
+    ways = [line_broadcast(0, h - 1, k) for k in range(h)]
+    return [
+        [(k, x - k, y - x) for k, way in enumerate(ways) if step < len(way) for x, y in way[step]]
+        for step in range(max(map(len, ways)))
+    ]
+
+
+def _column_steps(h: int, columns: str) -> list[list[tuple[Ints, Ints]]]:
+    """Return the moves of each step, by the residue of the sender: hops, and where its bundle came from, relative."""
+    if columns == "shift":
+        one = np.ones(h, np.int64)
+        return [[(one, -t * one), *([(-one, t * one)] if t < (h - 1) // 2 else [])] for t in range(h // 2)]
+    ring = np.array(dilation_two_ring(h), np.int64)
+    hop, steps = np.zeros(h, np.int64), []
+    hop[ring] = np.roll(ring, -1) - ring
+    for t in range(h - 1):
+        back = np.zeros(h, np.int64)
+        back[ring] = np.roll(ring, t) - ring
+        steps.append([(hop, back)])
+    return steps
+
+
+def collection_cost(
+    partition: Partition, copy_bytes: int, held: int, most: int, *, rows: str = "window", columns: str = "shift"
+) -> tuple[PhaseCost, PhaseCost]:
+    """Return the closed forms of the two phases of `collect`.
+
+    Parameters
+    ----------
+    partition : Partition
+        The partition.
+    copy_bytes : int
+        Bytes of the largest packet of a unit.
+    held : int
+        The most units of a DDN.
+    most : int
+        All units.
+    rows, columns : str
+        As of `collect`.
+
+    Notes
+    -----
+    Exact in two dimensions, but for roundings, where there is any message; an upper bound in more.
+
+    Examples
+    --------
+    >>> rows, columns = collection_cost(Partition((25, 25), 5), 1, 125, 625, columns="ring")
+    >>> rows.bytes, columns.bytes, columns.hops
+    ((125, 125), (125, 125, 125, 125), (2, 2, 2, 2))
+    """
+    h = partition.h
+    row_steps, column_steps = _row_steps(h, rows), _column_steps(h, columns)
+    along = PhaseCost(
+        "rows",
+        (held * copy_bytes,) * len(row_steps),
+        tuple(max(abs(hop) for _, _, hop in hops) for hops in row_steps),
+    )
+    lengths: list[int] = []
+    for stage in range(1, partition.dimensions):
+        lengths += [min(most, held * h ** (stage - 1)) * copy_bytes] * len(column_steps)
+    hops = tuple(int(max(np.abs(hop).max() for hop, _ in moves)) for moves in column_steps)
+    return along, PhaseCost("columns", tuple(lengths), hops * (partition.dimensions - 1))

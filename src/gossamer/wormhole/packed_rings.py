@@ -1,0 +1,115 @@
+"""All-gather along the dimensions after the messages were spread evenly: the combined form of seeds 000 and 002.
+
+The nodes are ranked by a parallel prefix operation and part c of the message of rank r moves to the node with rotated
+name r (seed 000, algorithm A_c); then everybody forwards along one dimension after the other. Whatever the active
+nodes, a line now brings its fair share into each phase; `ring_all_gather` may find all of them in one line.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
+from gossamer.algorithms.routing.rotation import rotations
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import CONTROL as CONTROL_HOP
+from gossamer.tasks import PartialMultinodeBroadcast, Task
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import CONTROL, Pieces
+from gossamer.wormhole.rings import add_ring_phases, held_by_node
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.steps import Steps
+from gossamer.wormhole.store_and_forward import add_hops
+
+__all__ = ["PACKED", "packed_ring_all_gather"]
+
+
+def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+    """Build the all-gather of packed messages.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus.
+    task : PartialMultinodeBroadcast
+        The s broadcasts; who is active need not be known.
+    model : WormholeModel
+        Costs.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    WormholeSchedule
+        Phases ``prefix`` (control messages), ``packing``, and one phase ``along dimension ...`` for each dimension.
+        Steps on an n x n torus: ``4(n-1)`` and ``2(n-1)``, then ``floor(n/2)`` with at most ``m/2`` and as many with
+        ``m/2 * ceil(s/n)`` bytes.
+
+    References
+    ----------
+    Digest of seed 002, section 8.4; seed 000, section 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("allgatherv", active=[0, 1, 2, 3])
+    >>> model = WormholeModel(startup=1, per_byte=1, message_bytes=2, counter_bytes=1)
+    >>> s = packed_ring_all_gather(gossamer.network("torus:4x4"), task, model)
+    >>> [(p.name, p.steps) for p in s.phases]
+    [('prefix', 12), ('packing', 6), ('along dimension 0, 1', 2), ('along dimension 1, 0', 2)]
+    """
+    channels = Channels(network)
+    steps = Steps(channels.dimensions)
+    if network.node_count == 1:
+        return steps.schedule(network, task, model)
+    d = sum(side > 1 for side in channels.sides)
+    ranked = rotated_dimensions_split(network, task, Model(split=True), parts=d)
+    pieces = Pieces.of(task.messages(network), model.message_bytes, d)
+    payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
+    at = pieces.origin.astype(np.int64)
+    for name in ("prefix", "packing"):
+        phase = next(p for p in ranked.phases if p.name == name)
+        rows = ranked.phase_hops(name)
+        packet, link = ranked.packet[rows], ranked.link[rows]
+        carried = np.where(packet == CONTROL_HOP, CONTROL, payload[np.maximum(packet, 0)])
+        add_hops(steps, network, ranked.slot[rows] - np.int32(phase.first_slot), link, carried)
+        steps.end_phase(name, phase.slots)
+        moved = packet != CONTROL_HOP
+        at[packet[moved]] = network.link_target[link[moved]]  # by slot, so the last hop of a packet stands
+    assert network.grid is not None
+    used = [a for a, side in enumerate(channels.sides) if side > 1][::-1]
+    orders = [[used[column] for column in turn.columns[::-1]] for turn in rotations(network.grid)]
+    add_ring_phases(steps, channels, held_by_node(pieces, at, network.node_count), orders)
+    return steps.schedule(network, task, model, pieces)
+
+
+def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
+    d = sum(side > 1 for side in Channels(network).sides)
+    if model.message_bytes < d:
+        return f"cuts messages in {d} parts, so they need as many bytes"
+    hops = len(task.messages(network).ids) * network.node_count * max(d, 1)
+    return f"would write out {hops:,} messages; at most 100,000,000 are allowed" if hops > 100_000_000 else None
+
+
+def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:
+    return None
+
+
+PACKED = (
+    WormholeAlgorithm(
+        name="packed-ring-all-gather",
+        task=PartialMultinodeBroadcast,
+        builder=packed_ring_all_gather,
+        reason=_reason,
+        claim=_claim,
+        networks="arrays and tori",
+        source="Varvarigos, Bertsekas 1994, section 3.1, with rings; digest of Chen, Chen, section 8.4",
+        summary="ranks and packs the messages, then everybody forwards both ways along the dimensions",
+    ),
+)
+"""The all-gather of packed messages."""

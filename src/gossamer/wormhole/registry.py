@@ -1,0 +1,23 @@
+"""The table of wormhole algorithms: what the planner, the tables and the property tests iterate over."""
+
+from __future__ import annotations
+
+from gossamer.wormhole.aggregation_distribution import ATD
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.packed_rings import PACKED
+from gossamer.wormhole.rings import RINGS
+from gossamer.wormhole.sequential import SEQUENTIAL
+from gossamer.wormhole.spanning_trees.broadcasts import EDST
+from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
+
+__all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm"]
+
+WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (
+    *ATD,
+    *RINGS,
+    *PACKED,
+    *EDST,
+    *PACKET_SWITCHED,
+    *SEQUENTIAL,
+)
+"""Every wormhole algorithm."""

@@ -1,0 +1,249 @@
+"""All-gather along one dimension after the other: everybody forwards what arrived in the last step, both ways.
+
+Along a ring of n nodes a phase takes floor(n/2) steps, along a line n-1. Cut in d parts, one for each rotation of the
+order of the dimensions, the messages use every dimension in every phase. After a phase all nodes of a line know what
+any of them knew; the next phase carries these collections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import Pieces
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.steps import Steps
+
+__all__ = ["RINGS", "add_ring_phases", "held_by_node", "phase_steps", "ring_all_gather", "ring_cost"]
+
+_NOTHING = -2
+_MOST_MESSAGES = 100_000_000
+
+Ints = npt.NDArray[np.int64]
+
+
+def _used(channels: Channels) -> list[int]:
+    """Return the dimensions of 2 nodes or more."""
+    return [a for a, side in enumerate(channels.sides) if side > 1]
+
+
+def _orders(channels: Channels, parts: int) -> list[list[int]]:
+    """Return for each part the order of the dimensions: the last first, rotated by one from part to part."""
+    dimensions = _used(channels)[::-1]
+    return [dimensions[c:] + dimensions[:c] for c in range(parts)]
+
+
+def phase_steps(channels: Channels, dimension: int) -> tuple[int, int]:
+    """Return how many steps messages go up and down along a dimension: n/2 and (n-1)/2 rounded down, or n-1 on lines.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> [phase_steps(Channels(gossamer.network(spec)), 0) for spec in ("torus:5", "torus:6", "array:6")]
+    [(2, 2), (3, 2), (5, 5)]
+    """
+    n = channels.sides[dimension]
+    return (n // 2, (n - 1) // 2) if channels.wraps[dimension] else (n - 1, n - 1)
+
+
+def held_by_node(pieces: Pieces, at: npt.NDArray[np.integer], nodes: int) -> list[list[npt.NDArray[np.integer]]]:
+    """Return for each piece number and each node the pieces of that number which are at the node `at` says."""
+    held: list[list[npt.NDArray[np.integer]]] = []
+    for number in range(int(pieces.piece.max()) + 1):
+        rows = np.flatnonzero(pieces.piece == number)
+        order = rows[np.argsort(at[rows], kind="stable")]
+        held.append(list(np.split(order, np.searchsorted(at[order], np.arange(1, nodes)))))
+    return held
+
+
+def add_ring_phases(
+    steps: Steps, channels: Channels, held: Sequence[Sequence[npt.NDArray[np.integer]]], orders: Sequence[Sequence[int]]
+) -> None:
+    """Add the phases of the all-gather to `steps`.
+
+    Parameters
+    ----------
+    steps : Steps
+        Receives the messages; phases ``along dimension ...``.
+    channels : Channels
+        Of the network.
+    held : for each part, for each node, int array
+        Pieces of the part that a node brings, ascending; every piece at one node.
+    orders : for each part, sequence of int
+        The dimensions in the order in which the part uses them; in every phase all parts use different ones.
+
+    Notes
+    -----
+    O(messages + N * pieces / shortest side) time.
+    """
+    nodes = channels.network.node_count
+    digits = channels.coordinates(np.arange(nodes))
+    known: list[list[npt.NDArray[np.integer]]] = [list(each) for each in held]
+    for turn in range(len(orders[0])):
+        longest = 0
+        for part, order in enumerate(orders):
+            a = order[turn]
+            side, stride = channels.sides[a], channels.strides[a]
+            row = np.array([steps.table.row(k) if k.size else _NOTHING for k in known[part]], np.int64)
+            up, down = phase_steps(channels, a)
+            longest = max(longest, up, down)
+            move = np.zeros(channels.dimensions, np.int32)
+            for sign, last in ((1, up), (-1, down)):
+                move[a] = sign
+                for t in range(last):
+                    from_digit = digits[:, a] - sign * t
+                    to_digit = digits[:, a] + sign
+                    origin = np.arange(nodes) + (from_digit % side - digits[:, a]) * stride
+                    sends = row[origin] != _NOTHING
+                    if not channels.wraps[a]:
+                        sends &= (from_digit >= 0) & (from_digit < side) & (to_digit >= 0) & (to_digit < side)
+                    senders = np.flatnonzero(sends)
+                    steps.add(t, senders, move.copy(), row[origin[senders]])
+            known[part] = _joined(known[part], digits[:, a], stride, side)
+        names = ", ".join(str(a) for a in dict.fromkeys(order[turn] for order in orders))
+        steps.end_phase(f"along dimension {names}", longest)
+
+
+def _joined(known: list[npt.NDArray[np.integer]], digit: Ints, stride: int, side: int) -> list[npt.NDArray[np.integer]]:
+    """Return what each node knows after all nodes of each line told each other."""
+    joined: list[npt.NDArray[np.integer]] = [np.zeros(0, np.int64)] * len(known)
+    for first in np.flatnonzero(digit == 0).tolist():
+        line = [first + stride * x for x in range(side)]
+        together = np.sort(np.concatenate([known[v] for v in line])).astype(np.int64)
+        for v in line:
+            joined[v] = together
+    return joined
+
+
+def ring_all_gather(
+    network: Network, task: Task, model: WormholeModel, *, seed: int = 0, rotated: bool = True
+) -> WormholeSchedule:
+    """Build the all-gather along the dimensions.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus of any sides.
+    task : MultinodeBroadcast or PartialMultinodeBroadcast
+        The s broadcasts.
+    model : WormholeModel
+        Costs.
+    seed : int
+        Ignored.
+    rotated : bool
+        Whether messages are cut in d parts that take the dimensions in rotated orders, or stay whole.
+
+    Returns
+    -------
+    WormholeSchedule
+        Completion time: `ring_cost`. All messages make one hop.
+
+    References
+    ----------
+    Digest of seed 002, sections 8.2 and 8.3.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("allgather")
+    >>> s = ring_all_gather(gossamer.network("torus:4x4"), task, WormholeModel(startup=1, per_byte=1, message_bytes=2))
+    >>> s.startups, s.volume, bool(gossamer.wormhole.verify(s))
+    (4, 10, True)
+    """
+    channels = Channels(network)
+    parts = max(len(_used(channels)), 1) if rotated else 1
+    pieces = Pieces.of(task.messages(network), model.message_bytes, parts)
+    steps = Steps(channels.dimensions)
+    held = held_by_node(pieces, pieces.origin, network.node_count)
+    add_ring_phases(steps, channels, held, _orders(channels, parts))
+    return steps.schedule(network, task, model, pieces)
+
+
+def ring_cost(
+    channels: Channels, load: npt.NDArray[np.int64], orders: Sequence[Sequence[int]], model: WormholeModel
+) -> Fraction:
+    """Return the exact time of `add_ring_phases`.
+
+    Parameters
+    ----------
+    channels : Channels
+        Of the network.
+    load : int64[parts, N]
+        Bytes of each part that each node brings.
+    orders
+        As for `add_ring_phases`.
+    model : WormholeModel
+        Costs.
+
+    Notes
+    -----
+    Along rings every collection that a node brings into a phase is on its way in every step; along lines the last
+    steps carry only what the ends of the line brought.
+    """
+    total = Fraction(0)
+    shape = channels.sides
+    for turn in range(len(orders[0])):
+        longest: dict[int, int] = {}
+        for part, order in enumerate(orders):
+            a = order[turn]
+            along = np.moveaxis(load[part].reshape(shape), a, -1).reshape(-1, shape[a])
+            up, down = phase_steps(channels, a)
+            for t in range(max(up, down)):
+                if channels.wraps[a]:
+                    sent = along
+                else:  # at distance t from its origin a collection must have a place to go
+                    n = shape[a]
+                    x = np.arange(n)
+                    sent = along[:, (x + t + 1 < n) | (x - t - 1 >= 0)]
+                longest[t] = max(longest.get(t, 0), int(sent.max(initial=0)))
+            joined = np.broadcast_to(along.sum(axis=1, keepdims=True), along.shape)
+            back = tuple(np.array(shape)[[i for i in range(len(shape)) if i != a] + [a]])
+            load[part] = np.moveaxis(joined.reshape(back), -1, a).reshape(-1)
+        total += sum((model.step_cost(size, 1) for size in longest.values() if size), Fraction(0))
+    return total
+
+
+def _claim(network: Network, task: Task, model: WormholeModel, *, rotated: bool) -> Fraction:
+    channels = Channels(network)
+    parts = max(len(_used(channels)), 1) if rotated else 1
+    pieces = Pieces.of(task.messages(network), model.message_bytes, parts)
+    load = np.zeros((parts, network.node_count), np.int64)
+    np.add.at(load, (pieces.piece, pieces.origin), pieces.size)
+    return ring_cost(channels, load, _orders(channels, parts), model)
+
+
+def _reason(network: Network, task: Task, model: WormholeModel, *, rotated: bool) -> str | None:
+    channels = Channels(network)
+    count = 2 * network.node_count * sum(max(phase_steps(channels, a)) for a in _used(channels))
+    if count > _MOST_MESSAGES:
+        return f"would write out {count:,} messages; at most {_MOST_MESSAGES:,} are allowed"
+    if rotated and model.message_bytes < len(_used(channels)):
+        return f"cuts messages in {len(_used(channels))} parts, so they need as many bytes"
+    return None
+
+
+def _algorithm(rotated: bool) -> WormholeAlgorithm:
+    return WormholeAlgorithm(
+        name="ring-all-gather" if rotated else "ring-all-gather-whole",
+        task=(MultinodeBroadcast, PartialMultinodeBroadcast),
+        builder=partial(ring_all_gather, rotated=rotated),
+        reason=partial(_reason, rotated=rotated),
+        claim=partial(_claim, rotated=rotated),
+        networks="arrays and tori",
+        source="folklore; digest of Chen, Chen, section 8",
+        summary="everybody forwards both ways along one dimension after the other, "
+        + ("d parts in rotated orders" if rotated else "whole messages"),
+    )
+
+
+RINGS = (_algorithm(True), _algorithm(False))
+"""The all-gathers along the dimensions."""

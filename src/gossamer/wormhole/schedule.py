@@ -1,0 +1,378 @@
+"""The wormhole schedule: steps of messages that start together, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError, TaskError
+from gossamer.networks.network import IntArray, Network
+from gossamer.tasks import COMBINE, Messages, Task
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces, column
+
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
+
+_FIELDS = (
+    *("network", "task", "model", "step", "source", "displacement", "payload"),
+    *("payloads", "packets", "phases", "control_bytes", "algorithm"),
+)
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A run of consecutive steps.
+
+    Attributes
+    ----------
+    name : str
+        What happens in it.
+    steps : int
+        Number of steps.
+    length : int or None
+        Bytes for which every step of the phase lasts at least, even if it has no messages; None where a step lasts as
+        long as its messages and costs nothing without any.
+    first_step : int
+        Set by the schedule: the steps of the phases follow each other from step 0.
+    """
+
+    name: str
+    steps: int
+    length: int | None = None
+    first_step: int = 0
+
+
+class WormholeSchedule:
+    """A set of wormhole messages: who sends what over which path in which step. Immutable.
+
+    The constructor checks shapes, ranges and order only; whether the schedule carries out its task is for
+    `gossamer.verify` to say.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus.
+    task : Task
+        Broadcasts or personalized messages, no reductions.
+    model : WormholeModel
+        Costs and message length.
+    step : array_like of int, shape (M,)
+        One row a message, kept as int32, ascending.
+    source : array_like of int, shape (M,)
+        The sending node.
+    displacement : array_like of int, shape (M, d)
+        Signed hops along each dimension, dimension 0 first. They may go round a torus the longer way.
+    payload : array_like of int, shape (M,)
+        Row of `payloads`, or ``CONTROL`` (-1) for a control message.
+    payloads : Payloads
+        The sets of pieces that messages carry.
+    packets : Pieces, optional
+        The table of pieces. Default: every message of the task in one piece.
+    phases : sequence of Phase, optional
+        Consecutive phases from step 0; their `first_step` is set here. Default: one phase with the task's name.
+    control_bytes : array_like of int, shape (M,), optional
+        Length of each control message, 0 for the others. Default: the model's `counter_bytes`.
+    algorithm : str
+        Name of the builder.
+
+    Raises
+    ------
+    NetworkError, TaskError
+        If the network is no array or torus, or the task has reductions or does not fit it.
+    ScheduleError
+        If a column is malformed, unsorted or out of range, or the phases do not hold every step.
+
+    Notes
+    -----
+    Array arguments of the right type are taken over without a copy and become read-only.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net, table = gossamer.network("torus:3"), PayloadTable()
+    >>> both = table.row([0])
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0], [0, 0], [[1], [-1]],
+    ...                      [both, both], payloads=table.payloads())
+    >>> s.target.tolist(), s.completion_time
+    ([1, 2], Fraction(1124, 1))
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        model: WormholeModel,
+        step: npt.ArrayLike,
+        source: npt.ArrayLike,
+        displacement: npt.ArrayLike,
+        payload: npt.ArrayLike,
+        *,
+        payloads: Payloads,
+        packets: Pieces | None = None,
+        phases: Sequence[Phase] | None = None,
+        control_bytes: npt.ArrayLike | None = None,
+        algorithm: str = "",
+    ) -> None:
+        self.channels = Channels(network)
+        task.check(network)
+        self.network = network
+        self.task = task
+        self.model = model
+        self.algorithm = algorithm
+        self.step: IntArray = column(step, "step")
+        self.source: IntArray = column(source, "source")
+        moves = np.asarray(displacement)
+        if not moves.size:
+            moves = np.zeros((self.step.size, self.channels.dimensions), np.int32)
+        self.displacement: IntArray = column(moves, "displacement", dimensions=2)
+        self.payload: IntArray = column(payload, "payload")
+        if bool((self.messages.discipline == COMBINE).any()):
+            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
+        if packets is None:
+            packets = Pieces.of(self.messages, model.message_bytes)
+        self.packets = Pieces(
+            column(packets.origin, "origin"),
+            column(packets.message, "message", np.int64),  # type: ignore[arg-type]
+            column(packets.piece, "piece"),
+            column(packets.size, "size", np.int64),  # type: ignore[arg-type]
+        )
+        self.payloads = Payloads(
+            column(payloads.first, "first", np.int64),  # type: ignore[arg-type]
+            column(payloads.packet, "packet"),
+        )
+        self._check_tables()
+        self._check_columns()
+        if control_bytes is None:
+            control_bytes = np.where(self.payload == CONTROL, np.int32(model.counter_bytes), np.int32(0))
+        self.control_bytes: IntArray = column(control_bytes, "control_bytes")
+        self._check_control()
+        if phases is None:
+            phases = [Phase(task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
+        self.phases = tuple(self._placed(phases))
+
+    def _check_tables(self) -> None:
+        table, sets = self.packets, self.payloads
+        if not table.origin.size == table.message.size == table.piece.size == table.size.size:
+            raise ScheduleError("columns origin, message, piece, size must have one length")
+        if table.count and (int(table.origin.min()) < 0 or int(table.origin.max()) >= self.network.node_count):
+            raise ScheduleError(f"a piece's origin is outside 0..{self.network.node_count - 1}")
+        if table.count and int(table.size.min()) < 0:
+            raise ScheduleError(f"the size of a piece must be 0 or more bytes, got {int(table.size.min())}")
+        first, packet = sets.first, sets.packet
+        if not first.size or first[0] != 0 or first[-1] != packet.size or bool((first[1:] < first[:-1]).any()):
+            raise ScheduleError(f"payload starts must ascend from 0 to the number of entries {packet.size}")
+        if packet.size and (int(packet.min()) < 0 or int(packet.max()) >= table.count):
+            raise ScheduleError(f"a payload holds a piece outside 0..{table.count - 1}")
+        falls = np.flatnonzero(packet[1:] <= packet[:-1]) + 1
+        inside = falls[~np.isin(falls, first)]
+        if inside.size:
+            row = int(np.searchsorted(first, inside[0], side="right")) - 1
+            raise ScheduleError(f"the pieces of payload {row} must be listed once each in ascending order")
+
+    def _check_columns(self) -> None:
+        sizes = self.step.size, self.source.size, len(self.displacement), self.payload.size
+        if len(set(sizes)) > 1:
+            text = ", ".join(map(str, sizes))
+            raise ScheduleError(f"columns step, source, displacement, payload must have one length, got {text}")
+        d = self.channels.dimensions
+        if self.displacement.shape[1] != d:
+            got = self.displacement.shape[1]
+            raise ScheduleError(f"displacements on {self.network.spec} need {d} columns, got {got}")
+        if not self.step.size:
+            return
+        if bool((self.step[1:] < self.step[:-1]).any()):
+            raise ScheduleError("column 'step' must be ascending")
+        for name, values, low, high in (
+            ("step", self.step, 0, _MOST - 1),
+            ("source", self.source, 0, self.network.node_count - 1),
+            ("payload", self.payload, CONTROL, self.payloads.count - 1),
+        ):
+            least, most = int(values.min()), int(values.max())
+            if least < low or most > high:
+                raise ScheduleError(f"column {name!r} must be {low}..{high}, got {least}..{most}")
+
+    def _check_control(self) -> None:
+        if self.control_bytes.size != self.step.size:
+            raise ScheduleError(f"column 'control_bytes' needs {self.step.size} rows, got {self.control_bytes.size}")
+        control = self.payload == CONTROL
+        wrong = np.flatnonzero(np.where(control, self.control_bytes < 1, self.control_bytes != 0))
+        if wrong.size:
+            got, is_control = int(self.control_bytes[wrong[0]]), bool(control[wrong[0]])
+            rule = "a control message has 1 byte or more" if is_control else "a message with a payload has 0"
+            raise ScheduleError(f"control_bytes of message {wrong[0]} is {got}; {rule}")
+
+    def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
+        first = 0
+        for phase in phases:
+            for value, what in ((phase.steps, "number of steps"), (phase.length, "length")):
+                if value is None and what == "length":
+                    continue
+                if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= _MOST:
+                    rule = f"a whole number in 0..{_MOST}"
+                    raise ScheduleError(f"the {what} of phase {phase.name!r} must be {rule}, got {value!r}")
+            length = None if phase.length is None else int(phase.length)
+            yield Phase(phase.name, int(phase.steps), length, first)
+            first += int(phase.steps)
+        if first > _MOST:
+            raise ScheduleError(f"all phases together have {first} steps; at most {_MOST} are allowed")
+        if self.step.size and int(self.step[-1]) >= first:
+            raise ScheduleError(f"a message is in step {int(self.step[-1])}, but the phases have {first} steps")
+
+    # -- sizes ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The messages of the task, each of which is one piece or several."""
+        return self.task.messages(self.network)
+
+    @property
+    def step_count(self) -> int:
+        """Number of steps of all phases."""
+        return sum(p.steps for p in self.phases)
+
+    @property
+    def message_count(self) -> int:
+        """Number of wormhole messages M, control messages included."""
+        return int(self.step.size)
+
+    @cached_property
+    def target(self) -> IntArray:
+        """Where each message ends, int32[M]."""
+        return self.channels.target(self.source, self.displacement)
+
+    @cached_property
+    def hops(self) -> npt.NDArray[np.int64]:
+        """Channels that each message occupies, int64[M]."""
+        return np.asarray(np.abs(self.displacement.astype(np.int64)).sum(axis=1), np.int64)
+
+    @cached_property
+    def length(self) -> npt.NDArray[np.int64]:
+        """Length of each message in bytes, int64[M]."""
+        if not self.payloads.count:
+            return self.control_bytes.astype(np.int64)
+        carried = self.payloads.lengths(self.packets)[np.maximum(self.payload, 0)]
+        return np.where(self.payload == CONTROL, self.control_bytes.astype(np.int64), carried)
+
+    @cached_property
+    def step_length(self) -> npt.NDArray[np.int64]:
+        """Bytes that each step lasts: its longest message, or more where its phase says so; int64[steps].
+
+        A step that neither has messages nor is made to last by its phase has -1: it costs nothing.
+        """
+        longest = np.full(self.step_count, -1, np.int64)
+        for phase in self.phases:
+            if phase.length is not None:
+                longest[phase.first_step : phase.first_step + phase.steps] = phase.length
+        np.maximum.at(longest, self.step, self.length)
+        return longest
+
+    @property
+    def startups(self) -> int:
+        """Number of steps that cost a start-up."""
+        return int((self.step_length >= 0).sum())
+
+    @property
+    def volume(self) -> int:
+        """Bytes that the steps last, one after the other: the sum of the longest message of each step."""
+        lengths = self.step_length
+        return int(lengths[lengths > 0].sum())
+
+    @cached_property
+    def step_cost(self) -> tuple[Fraction, ...]:
+        """Time that each step takes, exact."""
+        a, b = self.model.per_byte, self.model.hop_time
+        scale = lcm(a.denominator, b.denominator)
+        byte, hop = int(a * scale), int(b * scale)
+        lengths, hops = self.length, self.hops
+        most = int(max(lengths.max(initial=0), self.step_length.max(initial=0))) * byte
+        wide = most + int(hops.max(initial=0)) * hop >= 2**62
+        kind: Any = object if wide else np.int64
+        cost = np.where(self.step_length < 0, -1, self.step_length).astype(kind)
+        cost[cost > 0] *= byte
+        np.maximum.at(cost, self.step, lengths.astype(kind) * byte + hops.astype(kind) * hop)
+        return tuple(self.model.startup + Fraction(int(c), scale) if c >= 0 else Fraction(0) for c in cost)
+
+    @cached_property
+    def completion_time(self) -> Fraction:
+        """Time of all steps one after the other, exact."""
+        return sum(self.step_cost, Fraction(0))
+
+    @property
+    def channel_utilization(self) -> Fraction:
+        """Share of the time after start-up in which channels carry bytes, over all channels of the network."""
+        room = int(self.channels.exists.sum()) * self.volume
+        return Fraction(int(self.hops @ self.length), room) if room else Fraction(0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the message columns and the tables."""
+        table, sets = self.packets, self.payloads
+        columns = (self.step, self.source, self.displacement, self.payload, self.control_bytes)
+        tables = (table.origin, table.message, table.piece, table.size, sets.first, sets.packet)
+        return int(sum(c.nbytes for c in (*columns, *tables)))
+
+    def phase_messages(self, phase: int | str) -> slice:
+        """Return the rows of the messages of a phase, given by position or name; ScheduleError if there is none."""
+        names = [p.name for p in self.phases]
+        if isinstance(phase, str):
+            if phase not in names:
+                raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
+            phase = names.index(phase)
+        if not 0 <= phase < len(names):
+            raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
+        p = self.phases[phase]
+        low, high = np.searchsorted(self.step, [p.first_step, p.first_step + p.steps])
+        return slice(int(low), int(high))
+
+    def pieces_of(self, message: int) -> IntArray:
+        """Return the pieces that a wormhole message carries, int32[k]; none for a control message."""
+        payload = int(self.payload[message])
+        return np.zeros(0, np.int32) if payload == CONTROL else self.payloads.row(payload)
+
+    # -- making others ----------------------------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> WormholeSchedule:
+        """Return a schedule with some constructor arguments changed."""
+        kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
+        return WormholeSchedule(**{**kept, **changes})
+
+    def save(self, path: Any) -> None:
+        """Write the schedule to a Parquet file; see `gossamer.wormhole.files.save`."""
+        from gossamer.wormhole import files
+
+        files.save(self, path)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal network, task, model, phases, pieces and messages (those of a step in any order)."""
+        if not isinstance(other, WormholeSchedule):
+            return NotImplemented
+        same = (
+            self.network == other.network
+            and self.channels.wraps == other.channels.wraps
+            and (self.task, self.model, self.phases) == (other.task, other.model, other.phases)
+            and self.packets == other.packets
+        )
+        return same and all(np.array_equal(a, b) for a, b in zip(self._canonical(), other._canonical(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _canonical(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return the columns with the messages of a step sorted, and payloads named by what they hold."""
+        names = np.concatenate([self.payloads.digests, np.zeros((1, 2), np.uint64)])[self.payload]
+        rows = (self.control_bytes, names[:, 1], names[:, 0], *self.displacement.T, self.source, self.step)
+        order = np.lexsort(rows)
+        return tuple(r[order] for r in rows)
+
+    def __repr__(self) -> str:
+        times = f"{self.completion_time} in {self.startups} start-ups, {self.message_count} messages"
+        return f"<wormhole schedule of {self.task.name} on {self.network.spec}: {times}>"

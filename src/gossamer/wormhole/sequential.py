@@ -1,0 +1,165 @@
+"""One broadcast after the other: each source in turn spreads its message along lines, dimension by dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.contraction import line_broadcast
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import Payloads
+from gossamer.wormhole.schedule import Phase, WormholeSchedule
+
+__all__ = ["MAX_MESSAGES", "SEQUENTIAL", "sequential_broadcasts"]
+
+MAX_MESSAGES = 50_000_000
+"""The most wormhole messages that are written out, 1.4 GB of columns in two dimensions."""
+
+Ints = npt.NDArray[np.int64]
+
+
+@lru_cache(maxsize=4096)
+def _line(side: int, wraps: bool, start: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return the steps that spread from `start` over a line of `side` nodes: pairs of sender and displacement.
+
+    A ring is cut opposite to `start`, so that the start is in the middle.
+    """
+    low, high = (start - (side - 1) // 2, start + side // 2) if wraps else (0, side - 1)
+    return tuple(tuple((x % side, y - x) for x, y in pairs) for pairs in line_broadcast(low, high, start))
+
+
+def _lines(channels: Channels, origin: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    """Yield the dimension and the pairs of each step of the broadcast of `origin`, the last dimension first."""
+    place = channels.coordinates(origin)
+    for i in reversed(range(channels.dimensions)):
+        for pairs in _line(channels.sides[i], channels.wraps[i], int(place[i])):
+            yield i, pairs
+
+
+def sequential_broadcasts(
+    network: Network, task: Task, model: WormholeModel, *, seed: int = 0, **options: Any
+) -> WormholeSchedule:
+    """Return the schedule in which the sources of `task` broadcast one after the other.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus of any sides.
+    task : Broadcast, MultinodeBroadcast or PartialMultinodeBroadcast
+        Who broadcasts.
+    model : WormholeModel
+        Costs and message length.
+    seed : int
+        Not used.
+
+    Returns
+    -------
+    WormholeSchedule
+        One phase a source.
+
+    Notes
+    -----
+    A source reaches its line along the last dimension, then all these nodes their lines along the dimension before it,
+    and so on. On a torus each broadcast takes ``ceil(log_3 n)`` steps for every side n; on an array the steps of
+    `line_broadcast` from where the source is, at most ``ceil(log_3 (2n - 1))``. With s sources on n x n
+    nodes of a torus it takes ``2 s ceil(log_3 n) (T_s + m T_c)``. Writes s (N - 1) messages.
+
+    References
+    ----------
+    Digest of seed 002, sections 3.2 and 8.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> s = sequential_broadcasts(gossamer.network("torus:9x9"), gossamer.task("broadcast"), WormholeModel())
+    >>> s.startups, s.completion_time
+    (4, Fraction(4496, 1))
+    """
+    channels = Channels(network)
+    origins = task.messages(network).origin.tolist()
+    strides = channels.strides
+    steps: list[Ints] = []
+    sources: list[Ints] = []
+    moves: list[tuple[int, Ints]] = []
+    payload: list[Ints] = []
+    phases: list[Phase] = []
+    step = 0
+    for number, origin in enumerate(origins):
+        first = step
+        at, base = -1, np.array([origin], np.int64)  # nodes that hold the message, with coordinate 0 along `at`
+        for i, pairs in _lines(channels, origin):
+            if i != at:
+                if at >= 0:
+                    base = (base[:, None] + np.arange(channels.sides[at]) * strides[at]).reshape(-1)
+                at, base = i, base - base // strides[i] % channels.sides[i] * strides[i]
+            senders, ways = np.array(pairs, np.int64).T
+            sources.append((base[:, None] + senders * strides[i]).reshape(-1))
+            moves.append((i, np.tile(ways, base.size)))
+            steps.append(np.full(sources[-1].size, step, np.int64))
+            payload.append(np.full(sources[-1].size, number, np.int64))
+            step += 1
+        phases.append(Phase(f"broadcast of node {network.node_name(origin)}", step - first))
+    rows = sum(s.size for s in steps)
+    displacement, done = np.zeros((rows, channels.dimensions), np.int32), 0
+    for i, ways in moves:
+        displacement[done : done + ways.size, i] = ways
+        done += ways.size
+    empty = np.zeros(0, np.int64)
+    return WormholeSchedule(
+        network,
+        task,
+        model,
+        np.concatenate([empty, *steps]),
+        np.concatenate([empty, *sources]),
+        displacement,
+        np.concatenate([empty, *payload]),
+        payloads=Payloads(np.arange(len(origins) + 1), np.arange(len(origins), dtype=np.int32)),
+        phases=phases,
+        algorithm="sequential-broadcasts",
+    )
+
+
+def _reason(network: Network, task: Task, model: WormholeModel, **options: Any) -> str | None:
+    count = task.messages(network).count * (network.node_count - 1)
+    return f"would write out {count:,} messages; at most {MAX_MESSAGES:,} are allowed" if count > MAX_MESSAGES else None
+
+
+def _claim(network: Network, task: Task, model: WormholeModel, **options: Any) -> Fraction:
+    channels = Channels(network)
+    place = channels.coordinates(task.messages(network).origin)
+    time = Fraction(0)
+    for i, (side, wraps) in enumerate(zip(channels.sides, channels.wraps, strict=True)):
+        starts = np.bincount(place[:, i] if not wraps else np.zeros(len(place), np.int64), minlength=1)
+        for start in np.flatnonzero(starts).tolist():
+            once = sum(
+                (
+                    model.step_cost(model.message_bytes, max(abs(way) for _, way in pairs))
+                    for pairs in _line(side, wraps, start)
+                ),
+                Fraction(0),
+            )
+            time += int(starts[start]) * once
+    return time
+
+
+SEQUENTIAL: tuple[WormholeAlgorithm, ...] = (
+    WormholeAlgorithm(
+        name="sequential-broadcasts",
+        task=(Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast),
+        builder=sequential_broadcasts,
+        reason=_reason,
+        claim=_claim,
+        source="baseline; line broadcast of Chen and Chen, digest of seed 002, 8.1",
+        summary="each source in turn spreads its message along lines, dimension by dimension",
+        networks="arrays and tori",
+    ),
+)

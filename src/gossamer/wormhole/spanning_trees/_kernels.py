@@ -1,0 +1,111 @@
+"""Compiled search for a shallow spanning tree whose four rotations share no arc."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["anneal", "depths"]
+
+_UNREACHED = 1_000_000
+
+
+@njit(cache=True, nogil=True)
+def depths(parent, depth, path):
+    """Write the depth of every node below node 0, or a huge one where the parents run in a circle.
+
+    `parent` int64[N] (of node 0 unused), `depth` int64[N] and `path` int64[N], a workspace.
+    """
+    nodes = parent.size
+    for v in range(nodes):
+        depth[v] = -1
+    depth[0] = 0
+    for v in range(nodes):
+        k = 0
+        u = v
+        while depth[u] == -1:
+            depth[u] = -2
+            path[k] = u
+            k += 1
+            u = parent[u]
+        base = _UNREACHED if depth[u] == -2 else depth[u]
+        while k > 0:
+            k -= 1
+            base = min(base + 1, _UNREACHED)
+            depth[path[k]] = base
+
+
+@njit(cache=True, nogil=True)
+def _excess(depth, height, cap):
+    total = 0.0
+    for d in depth:
+        if d > height:
+            total += min(d - height, cap)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed, steps, warmth):
+    """Change the choices of orbits until no node lies deeper than `height`; say whether that was reached.
+
+    Parameters
+    ----------
+    height : int
+        Depth allowed.
+    member : int64[O, 4]
+        Nodes of each orbit of the rotation.
+    size : int64[O]
+        Their number: 4, or 2 or 1 for orbits that a rotation maps to themselves sooner.
+    orbit : int64[N]
+        Orbit of each node.
+    candidate : int64[O, 4, 4]
+        Parent of member k if it takes arc orbit r.
+    turns : int64[24, 4]
+        The permutations of the arc orbits.
+    allowed : bool[O, 24]
+        Which permutations use no arc orbit twice.
+    choice : int64[O]
+        Permutation of each orbit, changed in place.
+    seed, steps : int
+        Of the random choices; most of them.
+    warmth : float
+        Starting temperature.
+    """
+    np.random.seed(seed)
+    nodes = orbit.size
+    parent = np.zeros(nodes, np.int64)
+    depth = np.zeros(nodes, np.int64)
+    path = np.zeros(nodes, np.int64)
+    for o in range(size.size):
+        for k in range(size[o]):
+            parent[member[o, k]] = candidate[o, k, turns[choice[o], k]]
+    depths(parent, depth, path)
+    cap = 2 * int(np.sqrt(nodes))
+    cost = _excess(depth, height, cap)
+    for step in range(steps):
+        if cost == 0:
+            return True
+        heat = warmth * (1 - step / steps) + 0.05
+        v = np.random.randint(1, nodes)
+        while depth[v] <= height:
+            v = np.random.randint(1, nodes)
+        for _ in range(np.random.randint(height + 1)):  # a node that lies too deep, or one above it
+            if parent[v] == 0:
+                break
+            v = parent[v]
+        o = orbit[v]
+        old, new = choice[o], np.random.randint(turns.shape[0])
+        if new == old or not allowed[o, new]:
+            continue
+        for k in range(size[o]):
+            parent[member[o, k]] = candidate[o, k, turns[new, k]]
+        depths(parent, depth, path)
+        changed = _excess(depth, height, cap)
+        if changed <= cost or np.random.random() < np.exp((cost - changed) / heat):
+            cost = changed
+            choice[o] = new
+        else:
+            for k in range(size[o]):
+                parent[member[o, k]] = candidate[o, k, turns[old, k]]
+            depths(parent, depth, path)
+    return cost == 0

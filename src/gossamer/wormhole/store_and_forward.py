@@ -1,0 +1,136 @@
+"""Schedules of packet-switched networks as wormhole schedules: every slot a step, every hop a message of one hop."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import CONTROL as CONTROL_HOP
+from gossamer.schedules import Schedule
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import CONTROL, Pieces
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.steps import Steps
+
+__all__ = ["PACKET_SWITCHED", "add_hops", "from_store_and_forward", "link_displacement"]
+
+
+def link_displacement(network: Network, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    """Return the signed displacement of links of an array or torus, int32[k, d]; on a torus side of 2 it is +1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("torus:3x3")
+    >>> link_displacement(net, [net.link_between(0, 6), net.link_between(0, 1)]).tolist()
+    [[-1, 0], [0, 1]]
+    """
+    channels = Channels(network)
+    rows = np.asarray(links, np.int64)
+    here, there = network.link_source[rows], network.link_target[rows]
+    moved = channels.coordinates(there) - channels.coordinates(here)
+    up = (moved == 1) | ((moved == 1 - np.array(channels.sides)) & np.array(channels.wraps))
+    return np.where(moved == 0, 0, np.where(up, 1, -1)).astype(np.int32)
+
+
+def add_hops(steps: Steps, network: Network, slot: IntArray, link: IntArray, payload: npt.ArrayLike) -> None:
+    """Add hops of a packet-switched schedule as messages; `slot` counts from the start of the phase."""
+    steps.add(slot, network.link_source[link], link_displacement(network, link), payload)
+
+
+def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> WormholeSchedule:
+    """Return the wormhole schedule whose steps are the slots of a packet-switched schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of copies and personalized messages, on an array or torus.
+    model : WormholeModel
+        Costs; every slot pays a start-up, which is what packet switching saves by its name only.
+
+    Returns
+    -------
+    WormholeSchedule
+        With the phases of `schedule`. A slot without hops costs nothing.
+
+    Raises
+    ------
+    NetworkError, TaskError
+        If the network is no array or torus, or the task is a reduction.
+
+    Notes
+    -----
+    O(hops) time; invariant schedules are expanded.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> plan = gossamer.plan("torus:4x4", "allgather")
+    >>> from_store_and_forward(plan.schedule, WormholeModel(startup=1, per_byte=0)).completion_time
+    Fraction(4, 1)
+    """
+    explicit = schedule.expand() if schedule.invariant else schedule
+    network = explicit.network
+    channels = Channels(network)
+    pieces = Pieces.of(explicit.messages, model.message_bytes, explicit.parts)
+    # rows of the packet table need not be in the order of `Pieces.of`
+    table = explicit.packets
+    row_of = np.searchsorted(explicit.messages.ids, table.message) * explicit.parts + table.part
+    steps = Steps(channels.dimensions)
+    payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
+    for number, phase in enumerate(explicit.phases):
+        rows = explicit.phase_hops(number)
+        packet = explicit.packet[rows]
+        carried = np.where(
+            packet == CONTROL_HOP, CONTROL, payload[row_of[np.maximum(packet, 0)]] if pieces.count else CONTROL
+        )
+        add_hops(steps, network, explicit.slot[rows] - np.int32(phase.first_slot), explicit.link[rows], carried)
+        steps.end_phase(phase.name, phase.slots)
+    return steps.schedule(network, explicit.task, model, pieces)
+
+
+def _packet_switched(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+    """Return the partial multinode broadcast of seed 000 with split packets, a start-up for every slot."""
+    return from_store_and_forward(rotated_dimensions_split(network, task, Model(split=True), seed=seed), model)
+
+
+def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
+    hops = len(task.messages(network).ids) * network.node_count * 2 * Channels(network).dimensions
+    return f"would write out {hops:,} messages; at most 100,000,000 are allowed" if hops > 100_000_000 else None
+
+
+def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:
+    return None
+
+
+def _least(network: Network, task: Task, model: WormholeModel) -> Fraction:
+    """Count the slots in which the parts come in one by one: a message has a part for each dimension or more."""
+    others = max(len(task.messages(network).ids) - 1, 0)
+    links = max(int(network.in_degree.min()), 1)
+    channels = max(int(Channels(network).in_degree.min()), 1)
+    slots = -(-others * sum(side > 1 for side in Channels(network).sides) // links)
+    return slots * model.startup + others * Fraction(model.message_bytes, channels) * model.per_byte
+
+
+PACKET_SWITCHED = (
+    WormholeAlgorithm(
+        name="packet-switched",
+        task=(MultinodeBroadcast, PartialMultinodeBroadcast),
+        builder=_packet_switched,
+        reason=_reason,
+        claim=_claim,
+        least=_least,
+        networks="arrays and tori",
+        source="Varvarigos, Bertsekas 1994, Theorem 6; every slot as a step",
+        summary="ranks, packs and broadcasts along rotated dimensions, hop by hop",
+    ),
+)
+"""The packet-switched partial multinode broadcast under the wormhole cost model."""

@@ -1,0 +1,233 @@
+"""Wormhole schedule files: what goes in comes out, and what is not a wormhole schedule is refused in one line."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+
+import gossamer
+from gossamer.errors import FileFormatError, ScheduleError
+from gossamer.schedules import files as store_and_forward_files
+from gossamer.schedules import tables
+from gossamer.wormhole import Phase, WormholeModel, load, save
+from gossamer.wormhole.sequential import sequential_broadcasts
+from wormhole.strategies import faulty, in_pieces
+
+
+def example():
+    """A schedule with several pieces, control messages, phases and fractions."""
+    network, task = gossamer.network("torus:3x2"), gossamer.task("allgatherv", active=[1, 4])
+    model = WormholeModel(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
+    s = in_pieces(sequential_broadcasts(network, task, model), 2)
+    control = [0] * (s.message_count - 1) + [9]
+    phases = [Phase("all", s.step_count, 40), Phase("rest", 2)]
+    return s.replace(payload=[*s.payload[:-1], -1], control_bytes=control, phases=phases)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("wormhole")
+
+
+@pytest.fixture
+def saved(tmp_path) -> Path:
+    path = tmp_path / "plan.parquet"
+    example().save(path)
+    return path
+
+
+def refusal(path: Path, read=load) -> str:
+    """The error of reading a file, with its name as FILE."""
+    with pytest.raises(FileFormatError) as error:
+        read(path)
+    text = str(error.value)
+    assert "\n" not in text
+    return text.replace(repr(str(path)), "FILE")
+
+
+@settings(max_examples=40, deadline=None)
+@given(faulty())
+def test_every_schedule_valid_or_not_comes_back(folder, schedule):
+    path = folder / "any.parquet"
+    gossamer.save(schedule, path)
+    back = gossamer.load(path)
+    assert back == schedule
+    assert back.completion_time == schedule.completion_time
+    assert back.algorithm == schedule.algorithm
+    assert gossamer.verify(back).counts == gossamer.verify(schedule).counts
+
+
+def test_model_phases_and_control_lengths_come_back_exactly(saved):
+    back = load(saved)
+    assert (back.model, back.phases) == (example().model, example().phases)
+    assert back.control_bytes.tolist() == example().control_bytes.tolist()
+    assert back.payloads == example().payloads
+
+
+def test_tori_and_arrays_with_the_same_links_are_told_apart(tmp_path):
+    s = example()
+    path = tmp_path / "two.parquet"
+    for spec in ("torus:2x2", "array:2x2"):
+        network = gossamer.network(spec)
+        save(sequential_broadcasts(network, gossamer.task("allgather"), s.model), path)
+        assert load(path).channels.wraps == ((spec == "torus:2x2"),) * 2
+
+
+def test_rows_in_several_groups_come_back(saved, monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS", 3)
+    save(example(), saved)
+    assert pq.ParquetFile(saved).metadata.num_row_groups > 5
+    assert load(saved) == example()
+
+
+def test_empty_schedules_come_back(tmp_path):
+    path = tmp_path / "none.parquet"
+    s = sequential_broadcasts(gossamer.network("torus:1x1"), gossamer.task("broadcast"), WormholeModel())
+    save(s, path)
+    assert load(path) == s
+
+
+def test_other_tools_read_the_columns_as_documented(saved):
+    table, s = pq.read_table(saved), example()
+    rows = table.filter(pc.is_valid(table["step"]))
+    assert rows["source"].to_pylist() == s.source.tolist()
+    assert rows["displacement_1"].to_pylist() == s.displacement[:, 1].tolist()
+    sets = table.filter(pc.is_valid(table["set"]))
+    assert sets["packet"].to_pylist() == s.payloads.packet.tolist()
+    assert table["size"].to_pylist()[: s.packets.count] == s.packets.size.tolist()
+    header = json.loads(table.schema.metadata[b"gossamer"])
+    assert (header["switching"], header["version"]) == ("wormhole", 1)
+
+
+def test_files_of_the_other_kind_are_named(saved, tmp_path):
+    text = "FILE holds a schedule for wormhole switching, not for store and forward"
+    assert refusal(saved, store_and_forward_files.load) == text
+    other = tmp_path / "stored.parquet"
+    gossamer.plan("ring:4", "allgather").save(other)
+    assert refusal(other) == "FILE does not hold a wormhole schedule"
+    assert gossamer.load(other) == gossamer.plan("ring:4", "allgather").schedule
+    rewrite(saved, switching="circuit")
+    assert refusal(saved, gossamer.load) == "FILE holds a schedule for 'circuit' switching, which is unknown here"
+    with pytest.raises(ScheduleError, match="only schedules can be saved, got int"):
+        gossamer.save(3, saved)
+
+
+def test_every_truncation_is_refused(saved):
+    whole = saved.read_bytes()
+    for size in {0, 1, 4, *range(0, len(whole), 211), len(whole) - 1}:
+        saved.write_bytes(whole[:size])
+        assert refusal(saved).startswith("FILE is not a readable Parquet file, or is truncated: ")
+    assert refusal(saved.with_name("none")).startswith("no such file: ")
+
+
+def test_a_flipped_bit_is_noticed_or_harmless(saved):
+    whole, rng = saved.read_bytes(), random.Random(2)
+    refused = 0
+    for _ in range(100):
+        place = rng.randrange(len(whole))
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :])
+        try:
+            assert load(saved) == example() or place > len(whole) // 2  # the header, at the end, has no checksum
+        except FileFormatError:
+            refused += 1
+    assert refused > 20
+
+
+def rewrite(path: Path, **changes) -> None:
+    """Write the file again with a changed header, or a changed table."""
+    table = changes.pop("table", None) or pq.read_table(path)
+    header = json.loads(table.schema.metadata[b"gossamer"])
+    old = dict(header)
+    for key, value in changes.items():
+        if value is None:
+            del header[key]
+        else:
+            header[key] = value
+    schema = table.schema.with_metadata({b"gossamer": json.dumps(header).encode()})
+    ends = [0, old["pieces"], old["pieces"] + old["set_entries"], table.num_rows]
+    with pq.ParquetWriter(path, schema) as writer:
+        for a, b in itertools.pairwise(ends):
+            writer.write_table(table[a:b].replace_schema_metadata(schema.metadata))
+
+
+def test_rewriting_alone_keeps_a_file_readable(saved):
+    rewrite(saved)
+    assert load(saved) == example()
+
+
+PRINT = gossamer.network("torus:3x2").fingerprint
+STAR = {"spec": "star:3", "fingerprint": gossamer.network("star:3").fingerprint}
+NEEDED = ("network", "task", "model", "phases", "algorithm", "pieces")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"network": {"spec": "torus:3x3", "fingerprint": PRINT}}, "the links of network 'torus:3x3' are not those"),
+        (
+            {"network": {"spec": "star:3", "fingerprint": gossamer.network("star:3").fingerprint}},
+            "network star:3 is not",
+        ),
+        ({"network": 5}, ""),
+        ({"task": {"name": "partial-multinode-broadcast", "active": [9]}}, "active node 9 is outside 0..5"),
+        ({"task": {"name": "reduce"}}, "wormhole messages carry out broadcasts and exchanges, not reduce"),
+        ({"model": {"startup": "-1"}}, "startup must be 0 or more, got -1"),
+        ({"model": {"speed": 1}}, ""),
+        ({"model": {"message_bytes": 0}}, "message_bytes must be a whole number of bytes"),
+        ({"phases": [["all", 1, None]]}, "a message is in step "),
+        ({"phases": [["all", "many", None]]}, "the number of steps of phase 'all' must be a whole number"),
+        ({"phases": [["all", 99]]}, ""),
+        ({"pieces": 3}, "it lists 3 pieces, but has 4 piece rows"),
+        ({"pieces": 0}, "column 'set' has "),
+        ({"sets": 1}, "column 'set' must ascend within 0..0"),
+        ({"sets": 0}, "column 'set' must ascend within 0..-1"),
+        ({"set_entries": 10**6}, "it lists 1000000 sets, but has "),
+        ({"version": 1, "sets": "two"}, ""),
+        *(
+            ({key: None}, f"{key!r} is missing")
+            for key in ("network", "task", "model", "phases", "algorithm", "pieces")
+        ),
+    ],
+)
+def test_tampered_headers(saved, changes, reason):
+    rewrite(saved, **changes)
+    assert refusal(saved).startswith(f"FILE does not hold a whole schedule: {reason}")
+
+
+def test_newer_versions_and_unreadable_headers_are_named(saved):
+    rewrite(saved, version=2)
+    assert refusal(saved, gossamer.load) == "FILE has format version 2; this gossamer reads up to 1"
+    rewrite(saved, version="x")
+    assert refusal(saved, gossamer.load) == "FILE has unreadable gossamer metadata"
+
+
+def test_tampered_columns(saved):
+    table = pq.read_table(saved)
+
+    def changed(name, change, kind=None):
+        place = table.schema.get_field_index(name)
+        values = pa.array(change(table[name].to_pylist()), kind or table.schema.field(name).type)
+        return table.set_column(place, name, values)
+
+    for bad, reason in (
+        (changed("step", lambda x: [*x[:-1], None]), "column 'step' has 1 empty rows"),
+        (changed("size", lambda x: [None, *x[1:]]), "column 'size' has 1 empty rows"),
+        (changed("payload", lambda x: [*x[:-1], 7]), "column 'payload' must be -1..1, got "),
+        (changed("packet", lambda x: [None if v is None else 5 for v in x]), "a payload holds a piece outside 0..3"),
+        (changed("set", lambda x: [None if v is None else 1 - v for v in x]), "column 'set' must ascend"),
+        (changed("set", lambda x: [None if v is None else str(v) for v in x], pa.string()), "column 'set' must hold"),
+        (changed("source", lambda x: [None if v is None else v / 2 for v in x], pa.float64()), "column 'source' must"),
+        (changed("control_bytes", lambda x: [*x[:-1], 0]), "control_bytes of message "),
+        (table.drop_columns(["displacement_1"]), ""),
+    ):
+        example().save(saved)
+        rewrite(saved, table=bad)
+        assert refusal(saved).startswith(f"FILE does not hold a whole schedule: {reason}")
