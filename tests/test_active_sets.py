@@ -13,7 +13,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.active_sets import active_nodes, read_active, read_numbers
+from gossamer.active_sets import active_nodes, read_active, read_destinations, read_numbers
 from gossamer.errors import FileFormatError, GossamerError, TaskError
 
 BANNER = b"%%MatrixMarket matrix coordinate "
@@ -375,3 +375,57 @@ def test_a_file_whose_name_is_a_number_needs_a_folder(file, monkeypatch, tmp_pat
 
 def test_errors_of_files_reach_the_command_line_unchanged(file):
     assert "line 1" in refused(FileFormatError, active_nodes, str(file("a.txt", "x")), 4)
+
+
+# destinations
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "single"),
+    [
+        ("in-turn.txt", "3, -1 0\n-1  # the last", [3, -1, 0, -1]),
+        ("one-a-line.txt", "3\n-1\n0\n-1\n", [3, -1, 0, -1]),
+        ("by-source.txt", "# source: destination\n2: 0\n0 :3\n3: -1\n", [3, -1, 0, -1]),
+        ("array.npy", npy(np.array([3, -1, 0, -1])), [3, -1, 0, -1]),
+    ],
+)
+def test_destinations_in_turn_or_by_source(file, name, content, single):
+    assert read_destinations(file(name, content), 4) == single
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a-line-a-node.txt", "3 1\n-1\n0\n\n# the last\n-1\n"),
+        ("by-source.txt", "2: 0\n0: 3, 1\n"),
+    ],
+)
+def test_destination_sets_a_line_a_node_or_by_source(file, name, content):
+    assert read_destinations(file(name, content), 4, sets=True) == [[3, 1], [], [0], []]
+
+
+def test_destination_sets_of_an_array_have_one_each(file):
+    path = file("array.npy", npy(np.array([3, -1, 0])))
+    assert read_destinations(path, 3, sets=True) == [[3], [], [0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("1: 2\n1: 3\n", "line 2: node 1 sends a second message, after that of line 1"),
+        ("1: 2\n4: 3\n", "line 2: source 4 is outside 0..3"),
+        ("1: 2 3\n", "line 1: node 1 sends to 2 nodes; a permutation has one for each source"),
+        ("1: 2\n3 0\n", "line 2: '3 0' is not of the form 'source: destination'"),
+        ("1: 2\n3:\n", "line 2: '3:' is not of the form 'source: destination'"),
+        ("1 2: 3\n", "line 1: '1 2: 3' is not of the form 'source: destination'"),
+        ("1: 2: 3\n", "line 1: '2:' is not a node number"),
+        ("1: two\n", "line 1: 'two' is not a node number"),
+    ],
+)
+def test_destinations_that_are_refused_name_line_and_node(file, content, told):
+    path = file("destinations.txt", content)
+    assert told in refused(GossamerError, read_destinations, path, 4)
+
+
+def test_missing_destinations(tmp_path):
+    assert "no such file" in refused(FileFormatError, read_destinations, tmp_path / "none.txt", 4)

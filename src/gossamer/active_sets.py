@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError
 
-__all__ = ["active_nodes", "read_active", "read_numbers", "whole_numbers"]
+__all__ = ["active_nodes", "read_active", "read_destinations", "read_numbers", "whole_numbers"]
 
 MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
 
@@ -62,17 +62,28 @@ def _read_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
 
 
 def _read_text(path: str | os.PathLike[str]) -> list[int]:
+    return [number for at, line in _lines(path) for number in _numbers(path, at, line)]
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file that say something, with their numbers from 1, without comments."""
     with _reading(path):
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise FileFormatError(f"{str(path)!r} is not a text file of node numbers") from None
-    numbers = []
     for at, line in enumerate(text.split("\n"), start=1):
-        for word in line.split("#", 1)[0].replace(",", " ").split():
-            if not re.fullmatch("[-+]?[0-9]{1,18}", word):
-                raise FileFormatError(f"{str(path)!r}, line {at}: {_shown(word)} is not a node number")
-            numbers.append(int(word))
+        said = line.split("#", 1)[0].strip()
+        if said:
+            yield at, said
+
+
+def _numbers(path: str | os.PathLike[str], at: int, line: str) -> list[int]:
+    numbers = []
+    for word in line.replace(",", " ").split():
+        if not re.fullmatch("[-+]?[0-9]{1,18}", word):
+            raise FileFormatError(f"{str(path)!r}, line {at}: {_shown(word)} is not a node number")
+        numbers.append(int(word))
     return numbers
 
 
@@ -98,6 +109,81 @@ def read_numbers(path: str | os.PathLike[str]) -> list[int]:
     if array.dtype.kind == "b":
         raise FileFormatError(f"{str(path)!r} must hold an array of integers, got booleans")
     return [int(x) for x in array]
+
+
+def read_destinations(
+    path: str | os.PathLike[str], node_count: int, *, sets: bool = False
+) -> list[int] | list[list[int]]:
+    r"""Read where the message of each node goes.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.npy`` file, or a text file (``#`` comments) of one of two forms. In the first, every line is
+        ``source: destination``, and nodes that are not listed send nothing. In the second, the destinations stand in
+        the order of the nodes, -1 for none: anyhow separated, or, with `sets`, one line for each node.
+    node_count : int
+        Number of nodes.
+    sets : bool
+        Whether a message may have several destinations (one-to-many routing).
+
+    Returns
+    -------
+    list of int, or list of list of int
+        The destination of every node, -1 for none; with `sets`, the destinations of every node. Whether the
+        destinations exist and differ is for the task to say.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing or unreadable, or holds anything else.
+    TaskError
+        If a source does not exist or is given twice, or has not one destination where it must.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "destinations.txt"
+    >>> _ = path.write_text("0: 3  # nodes 1 and 3 send nothing\n2: 0\n")
+    >>> read_destinations(path, 4)
+    [3, -1, 0, -1]
+    >>> read_destinations(path, 4, sets=True)
+    [[3], [], [0], []]
+    """
+    text = not str(path).lower().endswith(".npy")
+    lines = list(_lines(path)) if text else []
+    if any(":" in line for _, line in lines):
+        rows = _by_source(path, lines, node_count, sets)
+        return rows if sets else [row[0] if row else -1 for row in rows]
+    if not sets:
+        return read_numbers(path)
+    rows = [_numbers(path, *line) for line in lines] if text else [[v] for v in read_numbers(path)]
+    return [[] if row == [-1] else row for row in rows]
+
+
+def _by_source(path: str | os.PathLike[str], lines: list[tuple[int, str]], n: int, sets: bool) -> list[list[int]]:
+    rows: list[list[int]] = [[] for _ in range(n)]
+    given: dict[int, int] = {}
+    for at, line in lines:
+        left, colon, right = line.partition(":")
+        sources, targets = _numbers(path, at, left), _numbers(path, at, right)
+        where = f"{str(path)!r}, line {at}"
+        if not colon or len(sources) != 1 or not targets:
+            raise FileFormatError(f"{where}: {_shown(line)} is not of the form 'source: destination'")
+        source = sources[0]
+        if not 0 <= source < n:
+            raise TaskError(f"{where}: source {source} is outside 0..{n - 1}")
+        if source in given:
+            raise TaskError(
+                f"{where}: node {source} sends a second message, after that of line {given[source]}; only one"
+            )
+        if len(targets) > 1 and not sets:
+            raise TaskError(
+                f"{where}: node {source} sends to {len(targets)} nodes; a permutation has one for each source"
+            )
+        given[source] = at
+        rows[source] = [] if targets == [-1] else targets
+    return rows
 
 
 def _nonempty_columns(path: str | os.PathLike[str]) -> list[int]:

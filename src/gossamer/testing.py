@@ -87,6 +87,11 @@ def _permutations(n: int, draw: np.random.Generator) -> Iterator[Any]:
 
 def _destination_sets(n: int, draw: np.random.Generator) -> Iterator[Any]:
     yield tuple((u,) if u % 2 else () for u in range(n))
+    rows: list[list[int]] = [[] for _ in range(n)]
+    source = draw.permutation(n)[: (n + 2) // 3]
+    for target, owner in zip(draw.permutation(n).tolist(), draw.choice(source, n).tolist(), strict=True):
+        rows[owner].append(target)
+    yield tuple(map(tuple, rows))
 
 
 def _counts(n: int, draw: np.random.Generator) -> Iterator[Any]:

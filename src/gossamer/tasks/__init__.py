@@ -9,6 +9,7 @@ from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchan
 from gossamer.tasks.messages import COMBINE, COPY, MOVE, Messages, Task
 from gossamer.tasks.multinode import (
     Allreduce,
+    GroupMultinodeBroadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
     MultipleReduce,
@@ -29,6 +30,7 @@ __all__ = [
     "Allreduce",
     "Broadcast",
     "Gather",
+    "GroupMultinodeBroadcast",
     "Messages",
     "MultinodeBroadcast",
     "MultipleBroadcast",

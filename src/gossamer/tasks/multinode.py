@@ -15,6 +15,7 @@ from gossamer.tasks.messages import COMBINE, COPY, Ids, Messages, OfActive, Task
 
 __all__ = [
     "Allreduce",
+    "GroupMultinodeBroadcast",
     "MultinodeBroadcast",
     "MultipleBroadcast",
     "MultipleReduce",
@@ -111,6 +112,32 @@ class PartialMultinodeBroadcast(OfActive):
     def dual(self, network: Network) -> Task:
         """Partial reduce-scatter."""
         return PartialReduceScatter(self.active)
+
+
+@dataclass(frozen=True)
+class GroupMultinodeBroadcast(OfActive):
+    """Each of a set of active nodes broadcasts one message to the other active nodes. Message number: the origin.
+
+    The other nodes may pass messages on.
+
+    >>> GroupMultinodeBroadcast([5, 2]).active
+    (2, 5)
+    """
+
+    name = "group-multinode-broadcast"
+    summary = "each of a set of active nodes broadcasts one message to the other active nodes"
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """One message an active node, for all active nodes."""
+        nodes = np.array(self.active, np.int64)
+        m = nodes.size
+        return Messages(
+            nodes,
+            nodes.astype(np.int32),
+            np.full(m, COPY),
+            np.arange(m + 1, dtype=np.int64) * m,
+            np.tile(nodes.astype(np.int32), m),
+        )
 
 
 @dataclass(frozen=True)

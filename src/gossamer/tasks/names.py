@@ -10,6 +10,7 @@ from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchan
 from gossamer.tasks.messages import Task
 from gossamer.tasks.multinode import (
     Allreduce,
+    GroupMultinodeBroadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
     MultipleReduce,
@@ -20,7 +21,7 @@ from gossamer.tasks.multinode import (
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 
-__all__ = ["ALIASES", "TASKS", "task", "task_from_dict"]
+__all__ = ["ALIASES", "TASKS", "kind_of", "task", "task_from_dict"]
 
 TASKS: dict[str, type[Task]] = {
     t.name: t
@@ -30,6 +31,7 @@ TASKS: dict[str, type[Task]] = {
         Gather,
         MultinodeBroadcast,
         PartialMultinodeBroadcast,
+        GroupMultinodeBroadcast,
         MultipleBroadcast,
         TotalExchange,
         PartialExchange,
@@ -50,10 +52,27 @@ ALIASES: dict[str, str] = {
     "allgather": "multinode-broadcast",
     "gossip": "multinode-broadcast",
     "allgatherv": "partial-multinode-broadcast",
+    "group-allgather": "group-multinode-broadcast",
     "alltoall": "total-exchange",
     "restricted-broadcasting": "one-to-many-routing",
 }
 """Modern and other names of the tasks."""
+
+
+def kind_of(name: str) -> type[Task]:
+    """Return the class of the task called `name`, a classical or a modern name; TaskError if there is none.
+
+    Examples
+    --------
+    >>> kind_of("AllGather").name
+    'multinode-broadcast'
+    """
+    key = str(name).strip().lower().replace("_", "-")
+    key = ALIASES.get(key, key)
+    if key not in TASKS:
+        hint = nearest(key, [*TASKS, *ALIASES]) or f"; known tasks: {', '.join([*TASKS, *ALIASES])}"
+        raise TaskError(f"unknown task {name!r}{hint}")
+    return TASKS[key]
 
 
 def task(name: str, **fields: Any) -> Task:
@@ -78,12 +97,8 @@ def task(name: str, **fields: Any) -> Task:
     >>> task("broadcast", root=3)
     Broadcast(root=3)
     """
-    key = str(name).strip().lower().replace("_", "-")
-    key = ALIASES.get(key, key)
-    if key not in TASKS:
-        hint = nearest(key, [*TASKS, *ALIASES]) or f"; known tasks: {', '.join([*TASKS, *ALIASES])}"
-        raise TaskError(f"unknown task {name!r}{hint}")
-    kind = TASKS[key]
+    kind = kind_of(name)
+    key = kind.name
     known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for field in fields:
         if field not in known:

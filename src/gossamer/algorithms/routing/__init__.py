@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.greedy import GREEDY
+from gossamer.algorithms.routing.kunde import KUNDE
 from gossamer.algorithms.routing.monotone import MONOTONE
+from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
 from gossamer.algorithms.routing.packing import PACKING
+from gossamer.algorithms.routing.valiant_brebner import RANDOMIZED
 
 __all__ = ["ROUTING"]
 
-ROUTING: tuple[Algorithm, ...] = (PACKING, MONOTONE)
+ROUTING: tuple[Algorithm, ...] = (PACKING, MONOTONE, GREEDY, *KUNDE, *RANDOMIZED, *MOVE_AND_SMOOTH)
 """The algorithms for permutation routing."""

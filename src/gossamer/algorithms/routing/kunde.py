@@ -1,0 +1,134 @@
+"""Kunde's routing: sort blocks by the column of the destination, then go along rows and columns.
+
+With e x e blocks of n/e rows, the messages of a block for one column are next to each other in the order of the columns
+after sorting, so that few are in one row of it: of all messages in a row of the array, at most 2e-1 go to one column.
+They do not pile up at the turn as in greedy routing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.greedy import grid_reason, legs_between, send
+from gossamer.algorithms.routing.mesh_sort import sort_blocks, sort_steps
+from gossamer.algorithms.routing.packing import sources_and_targets
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.tasks import Permutation, Task
+
+__all__ = ["KUNDE", "kunde", "most_held"]
+
+
+def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: int = 2) -> Schedule:
+    """Build Kunde's routing with `blocks` x `blocks` sorted blocks.
+
+    Parameters
+    ----------
+    network : Network
+        A two-dimensional array whose sides are multiples of `blocks`.
+    task : Permutation
+        Full or partial; a node without a message counts as holding the largest key.
+    model : Model
+        All ports; a buffer of at least ``2*blocks + 1`` packets, everything counted.
+    seed : int
+        Ignored.
+    blocks : int
+        The source's epsilon.
+
+    Returns
+    -------
+    Schedule
+        Phases ``sort``, ``rows`` (at most c-1 slots) and ``columns`` (at most r-1). Every step of the sorter takes a
+        slot, whether or not it moves a packet.
+
+    Notes
+    -----
+    Sorting n x n in S(n) steps, this takes S(n/e) + 2n - 2. With 4-way mergesort, S(n) = 7n - 10 for powers of two from
+    4 on: 5.5n - 12 in all for e = 2, 3.75n - 12 for e = 4. The source also gives 3.5n and 2.75n, with terms of lower
+    order, from sorting in 3n + O(n^(3/4)) steps; at practical sizes that takes longer (seed 003, 1.4.2).
+
+    Buffers, everything that a node holds counted: at the end of phase ``rows`` a node holds at most 2e-1 messages that
+    turn; during it two more may pass. In a column, those that go up do not grow in number beyond what was there (or
+    one), nor do those that go down, and one may have arrived: at most 2e+1 at any time. The source says 2e,
+    which is exceeded on 8 x 8 with e = 2 (see the tests).
+
+    References
+    ----------
+    Kunde 1988; seed 003, 1.4.2 and Table 5.3.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> p = gossamer.plan("array:8x8", "permutation", pattern="transpose", algorithm="kunde-2")
+    >>> p.claim, p.completion_time, [phase.name for phase in p.schedule.phases]
+    (Fraction(32, 1), Fraction(29, 1), ['sort', 'rows', 'columns'])
+    """
+    source, target = sources_and_targets(task)
+    grid = network.grid
+    assert grid is not None
+    key = np.full(network.node_count, grid.sides[1], np.int32)  # no message: the largest
+    key[source] = target % grid.sides[1]
+    held = np.full(network.node_count, -1, np.int32)
+    held[source] = np.arange(source.size)
+    sorting, steps = sort_blocks(network, blocks, key, held)
+    node = np.empty(source.size, np.int32)
+    there = np.flatnonzero(held >= 0)
+    node[held[there]] = there
+    legs = legs_between(grid, node, target, (1, 0))
+    (slot, link, packet), slots = send(network, node, [legs[:1], legs[1:]])
+    columns = [np.concatenate(pair) for pair in zip(sorting, (slot + np.int32(steps), link, packet), strict=True)]
+    phases = [Phase("sort", steps), Phase("rows", slots[0]), Phase("columns", slots[1])]
+    return Schedule(network, task, model, *columns, phases=phases)
+
+
+def most_held(blocks: int) -> int:
+    """Return how many messages a node holds at most at any time, its own and the delivered one counted.
+
+    >>> most_held(2), most_held(4)
+    (5, 9)
+    """
+    return 2 * blocks + 1
+
+
+def _reason(blocks: int, network: Network, task: Task, model: Model) -> str | None:
+    grid = network.grid
+    if grid is None or grid.dimensions != 2 or any(grid.wraps):
+        return "needs a two-dimensional array"
+    if any(side % blocks for side in grid.sides):
+        return f"needs sides that are multiples of {blocks}"
+    if model.buffer is not None and model.buffer < most_held(blocks):
+        return f"may keep {most_held(blocks)} packets at one node, more than the buffer of {model.buffer}"
+    return grid_reason(network, task, model, paths=4)
+
+
+def _claim(blocks: int, network: Network, task: Task, model: Model) -> Fraction | None:
+    grid = network.grid
+    if grid is None or grid.dimensions != 2 or any(side % blocks for side in grid.sides):
+        return None
+    return Fraction(sort_steps((grid.sides[0], grid.sides[1]), blocks) + sum(side - 1 for side in grid.sides))
+
+
+def _with_blocks(blocks: int) -> Algorithm:
+    def build(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+        return kunde(network, task, model, seed=seed, blocks=blocks)
+
+    return Algorithm(
+        name=f"kunde-{blocks}",
+        task=Permutation,
+        builder=build,
+        reason=lambda network, task, model: _reason(blocks, network, task, model),
+        claim=lambda network, task, model: _claim(blocks, network, task, model),
+        networks=f"two-dimensional arrays of sides divisible by {blocks}",
+        source="Kunde 1988, after Han 1990, 1.4.2; sorting: Schimmler 1987 (4-way mergesort)",
+        summary=f"sorts {blocks} x {blocks} blocks by column of destination, then row and column; "
+        f"at most {most_held(blocks)} messages at a node",
+        claim_is_bound=True,
+    )
+
+
+KUNDE = (_with_blocks(2), _with_blocks(4))
+"""Kunde's routing with 2 x 2 and with 4 x 4 blocks."""

@@ -1,0 +1,188 @@
+"""4-way mergesort on the nodes of a rectangle, in about 7n steps of compare-exchanges between neighbours.
+
+A rectangle is *roughly sorted* if every key is in the right column already. Four roughly sorted quarters are merged by:
+sort the columns of the quarters, those on the left down and those on the right up; sort the rows; sort the columns,
+every second one upwards; sort the rows. At last all columns are sorted downwards. (The source exchanges rows and
+columns.) By the 0-1 principle, ceil(w/2) steps are enough for the last sort of rows of w.
+
+The merge is right if the columns have even length; so a rectangle of h rows, h = o * 2^k with o odd, starts from
+rectangles of o rows, which shearsort sorts roughly: ceil(log2 w) times, columns in alternating directions, then rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.grids import grid_links
+from gossamer.networks.network import IntArray, Network
+
+__all__ = ["Round", "rounds", "sort_blocks", "sort_steps"]
+
+
+class Round(NamedTuple):
+    """Steps in which every line of a region along one axis is sorted.
+
+    Attributes
+    ----------
+    axis : int
+        0: columns are sorted, downwards unless turned; 1: rows, to the right.
+    cuts : tuple of int
+        Where the segments of the lines begin, and the end of the last one.
+    steps : int
+        Steps of odd-even transposition.
+    turned : str
+        Columns that are sorted upwards: ``"none"``; ``"odd"``, every second of a region; ``"right"``, the right halves.
+    across : tuple of int
+        The cuts between regions along the other axis, by which columns are turned.
+    """
+
+    axis: int
+    cuts: tuple[int, ...]
+    steps: int
+    turned: str = "none"
+    across: tuple[int, ...] = ()
+
+
+def rounds(sides: tuple[int, int], blocks: int) -> list[Round]:
+    """Return the rounds that sort every block of an array of which both sides are cut into `blocks` equal parts.
+
+    Examples
+    --------
+    >>> [(r.axis, r.steps, r.turned) for r in rounds((4, 4), 2)]
+    [(1, 1, 'none'), (0, 1, 'odd'), (1, 1, 'none'), (0, 1, 'none')]
+    """
+    rows = [tuple(range(0, sides[0] + 1, sides[0] // blocks))]
+    columns = [tuple(range(0, sides[1] + 1, sides[1] // blocks))]
+    while _longest(rows[-1]) % 2 == 0:
+        rows.append(_halved(rows[-1]))
+        columns.append(_halved(columns[-1]))
+    height, width = _longest(rows[-1]), _longest(columns[-1])
+    made = []
+    if height == 1:
+        made.append(Round(1, columns[-1], _transposition(width)))
+    else:
+        for _ in range((width - 1).bit_length()):
+            made.append(Round(0, rows[-1], _transposition(height), "odd", columns[-1]))
+            made.append(Round(1, columns[-1], _transposition(width)))
+    for level in range(len(rows) - 2, -1, -1):
+        height, width = _longest(rows[level]), _longest(columns[level])
+        made.append(Round(0, rows[level + 1], _transposition(height // 2), "right", columns[level]))
+        made.append(Round(1, columns[level], _transposition(width)))
+        made.append(Round(0, rows[level], _transposition(height), "odd", columns[level]))
+        made.append(Round(1, columns[level], (width + 1) // 2 if width > 1 else 0))
+    made.append(Round(0, rows[0], _transposition(_longest(rows[0]))))
+    return [r for r in made if r.steps]
+
+
+def sort_steps(sides: tuple[int, int], blocks: int) -> int:
+    """Return the steps that sorting the blocks takes: 7b - 10 for blocks of b x b nodes, b a power of two from 4 on.
+
+    Examples
+    --------
+    >>> [sort_steps((n, n), 1) for n in (2, 4, 8, 16, 32)]
+    [4, 18, 46, 102, 214]
+    """
+    return sum(r.steps for r in rounds(sides, blocks))
+
+
+def sort_blocks(
+    network: Network, blocks: int, key: IntArray, held: IntArray
+) -> tuple[tuple[IntArray, IntArray, IntArray], int]:
+    """Sort the packets of every block by key, column by column.
+
+    Parameters
+    ----------
+    network : Network
+        A two-dimensional array or torus whose sides are multiples of `blocks`.
+    blocks : int
+        Parts of each side.
+    key : int32[N]
+        Key of the packet of each node, rearranged; largest where there is none.
+    held : int32[N]
+        Packet of each node, -1 for none, rearranged.
+
+    Returns
+    -------
+    columns : tuple of int32 arrays
+        Slot, link and packet of each hop, sorted by slot. A compare-exchange is a step whether or not packets move.
+    steps : int
+        The steps of all rounds.
+
+    Notes
+    -----
+    O(N) for each step.
+
+    References
+    ----------
+    Schimmler 1987 (4-way mergesort); Scherson, Sen, Shamir 1986 (shearsort).
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> key = np.array([3, 1, 0, 2], np.int32)
+    >>> columns, steps = sort_blocks(array(2, 2), 1, key, np.arange(4, dtype=np.int32))
+    >>> key.tolist(), steps
+    ([0, 2, 1, 3], 4)
+    """
+    from gossamer.algorithms.routing import _kernels
+
+    assert network.grid is not None
+    sides, strides = network.grid.sides, network.grid.strides
+    where = np.unravel_index(np.arange(network.node_count), sides)
+    links = grid_links(network)
+    plans = []
+    now = 0
+    for each in rounds((sides[0], sides[1]), blocks):
+        pairs = _pairs(where[each.axis], each.cuts)
+        turned = np.zeros(network.node_count, np.bool_)
+        if each.turned != "none":
+            cuts = np.array(each.across)
+            region = np.searchsorted(cuts, where[1], "right") - 1
+            place, length = where[1] - cuts[region], np.diff(cuts)[region]
+            turned = place % 2 == 1 if each.turned == "odd" else 2 * place >= length + length % 2
+            turned &= length > 1
+        ends = np.ascontiguousarray(links[:, each.axis, 0]), np.ascontiguousarray(links[:, each.axis, 1])
+        plans.append((now, each.steps, strides[each.axis], pairs, turned, *ends))
+        now += each.steps
+    columns = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
+    for write in (False, True):  # first on copies, to count
+        keys, packets = (key, held) if write else (key.copy(), held.copy())
+        at = 0
+        for first, steps, stride, pairs, turned, up, down in plans:
+            at = _kernels.compare_exchange(
+                *columns, at, first, steps, keys, packets, stride, pairs, turned, up, down, write
+            )
+        if not write:
+            columns = (np.empty(at, np.int32), np.empty(at, np.int32), np.empty(at, np.int32))
+    return columns, now
+
+
+def _longest(cuts: tuple[int, ...]) -> int:
+    return int(np.diff(cuts).max())
+
+
+def _halved(cuts: tuple[int, ...]) -> tuple[int, ...]:
+    """Return cuts with one more in the middle of every segment of 2 or more; the first half is the longer one."""
+    middles = [(a + b + 1) // 2 for a, b in itertools.pairwise(cuts) if b - a > 1]
+    return tuple(sorted({*cuts, *middles}))
+
+
+def _transposition(length: int) -> int:
+    """Return the steps that sort a line of `length` nodes by odd-even transposition."""
+    return length if length > 2 else length - 1
+
+
+def _pairs(place: npt.NDArray[np.intp], cuts: tuple[int, ...]) -> IntArray:
+    """Return the lower ends of the pairs of nodes that are compared in even and in odd steps, -1 for none."""
+    start = np.array(cuts)
+    segment = np.searchsorted(start, place, "right") - 1
+    within, last = place - start[segment], start[segment + 1] - 1
+    found = [np.flatnonzero((within % 2 == odd) & (place < last)) for odd in (0, 1)]
+    pairs = np.full((2, max(f.size for f in found)), -1, np.int32)
+    for row, nodes in zip(pairs, found, strict=True):
+        row[: nodes.size] = nodes
+    return pairs

@@ -1,0 +1,438 @@
+"""Named destination patterns: permutations that routing is usually tried on, and random and adversarial instances.
+
+Every pattern is a permutation of the terminals: entry u is the node to which the message of node u goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import TaskError, nearest
+from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.tasks.messages import Task
+from gossamer.tasks.names import kind_of
+from gossamer.tasks.routing import OneToManyRouting, Permutation
+
+__all__ = [
+    "PATTERNS",
+    "bit_permute_complement",
+    "one_to_many",
+    "pattern",
+    "patterned_task",
+    "permutation",
+    "random_disjoint_sets",
+    "random_partial",
+    "thinned",
+]
+
+_Maker: TypeAlias = Callable[[str, Network, np.random.Generator], npt.NDArray[np.integer]]
+
+PATTERNS: dict[str, str] = {
+    "transpose": "(i,j) sends to (j,i); in general, the transposition of a matrix that the nodes hold row by row",
+    "bit-reversal": "the bits of the node number are reversed; for 2^k nodes",
+    "shuffle": "perfect shuffle: the first half is interleaved with the second; bits rotate left by one",
+    "reversal": "node v sends to N-1-v: every coordinate complemented, a turn by 180 degrees",
+    "row-reversal": "the last coordinate is complemented: (i,j) sends to (i,n-1-j)",
+    "complement": "the halves of every coordinate are exchanged: its top bit is complemented",
+    "identity": "every node sends to itself: nothing moves",
+    "random": "a random permutation",
+    "tornado": "every coordinate goes up by ceil(side/2)-1, around the end",
+    "neighbor": "every coordinate goes up by 1, around the end",
+    "packed-triangle": "the corner triangles of the four quadrants send to the first quadrant",
+    "packed-rows": "the first rows of the four quadrants send to the first quadrant",
+    "packed-columns": "the first columns of the four quadrants send to the first quadrant",
+}
+"""Every pattern with a line about it."""
+
+
+def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
+    """Return the destination of every node under a named pattern.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``PATTERNS``; case and underscores do not matter.
+    network : Network
+        With coordinates or without; patterns of coordinates need an array or torus.
+    seed : int
+        For ``random``; the others ignore it.
+
+    Returns
+    -------
+    int32[N]
+        A permutation of the N terminals.
+
+    Raises
+    ------
+    TaskError
+        If the name is unknown, or the network is not one that the pattern is defined on.
+
+    Notes
+    -----
+    ``transpose``: an R x C matrix is held row by row, with R the product of the first half of the sides, so that
+    (i,j) sends to (j,i) on a square and (a,b) to (b,a) for halves of coordinates; without two dimensions N must be a
+    square number. ``complement``: in an odd side the middle stays. ``shuffle``: node v sends to 2v, or to
+    2(v - ceil(N/2)) + 1 from v = ceil(N/2) on. Packed patterns: q^2/4 nodes of each q x q quadrant, which lie in its
+    corner triangle (in its first rows, columns), send to the first quadrant, the nearer the further, and all others
+    to the other quadrants. A first move of algorithm Q then packs four messages on every such node, and the smooth
+    step has to take them across. O(N log N).
+
+    References
+    ----------
+    Seed 003, 1.3.4 (the BPC permutations) and 3.4 (the packed triangle); tornado and neighbor: Dally, Towles,
+    Principles and Practices of Interconnection Networks, Table 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> pattern("transpose", gossamer.network("array:3x3")).tolist()
+    [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    >>> pattern("bit-reversal", gossamer.network("ring:8")).tolist()
+    [0, 4, 2, 6, 1, 5, 3, 7]
+    """
+    key = str(name).strip().lower().replace("_", "-")
+    if key not in PATTERNS:
+        hint = nearest(key, PATTERNS) or f"; known patterns: {', '.join(PATTERNS)}"
+        raise TaskError(f"unknown pattern {name!r}{hint}")
+    return _MAKERS[key](key, network, _generator(seed)).astype(np.int32)
+
+
+def bit_permute_complement(network: Network, bits: Sequence[int], complement: int = 0) -> IntArray:
+    """Return the destinations of a BPC permutation: the bits of the node number permuted, some of them complemented.
+
+    Parameters
+    ----------
+    network : Network
+        Of 2^k terminals.
+    bits : sequence of int
+        ``bits[i]`` is the bit of the origin that becomes bit i of the destination (bit 0 the least significant).
+    complement : int
+        Mask of the bits of the destination that are complemented.
+
+    Returns
+    -------
+    int32[N]
+        A permutation of the N terminals.
+
+    Raises
+    ------
+    TaskError
+        If the number of terminals is not 2^k, `bits` is not a permutation of 0..k-1, or the mask has other bits.
+
+    References
+    ----------
+    Seed 003, 1.3.4; Nassimi, Sahni 1980.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> bit_permute_complement(gossamer.network("array:2x4"), [1, 2, 0], complement=4).tolist()
+    [4, 0, 5, 1, 6, 2, 7, 3]
+    """
+    n = network.terminal_count
+    width = _bit_count("a BPC permutation", network)
+    order = [int(b) for b in bits]
+    if sorted(order) != list(range(width)):
+        raise TaskError(f"bits must be a permutation of 0..{width - 1} on the {n} nodes of {network.spec}, got {order}")
+    if not 0 <= complement < n:
+        raise TaskError(f"complement must be a mask in 0..{n - 1} on {network.spec}, got {complement}")
+    node = np.arange(n)
+    result = np.zeros(n, np.int64)
+    for i, b in enumerate(order):
+        result |= (node >> b & 1) << i
+    return (result ^ complement).astype(np.int32)
+
+
+def random_partial(
+    network: Network, messages: int | None = None, density: float | None = None, *, seed: int = 0
+) -> IntArray:
+    """Return a random partial permutation: random sources, each with a random destination of its own.
+
+    Parameters
+    ----------
+    network : Network
+        Any.
+    messages, density : int or float
+        How many nodes send, or which share of them, 0..1. Give one of the two.
+    seed : int
+        Of the random choices.
+
+    Returns
+    -------
+    int32[N]
+        The destination of every node, -1 if it sends nothing.
+
+    Raises
+    ------
+    TaskError
+        If not exactly one of `messages` and `density` is given, or it is out of range.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> (random_partial(gossamer.network("array:4x4"), 5) >= 0).sum()
+    np.int64(5)
+    """
+    n = network.terminal_count
+    if (messages is None) == (density is None):
+        raise TaskError("give either messages or density")
+    if density is not None:
+        messages = _share(density, n)
+    if isinstance(messages, bool) or not isinstance(messages, int | np.integer) or not 0 <= messages <= n:
+        raise TaskError(f"messages must be 0..{n} on {network.spec}, got {messages!r}")
+    draw = _generator(seed)
+    result = np.full(n, -1, np.int32)
+    result[draw.permutation(n)[:messages]] = draw.permutation(n)[:messages]
+    return result
+
+
+def thinned(destination: npt.ArrayLike, density: float, *, seed: int = 0) -> IntArray:
+    """Return destinations of which a random share is kept, the others made -1.
+
+    Parameters
+    ----------
+    destination : int[N]
+        The destination of every node, -1 for none.
+    density : float
+        The share of the messages that is kept, 0..1, rounded to a whole number of messages.
+    seed : int
+        Of the random choice.
+
+    Raises
+    ------
+    TaskError
+        If `density` is out of range.
+
+    Examples
+    --------
+    >>> thinned([3, 2, 1, 0], 0.5).tolist()
+    [3, -1, 1, -1]
+    """
+    result = np.array(destination, np.int32)
+    source = np.flatnonzero(result >= 0)
+    kept = _share(density, source.size)
+    result[_generator(seed).permutation(source)[kept:]] = -1
+    return result
+
+
+def random_disjoint_sets(
+    network: Network, sources: int, *, density: float = 1.0, seed: int = 0
+) -> tuple[tuple[int, ...], ...]:
+    """Return random disjoint sets of destinations for random sources, as one-to-many routing takes them.
+
+    Parameters
+    ----------
+    network : Network
+        Any.
+    sources : int
+        How many nodes send a message, 0..N.
+    density : float
+        The share of the nodes that are a destination, 0..1; at least one for each source.
+    seed : int
+        Of the random choices.
+
+    Returns
+    -------
+    tuple of tuple of int
+        The destinations of every node, empty if it sends nothing.
+
+    Raises
+    ------
+    TaskError
+        If `sources` or `density` is out of range.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> random_disjoint_sets(gossamer.network("array:2x2"), 2)
+    ((2,), (), (0, 1, 3), ())
+    """
+    n = network.terminal_count
+    if isinstance(sources, bool) or not isinstance(sources, int | np.integer) or not 0 <= sources <= n:
+        raise TaskError(f"sources must be 0..{n} on {network.spec}, got {sources!r}")
+    reached = max(_share(density, n), sources) if sources else 0
+    draw = _generator(seed)
+    source, target = draw.permutation(n)[:sources], draw.permutation(n)[:reached]
+    owner = source[np.concatenate([np.arange(sources), draw.integers(0, max(sources, 1), reached - sources)])]
+    rows: list[list[int]] = [[] for _ in range(n)]
+    for u, v in sorted(zip(owner.tolist(), target.tolist(), strict=True)):
+        rows[u].append(v)
+    return tuple(map(tuple, rows))
+
+
+def permutation(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> Permutation:
+    """Return the permutation task of a named pattern, of which a random share `density` of the messages is kept.
+
+    Raises
+    ------
+    TaskError
+        As `pattern` and `thinned` do.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> permutation("reversal", gossamer.network("array:2x2")).destination
+    (3, 2, 1, 0)
+    """
+    whole = pattern(name, network, seed=seed)
+    return Permutation(tuple((whole if density == 1 else thinned(whole, density, seed=seed)).tolist()))
+
+
+def one_to_many(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> OneToManyRouting:
+    """Return a one-to-many routing: ``random:M`` for M random sources with disjoint sets, or a permutation's pattern.
+
+    Raises
+    ------
+    TaskError
+        If the name is unknown or M is out of range.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> one_to_many("random:1", gossamer.network("array:3")).destinations
+    ((), (), (0, 1, 2))
+    """
+    kind, colon, count = str(name).strip().lower().partition(":")
+    if kind == "random" and colon:
+        if not count.isdigit() or len(count) > 18:
+            raise TaskError(f"pattern {name!r} must be random:M with M a number of sources")
+        return OneToManyRouting(random_disjoint_sets(network, int(count), density=density, seed=seed))
+    single = permutation(name, network, density=density, seed=seed).destination
+    return OneToManyRouting(tuple((v,) if v >= 0 else () for v in single))
+
+
+def patterned_task(task: str, network: Network, name: str, *, density: float = 1.0, seed: int = 0) -> Task:
+    """Return the routing task called `task` whose destinations follow a pattern: `permutation` or `one_to_many`.
+
+    Raises
+    ------
+    TaskError
+        If the task is unknown or has no destinations, or as these two do.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> patterned_task("permutation", gossamer.network("ring:3"), "neighbor")
+    Permutation(destination=(1, 2, 0))
+    """
+    kind = kind_of(task)
+    if kind is Permutation:
+        return permutation(name, network, density=density, seed=seed)
+    if kind is OneToManyRouting:
+        return one_to_many(name, network, density=density, seed=seed)
+    raise TaskError(f"task {kind.name} takes no pattern; {Permutation.name} and {OneToManyRouting.name} do")
+
+
+# -- the patterns ---------------------------------------------------------------------------------------------
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise TaskError(f"seed must be a whole number, 0 or more, got {seed!r}")
+    return np.random.default_rng(seed)
+
+
+def _share(density: float, n: int) -> int:
+    try:
+        share = float(density)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise TaskError(f"density must be in [0, 1], got {density!r}")
+    return round(share * n)
+
+
+def _bit_count(what: str, network: Network) -> int:
+    n = network.terminal_count
+    if n & (n - 1):
+        raise TaskError(f"{what} needs 2^k nodes; {network.spec} has {n}")
+    return n.bit_length() - 1
+
+
+def _grid(name: str, network: Network) -> Grid:
+    if network.grid is None:
+        raise TaskError(f"pattern {name!r} needs an array or a torus; {network.spec} has no coordinates")
+    return network.grid
+
+
+def _by_coordinate(
+    name: str, network: Network, moved: Callable[[npt.NDArray[np.intp], int, bool], npt.NDArray[np.intp]]
+) -> npt.NDArray[np.intp]:
+    """Return the destinations if each coordinate x of a side becomes ``moved(x, side, last)``."""
+    sides = _grid(name, network).sides
+    where = np.unravel_index(np.arange(network.node_count), sides)
+    turned = [moved(x, side, k == len(sides) - 1) for k, (x, side) in enumerate(zip(where, sides, strict=True))]
+    return np.ravel_multi_index(turned, sides)
+
+
+def _halves_exchanged(x: npt.NDArray[np.intp], side: int) -> npt.NDArray[np.intp]:
+    far = side - side // 2
+    return np.where(x < side // 2, x + far, np.where(x >= far, x - far, x))
+
+
+def _transpose(name: str, network: Network, draw: np.random.Generator) -> npt.NDArray[np.intp]:
+    n = network.terminal_count
+    sides = network.grid.sides if network.grid is not None else (n,)
+    rows = int(np.prod(sides[: len(sides) // 2]))
+    if len(sides) == 1:
+        rows = int(np.sqrt(n) + 0.5)
+        if rows * rows != n:
+            raise TaskError(
+                f"pattern {name!r} needs two dimensions or a square number of nodes; {network.spec} has {n}"
+            )
+    node = np.arange(n)
+    return node % (n // rows) * rows + node // (n // rows)
+
+
+def _bit_reversal(name: str, network: Network, draw: np.random.Generator) -> IntArray:
+    width = _bit_count(f"pattern {name!r}", network)
+    return bit_permute_complement(network, range(width)[::-1])
+
+
+def _shuffle(name: str, network: Network, draw: np.random.Generator) -> npt.NDArray[np.intp]:
+    node, half = np.arange(network.terminal_count), (network.terminal_count + 1) // 2
+    return np.where(node < half, 2 * node, 2 * (node - half) + 1)
+
+
+def _packed(name: str, network: Network, draw: np.random.Generator) -> npt.NDArray[np.intp]:
+    sides = _grid(name, network).sides
+    if len(sides) != 2 or sides[0] % 2 or sides[1] % 2:
+        raise TaskError(f"pattern {name!r} needs two even sides, got {network.spec}")
+    rows, columns = sides[0] // 2, sides[1] // 2
+    i, j = np.divmod(np.arange(network.node_count), sides[1])
+    quadrant = i // rows * 2 + j // columns
+    i, j = i % rows, j % columns
+    rank = {"packed-triangle": i * columns + j * rows, "packed-rows": i * columns + j, "packed-columns": j * rows + i}
+    order = np.lexsort((quadrant, j, i, rank[name]))  # the packed first, four nodes of one place after the other
+    sent = rows * columns
+    first = np.flatnonzero(quadrant == 0)
+    far = first[np.argsort(-(i[first] * columns + j[first] * rows), kind="stable")]
+    result = np.empty(network.node_count, np.intp)
+    result[order[:sent]] = far
+    result[np.sort(order[sent:])] = np.flatnonzero(quadrant != 0)
+    return result
+
+
+_MAKERS: dict[str, _Maker] = {
+    "transpose": _transpose,
+    "bit-reversal": _bit_reversal,
+    "shuffle": _shuffle,
+    "reversal": lambda name, network, draw: np.arange(network.terminal_count)[::-1],
+    "row-reversal": lambda name, network, draw: _by_coordinate(
+        name, network, lambda x, side, last: side - 1 - x if last else x
+    ),
+    "complement": lambda name, network, draw: _by_coordinate(
+        name, network, lambda x, side, last: _halves_exchanged(x, side)
+    ),
+    "identity": lambda name, network, draw: np.arange(network.terminal_count),
+    "random": lambda name, network, draw: draw.permutation(network.terminal_count),
+    "tornado": lambda name, network, draw: _by_coordinate(
+        name, network, lambda x, side, last: (x + (side + 1) // 2 - 1) % side
+    ),
+    "neighbor": lambda name, network, draw: _by_coordinate(name, network, lambda x, side, last: (x + 1) % side),
+}
+_MAKERS.update(dict.fromkeys(("packed-triangle", "packed-rows", "packed-columns"), _packed))
