@@ -16,6 +16,7 @@ from gossamer.networks import Network
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
 from gossamer.tasks import (
     TASKS,
+    GroupMultinodeBroadcast,
     MultipleBroadcast,
     MultipleReduce,
     OneToManyRouting,
@@ -69,7 +70,10 @@ def tasks(draw, network: Network, names: tuple[str, ...] = tuple(TASKS)) -> Task
     """Any task that fits the network."""
     n = network.terminal_count
     kind = TASKS[draw(st.sampled_from(names))]
-    if kind in (PartialMultinodeBroadcast, PartialReduceScatter, PartialExchange, PartialGather):
+    if kind in (
+        *(PartialMultinodeBroadcast, GroupMultinodeBroadcast, PartialReduceScatter),
+        *(PartialExchange, PartialGather),
+    ):
         return kind(draw(st.sets(st.integers(0, n - 1), min_size=1)))
     if kind in (MultipleBroadcast, MultipleReduce):
         return kind(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))

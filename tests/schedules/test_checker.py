@@ -8,7 +8,10 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from gossamer.schedules import KINDS, buffer_peak, verify
+from gossamer.model import Model
+from gossamer.networks.spec import network
+from gossamer.schedules import KINDS, Schedule, buffer_peak, verify
+from gossamer.tasks import task
 from schedules import twin
 from schedules.strategies import mutated, mutations, schedules
 
@@ -61,3 +64,21 @@ def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
 
 def test_every_kind_has_a_name_of_its_own():
     assert len(set(KINDS)) == len(KINDS) == 12
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_copied_packet_may_come_back_to_a_node_that_sent_it_on_if_its_targets_are_listed(listed):
+    """The node need not have kept it, and buffers are counted as if it had not."""
+    line = network("array:3")  # links 0->1, 1->0, 1->2, 2->1
+    link = {ends: i for i, ends in enumerate(zip(line.link_source.tolist(), line.link_target.tolist(), strict=True))}
+    path = [link[0, 1], link[1, 2], link[2, 1]]
+    routed = task("one-to-many-routing", destinations=[[1], [], []]) if listed else task("broadcast", root=0)
+    schedule = Schedule(line, routed, Model(), [0, 1, 2], path, [0, 0, 0])
+    assert verify(schedule).counts == ({} if listed else {"duplicate": 1})
+    assert dict(twin.violations(schedule)) == verify(schedule).counts
+    if listed:
+        assert [held[1] for held in twin.holdings(schedule, "all")] == [0, 1, 0, 1]
+        assert buffer_peak(schedule, "all").packets == 1
+    again = Schedule(line, routed, Model(), [0, 1, 2, 3], [*path, path[0]], [0, 0, 0, 0])
+    assert verify(again).counts["duplicate"] == (1 if listed else 2)
+    assert dict(twin.violations(again)) == verify(again).counts

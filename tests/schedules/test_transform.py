@@ -19,7 +19,8 @@ from gossamer.tasks import TASKS
 from schedules import twin
 from schedules.strategies import build, mutated, mutations, phased, schedules
 
-DUAL = tuple(name for name in TASKS if name not in ("one-to-many-routing", "allreduce"))
+NO_DUAL = ("one-to-many-routing", "group-multinode-broadcast", "allreduce")
+DUAL = tuple(name for name in TASKS if name not in NO_DUAL)
 NOT_DUAL = tuple(set(TASKS) - set(DUAL))
 
 
@@ -110,7 +111,8 @@ def test_leading_control_phases_stay_in_front():
 @pytest.mark.parametrize("name", NOT_DUAL)
 def test_tasks_without_a_dual_are_refused(name):
     pair = gossamer.network("array:2")
-    task = gossamer.task(name, **({"destinations": [[1], []]} if name == "one-to-many-routing" else {}))
+    fields = {"one-to-many-routing": {"destinations": [[1], []]}, "group-multinode-broadcast": {"active": [0]}}
+    task = gossamer.task(name, **fields.get(name, {}))
     schedule = Schedule(pair, task, gossamer.Model(), [], [], [])
     with pytest.raises(TaskError) as error:
         schedule.reverse()

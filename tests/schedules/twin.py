@@ -90,6 +90,7 @@ class Holdings:
 
     def __init__(self, rules: Rules) -> None:
         self.holders, self.place = {}, {}
+        self.given: set[tuple[int, int]] = set()
         self.touched, self.sent = defaultdict(set), defaultdict(set)
         for p, (message, _, _) in enumerate(rules.table):
             if rules.discipline[message] == COPY:
@@ -110,6 +111,7 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
         if model.ports == "one":
             found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
         leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
+        state.given |= {(p, u) for u, _, _, p in leaving}
         moved = set()
         for _, v, _, p in leaving:
             kind = rules.discipline[rules.table[p][0]]
@@ -120,8 +122,10 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
                     moved.add(p)
                     state.place[p] = v
             elif kind == COPY:
-                found["duplicate"] += v in state.holders[p]
+                given = (p, v) in state.given and rules.schedule.messages.targets is not None
+                found["duplicate"] += v in state.holders[p] and not given
                 state.holders[p].add(v)
+                state.given.discard((p, v))
             else:
                 found["lost contribution"] += v in state.sent[p]
                 state.touched[p].add(v)
@@ -184,6 +188,11 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
                 last_leave[p, u] = last_leave[p, None] = t
                 arrivals.setdefault((p, v), t)
     state = Holdings(rules)
+    events: dict[tuple[int, int], list[tuple[int, bool]]] = defaultdict(list)  # when a packet leaves (True) or arrives
+    for t, hops in sorted(rules.slots.items()):
+        for u, v, _, p in hops:
+            events[p, u].append((t, True))
+            events[p, v].append((t, False))
     end = max(rules.slots, default=-1) + 1
     boundaries = []
     for t in range(end + 1):
@@ -197,9 +206,13 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
             for node in rules.nodes:
                 arrived = arrivals.get((p, node), end) < t
                 moves_on = last_leave.get((p, node), -1) >= t
+                if kind == COPY:  # given away before it comes again, it is not held in between
+                    later = [(slot, not leaves) for slot, leaves in events[p, node] if slot >= t]
+                    coming = min(later, default=None)
+                    moves_on = coming is not None and not coming[1]
                 if kind == COPY and counts == "all":
                     here = arrived or node == origin
-                    counted = here and (moves_on or node in rules.targets[message])
+                    counted = here and (moves_on or (coming is None and node in rules.targets[message]))
                     if node == origin and message in rules.after:
                         counted = False  # the result of a reduction, which is counted as that
                 elif kind == COPY:

@@ -74,11 +74,12 @@ def message_spans(slot, packet, row_of, first, last):
 @njit(cache=True, nogil=True)
 def replay(
     slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
-    send_limited, receive_limited, kind, origin, terminals, location, held, sent, row_bytes,
+    send_limited, receive_limited, kind, origin, terminals, location, held, sent, row_bytes, give_away,
     limit, found_kind, found_hop, counts,
 ):  # fmt: skip
     """Replay all hops; write up to `limit` violations as (kind, hop) and count all of them. Return the number written.
 
+    With `give_away`, a node that sent a copied packet on since it got it last may get it again.
     `location` int32[P], `held` and `sent` uint8 bit tables must be at their initial state and end at the final one.
     """
     hops = slot.size
@@ -154,6 +155,8 @@ def replay(
                 elif k == COPY:
                     if not _bit(held, row_bytes, p, u):
                         wrong = CAUSALITY
+                    elif give_away:
+                        _set(sent, row_bytes, p, u)
                 elif u == origin[p] or (u >= terminals and not _bit(held, row_bytes, p, u)):
                     wrong = CAUSALITY
                 elif _bit(sent, row_bytes, p, u):
@@ -183,10 +186,12 @@ def replay(
                 else:
                     location[p] = v
             elif k == COPY:
-                if _bit(held, row_bytes, p, v):
-                    wrong = DUPLICATE
-                else:
+                if not _bit(held, row_bytes, p, v):
                     _set(held, row_bytes, p, v)
+                elif give_away and _bit(sent, row_bytes, p, v):
+                    _clear(sent, row_bytes, p, v)
+                else:
+                    wrong = DUPLICATE
             else:
                 _set(held, row_bytes, p, v)
                 if _bit(sent, row_bytes, p, v):

@@ -1,0 +1,8 @@
+"""Move-and-smooth routing (seed 003): Algorithms Q and H, with a constant number of buffers at each node."""
+
+from __future__ import annotations
+
+from gossamer.algorithms.routing.move_and_smooth.streaming import StreamedRun, route_streaming
+from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
+
+__all__ = ["MOVE_AND_SMOOTH", "StreamedRun", "route_streaming"]

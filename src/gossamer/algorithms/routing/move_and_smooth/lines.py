@@ -1,0 +1,171 @@
+"""The two problems on a line of nodes with full-duplex links (seed 003, chapter 2), in plain Python.
+
+*Row movement* balances a line: every node ends with the mean, rounded down or up. *Column movement* spreads a line
+whose packets do not outnumber its nodes until each node holds at most one. Packets are interchangeable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gossamer.errors import ScheduleError
+
+__all__ = [
+    "column_bound",
+    "column_movement",
+    "column_targets",
+    "flow_numbers",
+    "row_bound",
+    "row_movement",
+    "worst_row",
+]
+
+
+def row_bound(b: int, c: int) -> int:
+    """Return the steps that row movement takes at most on c nodes with at most b packets each (Theorem 2.1).
+
+    Examples
+    --------
+    >>> [row_bound(b, 8) for b in (1, 2, 3, 4, 5)]
+    [7, 7, 8, 9, 12]
+    """
+    if c <= 1 or b < 1:
+        return 0
+    if b % 2:
+        return max(c - 1, (b + 1) * c // 4)
+    return max(c - 1, b * (b + 2) * c // (4 * (b + 1)))
+
+
+def worst_row(b: int, c: int) -> int:
+    """Return the exact worst number of steps of row movement on c nodes with at most b packets each.
+
+    The worst flow over link k: the k nodes to its left are full and all others empty before, and the extra packets
+    lie on its right after (digest of seed 003, 2.1).
+
+    Examples
+    --------
+    >>> [worst_row(4, c) for c in (2, 4, 8, 16, 32, 64)]
+    [2, 4, 9, 18, 38, 76]
+    """
+    if c <= 1 or b < 1:
+        return 0
+    return max(c - 1, *(b * k // c * (c - k) + min(b * k % c, c - k) for k in range(1, c)))
+
+
+def column_bound(b: int, r: int) -> int:
+    """Return the steps that column movement takes at most on r nodes with at most b packets each (Theorem 2.3).
+
+    Examples
+    --------
+    >>> column_bound(4, 8), column_bound(2, 8), column_bound(1, 4)
+    (6, 4, 1)
+    """
+    return 0 if r <= 1 or b < 1 else max((r + 1) // 2 - 1, r - 1 - (r - 1) // b)
+
+
+def flow_numbers(initial: Sequence[int], final: Sequence[int]) -> list[int]:
+    """Return how many packets cross the link between nodes k-1 and k, k = 1..c-1: to the right, or left if negative.
+
+    Raises
+    ------
+    ScheduleError
+        If the numbers of packets before and after differ.
+
+    Examples
+    --------
+    >>> flow_numbers([4, 4, 0, 0], [2, 2, 2, 2])
+    [2, 4, 2]
+    """
+    if len(initial) != len(final) or sum(initial) != sum(final):
+        raise ScheduleError(
+            f"{sum(initial)} packets on {len(initial)} nodes cannot become {sum(final)} on {len(final)}"
+        )
+    flows, owed = [], 0
+    for before, after in zip(initial[:-1], final[:-1], strict=True):
+        owed += before - after
+        flows.append(owed)
+    return flows
+
+
+def row_movement(initial: Sequence[int], final: Sequence[int]) -> tuple[int, int]:
+    """Make a row movement by the eager rule; return the steps and the most packets that a node holds in between.
+
+    In each step every node that still owes packets to a neighbour, and holds one, sends one.
+
+    Examples
+    --------
+    >>> row_movement([4, 4, 4, 0, 0, 0, 0, 0], [1, 1, 1, 1, 2, 2, 2, 2])
+    (9, 4)
+    """
+    held, flow = list(initial), flow_numbers(initial, final)
+    steps, most = 0, max(held, default=0)
+    while any(flow):
+        free = list(held)
+        for k, owed in enumerate(flow):
+            a, b = (k, k + 1) if owed > 0 else (k + 1, k)
+            if owed and free[a] > 0:
+                free[a] -= 1
+                held[a] -= 1
+                held[b] += 1
+                flow[k] -= 1 if owed > 0 else -1
+        steps, most = steps + 1, max(most, *held)
+    return steps, most
+
+
+def column_targets(initial: Sequence[int], top: int | None = None) -> list[list[int]]:
+    """Return the targets of the packets of each node in column movement.
+
+    Parameters
+    ----------
+    initial : sequence of int
+        Packets at each node, no more than nodes in all.
+    top : int, optional
+        Nodes that count from the top, default half of them, rounded down; the others count from the bottom.
+
+    Raises
+    ------
+    ScheduleError
+        If there are more packets than nodes.
+
+    Examples
+    --------
+    >>> column_targets([2, 0, 1, 0])
+    [[0, 1], [], [3], []]
+    """
+    r = len(initial)
+    if sum(initial) > r:
+        raise ScheduleError(f"{sum(initial)} packets do not fit on {r} nodes, one each")
+    top = r // 2 if top is None else top
+    targets: list[list[int]] = [[] for _ in initial]
+    above = 0
+    for i in range(top):
+        targets[i] = list(range(above, above + initial[i]))
+        above += initial[i]
+    below = 0
+    for i in range(r - 1, top - 1, -1):
+        targets[i] = [r - 1 - below - k for k in range(initial[i])]
+        below += initial[i]
+    return targets
+
+
+def column_movement(initial: Sequence[int], top: int | None = None) -> tuple[int, int]:
+    """Make a column movement, farthest target first; return the steps and the most packets that a node holds.
+
+    Examples
+    --------
+    >>> column_movement([4, 4, 0, 0, 0, 0, 0, 0])
+    (6, 4)
+    """
+    at = [sorted(targets) for targets in column_targets(initial, top)]
+    steps, most = 0, max(initial, default=0)
+    while any(target != i for i, targets in enumerate(at) for target in targets):
+        arriving: list[tuple[int, int]] = []
+        for i, targets in enumerate(at):
+            if targets and targets[-1] > i:
+                arriving.append((i + 1, targets.pop()))
+            if targets and targets[0] < i:
+                arriving.append((i - 1, targets.pop(0)))
+        for i, target in arriving:
+            at[i] = sorted([*at[i], target])
+        steps, most = steps + 1, max(most, *map(len, at))
+    return steps, most

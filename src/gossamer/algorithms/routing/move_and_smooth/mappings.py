@@ -1,0 +1,440 @@
+"""Where a message goes in the move step of Algorithm Q on a region with odd sides, and by which way.
+
+A region of r rows and c columns is cut into four quadrants: II (top left) has the larger halves L_r = ceil(r/2) and
+L_c = ceil(c/2), IV (bottom right) the smaller ones S_r and S_c, I is top right and III bottom left. Cells that have no
+counterpart in the quadrant that their message goes to need a rule. The thesis has three of them for odd squares of
+side n = 2s+1; variants A and C extend the first and the third one to every r x c.
+
+Every route has at most three legs: along the column, along the row, along the column again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import NotApplicableError
+from gossamer.networks.network import IntArray
+
+__all__ = [
+    "MAPPINGS",
+    "Mapping",
+    "Routes",
+    "first_mapping",
+    "halves",
+    "multiplicity",
+    "second_mapping",
+    "third_mapping",
+    "variant_a",
+    "variant_c",
+]
+
+Whole: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Targets of messages within their regions, and the ways there.
+
+    Attributes
+    ----------
+    row, column : int32[M]
+        The target cell, counted from the region's top left cell.
+    axis : int8[M, 3]
+        Direction of each leg: 0 along a column (the row changes), 1 along a row.
+    hops : int32[M, 3]
+        Signed length of each leg.
+    not_before : int32[M, 3]
+        The earliest step of the move, from 1, in which the last hop of the leg may be made; 0 if in any.
+    """
+
+    row: IntArray
+    column: IntArray
+    axis: npt.NDArray[np.int8]
+    hops: IntArray
+    not_before: IntArray
+
+
+Mapping: TypeAlias = Callable[
+    [npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike], Routes
+]
+"""``(rows, columns, i, j, down, right) -> Routes``; arrays that broadcast against each other."""
+
+
+def halves(side: int) -> tuple[int, int]:
+    """Return the sizes L and S of the two parts of a side; the larger one comes first.
+
+    >>> halves(7), halves(8)
+    ((4, 3), (4, 4))
+    """
+    return side - side // 2, side // 2
+
+
+def variant_a(
+    rows: npt.ArrayLike,
+    columns: npt.ArrayLike,
+    i: npt.ArrayLike,
+    j: npt.ArrayLike,
+    down: npt.ArrayLike,
+    right: npt.ArrayLike,
+) -> Routes:
+    """Map by variant A, the first mapping of the thesis extended to every r x c.
+
+    Along an odd side, cell k of the larger part goes to max(k-1, 0) of the smaller one, and cell k of the smaller part
+    to k+1 of the larger one: S steps, or S+1 for the first cell. Along an even side the relative place is kept.
+    Messages go along the column first; those of row 0 of a region with odd r go along the row first. Regions with
+    r < c are transposed.
+
+    Parameters
+    ----------
+    rows, columns : int or int[M]
+        Sides r and c of each message's region.
+    i, j : int or int[M]
+        Where the message is, relative to the region.
+    down, right : bool or bool[M]
+        Which part it goes to: the lower rather than the upper, the right rather than the left one.
+
+    Returns
+    -------
+    Routes
+
+    Notes
+    -----
+    A cell is the target of at most 4 cells if both sides are even, 6 if one is odd, and 9 if both are. O(M).
+
+    References
+    ----------
+    Seed 003, section 3.6.3, first mapping.
+
+    Examples
+    --------
+    >>> routes = variant_a(5, 5, [0, 0, 1], [0, 1, 1], True, True)
+    >>> routes.row.tolist(), routes.column.tolist()
+    ([3, 3, 3], [3, 3, 3])
+    >>> routes.hops.tolist()
+    [[0, 3, 3], [0, 2, 3], [2, 2, 0]]
+    """
+    return _in_both_directions(_a, rows, columns, i, j, down, right)
+
+
+def variant_c(
+    rows: npt.ArrayLike,
+    columns: npt.ArrayLike,
+    i: npt.ArrayLike,
+    j: npt.ArrayLike,
+    down: npt.ArrayLike,
+    right: npt.ArrayLike,
+) -> Routes:
+    """Map by variant C, the third mapping of the thesis extended to every r x c.
+
+    Along an odd side, cell k of the larger part goes to min(k, S-1) of the smaller one if only this half changes, to
+    max(k-1, 0) if both do; cell k of the smaller part goes to k. The exceptions of `third_mapping` apply where both
+    sides are odd and both S >= 5. Messages go along the column first. South gate: the last of S_r+1 steps south is
+    made after step S_r+S_c, behind the leg along the row. Regions with r < c are transposed.
+
+    Parameters
+    ----------
+    rows, columns, i, j, down, right
+        As for `variant_a`.
+
+    Returns
+    -------
+    Routes
+
+    Notes
+    -----
+    A cell is the target of at most 5 cells if both sides are odd and at least 11. O(M).
+
+    References
+    ----------
+    Seed 003, section 3.6.3, third mapping.
+
+    Examples
+    --------
+    >>> routes = variant_c(5, 5, [0, 0, 2], [0, 0, 0], True, [True, False, False])
+    >>> routes.row.tolist(), routes.column.tolist()
+    ([3, 3, 4], [3, 0, 0])
+    >>> routes.hops.tolist(), routes.not_before.tolist()
+    ([[2, 3, 1], [2, 0, 1], [2, 0, 0]], [[0, 0, 5], [0, 0, 5], [0, 0, 0]])
+    """
+    return _in_both_directions(_c, rows, columns, i, j, down, right)
+
+
+def first_mapping(
+    rows: npt.ArrayLike,
+    columns: npt.ArrayLike,
+    i: npt.ArrayLike,
+    j: npt.ArrayLike,
+    down: npt.ArrayLike,
+    right: npt.ArrayLike,
+) -> Routes:
+    """Map by the first mapping, for odd squares only: up to 9 messages in one cell.
+
+    The top row and the left column are special. Ordinary messages go s steps along each axis, those of the left
+    column s+1 steps along the row, those of the top row s+1 along the column. On an odd square this is variant A.
+
+    Parameters
+    ----------
+    rows, columns, i, j, down, right
+        As for `variant_a`.
+
+    Returns
+    -------
+    Routes
+
+    Raises
+    ------
+    NotApplicableError
+        If a region is not a square with an odd side of at least 3.
+
+    References
+    ----------
+    Seed 003, section 3.6.3, first mapping.
+
+    Examples
+    --------
+    >>> first_mapping(5, 5, 4, 4, False, False).row.tolist()
+    [2]
+    """
+    _odd_side(rows, columns, "first", 3)
+    return variant_a(rows, columns, i, j, down, right)
+
+
+def second_mapping(
+    rows: npt.ArrayLike,
+    columns: npt.ArrayLike,
+    i: npt.ArrayLike,
+    j: npt.ArrayLike,
+    down: npt.ArrayLike,
+    right: npt.ArrayLike,
+) -> Routes:
+    """Map by the second mapping, for odd squares with n >= 7: up to 6 messages in one cell.
+
+    The middle row and the middle column, of relative number s, are special; their messages spread over several
+    columns of the smaller quadrants. All messages go along the column first.
+
+    Parameters
+    ----------
+    rows, columns, i, j, down, right
+        As for `variant_a`.
+
+    Returns
+    -------
+    Routes
+
+    Raises
+    ------
+    NotApplicableError
+        If a region is not a square with an odd side of at least 7: quadrant IV then has no column s-3.
+
+    References
+    ----------
+    Seed 003, section 3.6.3, second mapping.
+
+    Examples
+    --------
+    >>> routes = second_mapping(7, 7, [3, 3, 0], [1, 3, 3], True, True)
+    >>> routes.row.tolist(), routes.column.tolist()
+    ([5, 6, 4], [4, 6, 5])
+    """
+    _odd_side(rows, columns, "second", 7)
+    r, _, i, j, down, right = _together(rows, columns, i, j, down, right)
+    s = r // 2
+    low, far = i > s, j > s  # in the lower, in the right half
+    x, y = i - np.where(low, s + 1, 0), j - np.where(far, s + 1, 0)
+    ii, one, three = ~low & ~far, ~low & far, low & ~far
+    row, column = x.copy(), y.copy()
+    for here, to_row, to_column in (
+        (ii & down & right & (x == s), y, s - 3),
+        (ii & down & right & (y == s), x, s - 2),
+        (ii & down & right & (x == s) & (y == s), s - 1, s - 1),
+        (ii & ~down & right & (y == s), x, s - 1),
+        (ii & down & ~right & (x == s) & (y < s), y, s - 1),
+        (ii & down & ~right & (x == s) & (y == s), s - 1, s),
+        (one & down & (x == s), s - 1 - y, np.zeros_like(s)),
+        (three & ~down & right & (y == s), x, s - 2),
+        (three & down & right & (y == s), x, s - 1),
+    ):
+        row, column = np.where(here, to_row, row), np.where(here, to_column, column)
+    target_row, target_column = row + np.where(down, s + 1, 0), column + np.where(right, s + 1, 0)
+    return _routes(i, j, target_row, target_column)
+
+
+def third_mapping(
+    rows: npt.ArrayLike,
+    columns: npt.ArrayLike,
+    i: npt.ArrayLike,
+    j: npt.ArrayLike,
+    down: npt.ArrayLike,
+    right: npt.ArrayLike,
+) -> Routes:
+    """Map by the third mapping, for odd squares with n >= 7: up to 5 messages in one cell if n >= 11.
+
+    As `variant_c`, always with the exceptions for quadrant IV: from II (1,0), (1,1) and (2,1) keep their place,
+    (s,1) goes to (s-2,1), (1,s) to (1,s-2); from I (s-1,s-1) goes to (s-2,s-2). They take load off cells that several
+    rules share. With n = 7 eight cells share a target all the same, with n = 9 six.
+
+    Parameters
+    ----------
+    rows, columns, i, j, down, right
+        As for `variant_a`.
+
+    Returns
+    -------
+    Routes
+
+    Raises
+    ------
+    NotApplicableError
+        If a region is not a square with an odd side of at least 7: quadrant IV then has no cell (2,1).
+
+    References
+    ----------
+    Seed 003, section 3.6.3, third mapping.
+
+    Examples
+    --------
+    >>> routes = third_mapping(11, 11, [1, 2, 5], [1, 1, 1], True, True)
+    >>> routes.row.tolist(), routes.column.tolist()
+    ([7, 8, 9], [7, 7, 7])
+    """
+    _odd_side(rows, columns, "third", 7)
+    return _third(*_together(rows, columns, i, j, down, right), least=3)
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "1": first_mapping,
+    "2": second_mapping,
+    "3": third_mapping,
+    "A": variant_a,
+    "C": variant_c,
+}
+"""The mappings by the names that they have in the digest of seed 003."""
+
+
+def multiplicity(mapping: Mapping, rows: int, columns: int) -> IntArray:
+    """Return of how many cells of a region each cell can be the target, int32[rows, columns], its own included.
+
+    Parameters
+    ----------
+    mapping : Mapping
+        One of `MAPPINGS`.
+    rows, columns : int
+        Sides of the region.
+
+    Notes
+    -----
+    The most messages that the cell can hold after the move, whatever their destinations. O(rows * columns).
+
+    Examples
+    --------
+    >>> multiplicity(variant_a, 5, 5)
+    array([[1, 2, 2, 3, 2],
+           [2, 4, 4, 6, 4],
+           [2, 4, 4, 6, 4],
+           [3, 6, 6, 9, 6],
+           [2, 4, 4, 6, 4]], dtype=int32)
+    """
+    i, j = (grid.reshape(-1) for grid in np.indices((rows, columns)))
+    count = np.zeros(rows * columns, np.int64)
+    for down in (False, True)[: min(rows, 2)]:
+        for right in (False, True)[: min(columns, 2)]:
+            routes = mapping(rows, columns, i, j, down, right)
+            count += np.bincount(routes.row * columns + routes.column, minlength=count.size)
+    return count.reshape(rows, columns).astype(np.int32)
+
+
+def _together(*values: npt.ArrayLike) -> tuple[Whole, Whole, Whole, Whole, Flags, Flags]:
+    """Return sides, cells and parts as arrays of one length."""
+    numbers = [np.asarray(v, np.int64).reshape(-1) for v in values[:4]]
+    flags = [np.asarray(v, np.bool_).reshape(-1) for v in values[4:]]
+    r, c, i, j, down, right = np.broadcast_arrays(*numbers, *flags)
+    return r, c, i, j, down, right
+
+
+def _odd_side(rows: npt.ArrayLike, columns: npt.ArrayLike, name: str, least: int) -> None:
+    r, c = np.broadcast_arrays(np.asarray(rows), np.asarray(columns))
+    wrong = np.flatnonzero((r != c) | (r % 2 == 0) | (r < least))
+    if wrong.size:
+        side = f"{r.reshape(-1)[wrong[0]]}x{c.reshape(-1)[wrong[0]]}"
+        raise NotApplicableError(f"the {name} mapping is for squares with an odd side of at least {least}, not {side}")
+
+
+def _routes(
+    i: Whole,
+    j: Whole,
+    row: Whole,
+    column: Whole,
+    row_first: Flags | None = None,
+    gate: Whole | None = None,
+) -> Routes:
+    """Return the routes to the target cells; where `gate` is not 0, the last step south is the third leg."""
+    down, across = row - i, column - j
+    first = np.zeros(i.size, np.bool_) if row_first is None else row_first
+    step = np.zeros(i.size, np.int64) if gate is None else gate
+    last = np.where(first, down, step > 0)
+    hops = np.stack([down - last, across, last], axis=1).astype(np.int32)
+    not_before = np.zeros_like(hops)
+    not_before[:, 2] = step
+    axis = np.empty(hops.shape, np.int8)
+    axis[:] = (0, 1, 0)
+    return Routes(row.astype(np.int32), column.astype(np.int32), axis, hops, not_before)
+
+
+def _in_both_directions(
+    mapping: Callable[[Whole, Whole, Whole, Whole, Flags, Flags], Routes], *values: npt.ArrayLike
+) -> Routes:
+    """Apply a mapping for r >= c, transposing the other regions."""
+    r, c, i, j, down, right = _together(*values)
+    wide = r < c
+    upright = (np.where(wide, c, r), np.where(wide, r, c), np.where(wide, j, i), np.where(wide, i, j))
+    routes = mapping(*upright, np.where(wide, right, down), np.where(wide, down, right))
+    row, column = np.where(wide, routes.column, routes.row), np.where(wide, routes.row, routes.column)
+    return Routes(row, column, routes.axis ^ wide[:, np.newaxis], routes.hops, routes.not_before)
+
+
+def _a(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags) -> Routes:
+    def target(side: Whole, k: Whole, second: Flags) -> Whole:
+        large, odd = side - side // 2, side % 2
+        there = np.where(second, large + np.maximum(k - odd, 0), k - large + odd)
+        return np.where((k >= large) == second, k, there)
+
+    return _routes(i, j, target(r, i, down), target(c, j, right), (r % 2 == 1) & (i == 0))
+
+
+def _c(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags) -> Routes:
+    return _third(r, c, i, j, down, right, least=5)
+
+
+def _third(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags, least: int) -> Routes:
+    """Map for r >= c, with the exceptions where both sides are odd and S_c is at least `least`."""
+    s, t = r // 2, c // 2
+    low, far = i >= r - s, j >= c - t
+    both = (low != down) & (far != right)
+
+    def target(side: Whole, k: Whole, second: Flags) -> Whole:
+        small = side // 2
+        large, odd = side - small, side % 2
+        straight, diagonal = np.minimum(k, small - 1), np.maximum(k - odd, 0)
+        there = np.where(second, large + np.where(both, diagonal, straight), k - large)
+        return np.where((k >= large) == second, k, there)
+
+    row, column = target(r, i, down), target(c, j, right)
+    to_four = (r % 2 == 1) & (c % 2 == 1) & (t >= least) & down & right & ~low
+    two, one, y = to_four & ~far, to_four & far, j - (c - t)
+    for here, to_row, to_column in (
+        (two & (j == 0) & (i == 1), i, j),
+        (two & (j == 1) & ((i == 1) | (i == 2)), i, j),
+        (two & (j == 1) & (i == s), s - 2, j),
+        (two & (j == t) & (i == 1), i, t - 2),
+        (one & (y == t - 1) & (i == s - 1), s - 2, t - 2),
+    ):
+        row = np.where(here, r - s + to_row, row)
+        column = np.where(here, c - t + to_column, column)
+    gate = np.where(row - i > s, s + t + 1, 0)
+    return _routes(i, j, row, column, None, gate)

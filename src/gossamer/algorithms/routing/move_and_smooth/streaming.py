@@ -1,0 +1,243 @@
+"""Routing runs that are too large to keep: hops are checked as they are made, and forgotten."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gossamer.algorithms.routing.move_and_smooth.contract import MoveAndSmooth
+from gossamer.algorithms.routing.move_and_smooth.moving import Chunk, Traffic
+from gossamer.algorithms.routing.move_and_smooth.recording import PhaseRun
+from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
+from gossamer.errors import NotApplicableError, nearest
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules.streaming import StreamingChecker, StreamVerification
+from gossamer.tasks import Permutation, Task
+
+__all__ = ["StreamedRun", "route_streaming"]
+
+CHUNK = 1 << 22
+"""Hops that are held at a time, 50 MB of columns, unless one step has more."""
+
+
+@dataclass(frozen=True)
+class StreamedRun:
+    """A routing run that the streaming checker has seen.
+
+    Attributes
+    ----------
+    network, task, model, algorithm
+        What was carried out.
+    phases : tuple of PhaseRun
+        Actual and guaranteed steps of every phase.
+    found : StreamVerification
+        Violations, delivery, buffers, hops.
+    claim : Fraction
+        Guaranteed completion time in steps.
+    seconds : float
+        Wall time of it all; ``found.verification.seconds`` of it in the checker.
+    """
+
+    network: Network
+    task: Task
+    model: Model
+    algorithm: str
+    phases: tuple[PhaseRun, ...]
+    found: StreamVerification
+    claim: Fraction
+    seconds: float
+
+    @property
+    def completion_time(self) -> Fraction:
+        """Completion time in steps when phases end with their last hop."""
+        control = sum(phase.steps for phase in self.phases if phase.control)
+        return sum(phase.steps for phase in self.phases if not phase.control) + control * self.model.control_time
+
+    @property
+    def hops_a_second(self) -> float:
+        """Hops built and checked in a second."""
+        return (self.found.hops + self.found.control_hops) / self.seconds if self.seconds else 0.0
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        verification, peak = self.found.verification, self.found.buffer
+        seen = f"{verification.hops:,} hops replayed as they were made"
+        verdict = f"yes: {seen}, no violation" if verification.ok else str(verification)
+        data = sum(phase.steps for phase in self.phases if not phase.control)
+        control = sum(phase.steps for phase in self.phases if phase.control)
+        where = "" if peak.node is None else f", first at {self.network.node_name(peak.node)} before slot {peak.slot}"
+        return [
+            ("network", f"{self.network.spec}: {self.network.node_count:,} nodes, {self.network.link_count:,} links"),
+            ("task", self.task.describe()),
+            ("algorithm", self.algorithm),
+            ("claim", f"at most {float(self.claim):,.10g} steps"),
+            ("completion time", f"{float(self.completion_time):,.10g} steps"),
+            ("of which", f"{data:,} steps of messages, {control:,} of counting at {self.model.control_time} step each"),
+            ("by phase", self._by_kind()),
+            ("delivered", f"{self.found.delivered:,} messages"),
+            ("buffer peak", f"{peak.packets} packets held at a node{where}"),
+            ("hops", f"{self.found.hops:,}, and {self.found.control_hops:,} of control packets"),
+            ("verified", verdict),
+            (
+                "took",
+                f"{self.seconds:.3g} s, {verification.seconds:.3g} s of it to verify; "
+                f"{self.hops_a_second / 1e6:.3g} million hops a second",
+            ),
+        ]
+
+    def _by_kind(self) -> str:
+        """Return the steps of all phases of a kind together, in words."""
+        sums: dict[str, list[int]] = {}
+        for phase in self.phases:
+            both = sums.setdefault(phase.name.split()[0], [0, 0])
+            both[0] += phase.steps
+            both[1] += phase.steps if phase.guaranteed is None else phase.guaranteed
+        return ", ".join(f"{kind} {steps:,} of {most:,}" for kind, (steps, most) in sums.items()) + " guaranteed"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; times in steps."""
+        return {
+            "network": self.network.spec,
+            "nodes": self.network.node_count,
+            "task": self.task.name,
+            "model": self.model.to_dict(),
+            "algorithm": self.algorithm,
+            "completion_time": float(self.completion_time),
+            "claim": float(self.claim),
+            "claim_is_bound": True,
+            "verified": self.found.verification.ok,
+            "violations": self.found.verification.counts,
+            "delivered": self.found.delivered,
+            "buffer_peak": self.found.buffer.packets,
+            "hops": self.found.hops,
+            "control_hops": self.found.control_hops,
+            "seconds": self.seconds,
+            "verify_seconds": self.found.verification.seconds,
+            "hops_a_second": self.hops_a_second,
+            "phases": [
+                {"name": p.name, "steps": p.steps, "guaranteed": p.guaranteed, "control": p.control}
+                for p in self.phases
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
+        )
+        return f"<table>{cells}</table>"
+
+
+class _Stream:
+    """Hands the hops of each phase to the checker, a chunk at a time, in columns that are used again."""
+
+    def __init__(self, checker: StreamingChecker, model: Model, say: Callable[[str], None]) -> None:
+        self.chunk_hops: int | None = CHUNK
+        self.phases: list[PhaseRun] = []
+        self._checker, self._model, self._say = checker, model, say
+        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
+        self._slot = 0
+        self._hops = 0
+
+    def columns(self, size: int) -> Chunk:
+        """Return columns of the given size."""
+        if self._columns[0].size < size:
+            self._columns = tuple(np.empty(size, np.int32) for _ in range(3))
+        return self._columns[0][:size], self._columns[1][:size], self._columns[2][:size]
+
+    def phase(self, name: str, chunks: Iterator[Chunk], guaranteed: int | None, control: bool) -> int:
+        """Check the chunks of a phase."""
+        steps = 0
+        length = self._model.control_time if control else Fraction(1)
+        self._say(f"{name}: {self._hops:,} hops so far")
+        for step, link, packet in chunks:
+            if step.size:
+                steps = int(step[-1]) + 1
+                step += np.int32(self._slot)
+                self._checker.feed(step, link, packet, length)
+                self._hops += step.size
+                self._say(f"{name}, step {steps:,}: {self._hops:,} hops so far")
+        if control and guaranteed is not None:
+            steps = guaranteed
+        if steps or guaranteed:
+            self._slot += steps
+            self.phases.append(PhaseRun(name, steps, guaranteed, control))
+        return steps
+
+
+def route_streaming(
+    network: Network,
+    task: Task,
+    model: Model | None = None,
+    algorithm: str = "Q",
+    progress: Callable[[str], None] | None = None,
+) -> StreamedRun:
+    """Route a permutation by a move-and-smooth algorithm, checking every hop as it is made and keeping none.
+
+    Parameters
+    ----------
+    network : Network
+        An array.
+    task : Permutation
+        Full or partial.
+    model : Model, optional
+        Default ``Model()``; with a buffer limit, `buffer_counts` must be ``"all"``.
+    algorithm : str
+        A name of this family without ``-clock``, such as ``"Q"`` or ``"H"``.
+    progress : callable, optional
+        Called with a line of text as the run goes on.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such algorithm or it does not cover the case.
+    VerificationError
+        If the checker finds a violation.
+
+    Notes
+    -----
+    O(nodes) memory beside columns for a few million hops. Time linear in the hops.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.algorithms.routing.move_and_smooth import route_streaming
+    >>> task = gossamer.task("permutation", destination=list(range(63, -1, -1)))
+    >>> run = route_streaming(gossamer.network("array:8x8"), task)
+    >>> run.completion_time, run.claim, bool(run.found), run.found.delivered
+    (Fraction(14, 1), Fraction(24, 1), True, 64)
+    """
+    model = model or Model()
+    task.check(network)
+    known = {
+        a.name: a.builder
+        for a in MOVE_AND_SMOOTH
+        if a.task is Permutation and isinstance(a.builder, MoveAndSmooth) and not a.builder.clock
+    }
+    if algorithm not in known:
+        names = ", ".join(known)
+        raise NotApplicableError(
+            f"no streaming for algorithm {algorithm!r}{nearest(algorithm, known)}; there are: {names}"
+        )
+    run = known[algorithm]
+    reason = (
+        run.reason(network, model) if isinstance(task, Permutation) else f"is for {Permutation.name} when streaming"
+    )
+    if reason is not None:
+        raise NotApplicableError(f"algorithm {algorithm!r} does not cover {task.name} on {network.spec}: it {reason}")
+    began = time.perf_counter()
+    checker = StreamingChecker(network, task, model)
+    stream = _Stream(checker, model, progress or (lambda text: None))
+    run.route(Traffic.of(network, task, stream))
+    found = checker.finish()
+    found.verification.raise_if_invalid()
+    seconds = time.perf_counter() - began
+    claim = run.claim(network, task, model)
+    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, seconds)
