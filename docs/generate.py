@@ -1,6 +1,6 @@
 """Write the generated pages and the outputs of commands in the hand-written ones.
 
-    python docs/generate.py            write what is stale
+    python docs/generate.py [PAGE ...] write what is stale, of all pages or of those named, such as cli.md
     python docs/generate.py --check    name what is stale, put a .new file beside it, and exit with status 1
 
 Whole pages are made from the registries: those of `GENERATED`. In all others every ``console`` block is run: lines
@@ -19,12 +19,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
 WIDTH = 100
+if __name__ == "__main__":
+    sys.path.insert(0, str(DOCS.parent / "src"))
 
 _VARYING = (
     (r"^(took +)\S.*(\n {4,}.*)*", r"\1..."),
@@ -96,7 +98,8 @@ def tasks_page() -> str:
         "destination": "`destination`: for each node where its message goes, -1 for none",
         "destinations": "`destinations`: for each node the set of nodes to which its message goes",
     }
-    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`", "destination": "`--destinations`"}
+    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`"}
+    option |= dict.fromkeys(("destination", "destinations"), "`--destinations` or `--pattern`")
     rows = []
     for name, kind in TASKS.items():
         aliases = ", ".join(f"`{a}`" for a, of in ALIASES.items() if of == name)
@@ -315,23 +318,28 @@ def reproduction_page(name: str) -> str:
     from gossamer.plots.sources import SOURCE_FIGURES
 
     source = reproduction(name)
-    figures = [f"## {f.title}\n\n![{f.title}](_static/{f.stem}.svg)" for f in SOURCE_FIGURES[name]]
-    curves = f"_static/{curves_file(name)}"
+    figures = [f"## {f.title}\n\n![{f.title}](_static/{f.file})" for f in SOURCE_FIGURES[name]]
     text = f"""
 `gossamer reproduce {name}` prints these tables; with `--figure FILE` it draws the curves, and with `--figures FOLDER`
-the other figures. Every time is in steps. Every measured time is the completion time of a schedule that the checker
-accepted, beside a lower bound that no schedule can beat. Errata are listed [here](errata.md).
+the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](errata.md).
 
 {chr(10).join(t.markdown() + chr(10) for t in source.tables())}
 ## Curves
 
-![Measured times between their bounds]({curves})
+![{getattr(source, "CURVES_TITLE", "Measured times between their bounds")}](_static/{curves_file(name)})
 
-Points are measured; the band lies between the lower bound, below, and what the source promises, above.
+{getattr(source, "CURVES_ABOUT", _CURVES_ABOUT)}
 
 {chr(10).join(f + chr(10) for f in figures)}
 """
     return page(REPRODUCTIONS[name], text, "gossamer.experiments")
+
+
+_ABOUT = """Every time is in steps. Every measured time is the completion time of a schedule that the checker
+accepted, beside a lower bound that no schedule can beat."""
+_CURVES_ABOUT = (
+    """Points are measured; the band lies between the lower bound, below, and what the source promises, above."""
+)
 
 
 def curves_file(name: str) -> str:
@@ -346,14 +354,20 @@ def reproduction_pictures(name: str, drawn: bool) -> dict[str, bytes]:
     from gossamer.plots.sources import SOURCE_FIGURES, draw_source_figures
 
     if not drawn:
-        return dict.fromkeys([curves_file(name), *(f"{f.stem}.svg" for f in SOURCE_FIGURES[name])], b"")
+        return dict.fromkeys([curves_file(name), *(f.file for f in SOURCE_FIGURES[name])], b"")
     with tempfile.TemporaryDirectory() as folder:
         curves = Path(folder) / curves_file(name)
         draw_curves(list(reproduction(name).curves()), curves, REPRODUCTIONS[name])
         return {path.name: path.read_bytes() for path in (curves, *draw_source_figures(name, folder))}
 
 
-REPRODUCED = {f"reproduce_{name.replace('-', '_')}.md": name for name in ("varvarigos-bertsekas", "dimakopoulos")}
+def _reproductions() -> Sequence[str]:
+    from gossamer.experiments import REPRODUCTIONS
+
+    return tuple(REPRODUCTIONS)
+
+
+REPRODUCED = {f"reproduce_{name.replace('-', '_')}.md": name for name in _reproductions()}
 """Pages with pictures of their own, and the sources that they reproduce."""
 
 GENERATED: dict[str, Callable[[], str]] = {
@@ -427,15 +441,17 @@ def with_outputs(text: str) -> tuple[str, dict[str, bytes]]:
         return page, {path.name: path.read_bytes() for path in folder.glob("*.svg")}
 
 
-def fresh_pages(drawn: bool) -> Iterator[tuple[Path, str, dict[str, bytes]]]:
-    """Yield every page that this script writes to, the text that it should have, and its pictures.
+def fresh_pages(drawn: bool, only: Sequence[str] = ()) -> Iterator[tuple[Path, str, dict[str, bytes]]]:
+    """Yield every page that this script writes to, or those of `only`, the text that it should have, and its pictures.
 
     Pictures of reproductions are empty if they are not to be drawn.
     """
     for name, make in GENERATED.items():
+        if only and name not in only:
+            continue
         yield DOCS / name, make(), reproduction_pictures(REPRODUCED[name], drawn) if name in REPRODUCED else {}
     for path in sorted(DOCS.glob("*.md")):
-        if path.name not in GENERATED:
+        if path.name not in GENERATED and (not only or path.name in only):
             text = path.read_text(encoding="utf-8")
             if _BLOCK.search(text):
                 yield path, *with_outputs(text)
@@ -465,10 +481,11 @@ def main(arguments: list[str]) -> int:
         for path in stale:
             print(f"stale: {path}; see {path}.new, or run python docs/generate.py", file=sys.stderr)
         return 1 if stale else 0
-    if arguments:
-        print(__doc__, file=sys.stderr)
+    unknown = [name for name in arguments if not (DOCS / name).exists() and name not in GENERATED]
+    if unknown:
+        print(f"no page {unknown[0]!r} in {DOCS}\n\n{__doc__}", file=sys.stderr)
         return 2
-    for path, text, pictures in fresh_pages(drawn=True):
+    for path, text, pictures in fresh_pages(True, arguments):
         fresh = {path: text.encode()} | {DOCS / "_static" / name: data for name, data in pictures.items()}
         for place, data in fresh.items():
             if not place.exists() or place.read_bytes() != data:
@@ -479,5 +496,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(DOCS.parent / "src"))
     sys.exit(main(sys.argv[1:]))

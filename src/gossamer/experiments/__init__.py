@@ -15,6 +15,9 @@ __all__ = ["REPRODUCTIONS", "Curve", "Table", "reproduction"]
 
 REPRODUCTIONS: dict[str, str] = {
     "varvarigos-bertsekas": "Varvarigos, Bertsekas 1994: broadcasts and exchanges on arrays and tori",
+    "yeh-varvarigos-lee": "Yeh, Varvarigos, Lee: broadcasts that arrive at random, priorities and delays",
+    "chen-chen": "Chen, Chen: multinode broadcast in wormhole-routed tori, aggregation-then-distribution",
+    "han": "Han 1990: move-and-smooth routing on meshes, Algorithms Q and H",
     "dimakopoulos": "Dimakopoulos 1996: one source, total exchange, products and fat trees",
 }
 """What can be reproduced: names and titles."""

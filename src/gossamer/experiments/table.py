@@ -38,7 +38,9 @@ class Curve:
     x : tuple of int
         The points.
     measured, lower, upper : tuples of Fraction
-        Steps at each point: measured, lower bound, and what the source promises at most.
+        Times at each point: measured, lower bound, and what the source promises at most.
+    unit : str
+        The unit of the times.
     """
 
     title: str
@@ -47,6 +49,7 @@ class Curve:
     measured: tuple[Fraction, ...]
     lower: tuple[Fraction, ...]
     upper: tuple[Fraction, ...]
+    unit: str = "steps"
 
 
 @dataclass(frozen=True)

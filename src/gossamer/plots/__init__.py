@@ -1,9 +1,10 @@
-"""Pictures of schedules: the load of each link on the network, and the occupancy of links by slots."""
+"""Pictures of schedules: the load of each link, the occupancy of links by slots, messages in motion."""
 
 from __future__ import annotations
 
 from gossamer.plots.drawing import draw
 from gossamer.plots.load import load_figure
+from gossamer.plots.motion import MOVING_FORMATS, animate
 from gossamer.plots.occupancy import occupancy_figure
 
-__all__ = ["draw", "load_figure", "occupancy_figure"]
+__all__ = ["MOVING_FORMATS", "animate", "draw", "load_figure", "occupancy_figure"]

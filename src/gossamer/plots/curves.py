@@ -54,7 +54,7 @@ def curves_figure(curves: Sequence[Curve], title: str) -> Figure:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         panel.set_title(curve.title, fontsize=9, color=INK, loc="left")
         panel.set_xlabel(curve.x_label, fontsize=8, color=MUTED)
-        panel.set_ylabel("steps", fontsize=8, color=MUTED)
+        panel.set_ylabel(curve.unit, fontsize=8, color=MUTED)
         panel.tick_params(labelsize=7.5, colors=MUTED)
         panel.spines[["top", "right"]].set_visible(False)
         panel.spines[["left", "bottom"]].set_color(FAINT)

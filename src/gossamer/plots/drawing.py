@@ -19,7 +19,7 @@ from gossamer.writing import whole_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "KINDS", "draw", "picture_format", "write_picture"]
+__all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_picture"]
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
@@ -103,7 +103,7 @@ def write_picture(
 ) -> None:
     """Make a figure under our own settings and write it, whole or not at all; the same figure is the same file."""
     undated: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    with _settings():
+    with settings():
         figure = make()
         with whole_file(path) as part:
             figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
@@ -133,7 +133,7 @@ def _figure(schedule: Schedule, kind: str) -> Figure:
 
 
 @contextlib.contextmanager
-def _settings() -> Iterator[None]:
+def settings() -> Iterator[None]:
     """Set aside the user's matplotlib settings, the random ids in SVG files, and warnings of letters no font has."""
     import matplotlib
     from matplotlib import style

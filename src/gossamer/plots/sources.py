@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gossamer.errors import FileFormatError
+from gossamer.networks.spec import network as parse_network
 from gossamer.planner import plan
+from gossamer.plots.delay import delay_figure
 from gossamer.plots.drawing import write_picture
+from gossamer.plots.motion import animate
 from gossamer.plots.occupancy import occupancy_figure
 from gossamer.plots.regions import regions_figure
+from gossamer.plots.routers import routers_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
 from gossamer.schedules import Schedule
+from gossamer.tasks.patterns import pattern
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SOURCE_FIGURES", "SourceFigure", "draw_source_figures"]
+__all__ = ["SOURCE_FIGURES", "SourceAnimation", "SourceFigure", "draw_source_figures"]
 
 
 class SourceFigure(NamedTuple):
@@ -32,9 +37,28 @@ class SourceFigure(NamedTuple):
     title: str
     make: Callable[[], Figure]
 
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.stem}.svg"
+
+
+class SourceAnimation(NamedTuple):
+    """An animation for a source: the stem of its file's name, what it shows, and the schedule in motion."""
+
+    stem: str
+    title: str
+    schedule: Callable[[], Schedule]
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.stem}.gif"
+
 
 def _scheduled(spec: str, task: str, algorithm: str = "best", **choices: Any) -> Schedule:
-    return plan(spec, task, algorithm=algorithm, **choices).schedule
+    schedule: Schedule = plan(spec, task, algorithm=algorithm, **choices).schedule
+    return schedule
 
 
 def _tree(spec: str, algorithm: str, root: int = 0) -> Figure:
@@ -72,13 +96,35 @@ def _occupancy(spec: str, task: str, algorithm: str, **choices: Any) -> Figure:
     return occupancy_figure(_scheduled(spec, task, algorithm, **choices))
 
 
-SOURCE_FIGURES: dict[str, tuple[SourceFigure, ...]] = {
+def _delays(spec: str) -> Figure:
+    from gossamer.experiments.yeh_varvarigos_lee.delays import compared
+
+    return delay_figure(compared(spec), f"Broadcast requests at random on {spec}")
+
+
+def _routed(algorithm: str) -> Schedule:
+    network = parse_network("array:16x16")
+    return _scheduled("array:16x16", "permutation", algorithm, destination=pattern("random", network, seed=1).tolist())
+
+
+SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
     "varvarigos-bertsekas": (
         SourceFigure("torus_quadrants", "A broadcast tree of the multinode broadcast on the 5x5 torus (Theorem 1)",
                      _quadrants),
         SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
                      partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
                              active=[0, 2, 7, 9, 12], split=True)),
+    ),
+    "yeh-varvarigos-lee": tuple(
+        SourceFigure(f"delays_{spec.replace(':', '_')}", f"All schemes on {spec}", partial(_delays, spec))
+        for spec in ("hypercube:6", "torus:8x8", "array:10x10")
+    ),
+    "han": (
+        SourceFigure("routers", "Steps and buffers of the routers against n", routers_figure),
+        SourceAnimation("q_in_motion", "Algorithm Q routes a random permutation of the 16x16 array",
+                        partial(_routed, "Q")),
+        SourceAnimation("h_in_motion", "Algorithm H routes a random permutation of the 16x16 array",
+                        partial(_routed, "H")),
     ),
     "dimakopoulos": (
         SourceFigure("extended_ring_tree", "Broadcast tree of the extended ring E_14^2 (Fig. 3.2)",
@@ -107,7 +153,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure, ...]] = {
 def draw_source_figures(
     name: str, folder: str | os.PathLike[str], progress: Callable[[str], None] | None = None
 ) -> Iterator[Path]:
-    """Write every figure of a source to a folder as SVG, each whole or not at all, and yield the files.
+    """Write every figure of a source to a folder, SVG or GIF, each whole or not at all, and yield the files.
 
     Parameters
     ----------
@@ -131,6 +177,9 @@ def draw_source_figures(
     for figure in SOURCE_FIGURES.get(name, ()):
         if progress is not None:
             progress(f"drawing {figure.title}")
-        path = place / f"{figure.stem}.svg"
-        write_picture(figure.make, path, "svg", figure.title)
+        path = place / figure.file
+        if isinstance(figure, SourceAnimation):
+            animate(figure.schedule(), path, frames_per_slot=2, dpi=56)
+        else:
+            write_picture(figure.make, path, "svg", figure.title)
         yield path

@@ -1,0 +1,50 @@
+"""The schedules run flit by flit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from gossamer.experiments.chen_chen.operations import TWENTY
+from gossamer.experiments.chen_chen.runs import model, sources
+from gossamer.experiments.table import Cell, Table
+from gossamer.networks.spec import network as parse_network
+from gossamer.wormhole import verify
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+from gossamer.wormhole.simulator import simulate_schedule
+
+__all__ = ["ALGORITHMS", "TABLES", "flit_by_flit"]
+
+ALGORITHMS: dict[str, dict[str, int]] = {
+    "atd-5": {"h": 5}, "atd-opt": {"h": 5}, "atd-piece": {"h": 5}, "ring-all-gather": {}, "packed-ring-all-gather": {},
+    "spanning-trees": {}, "spanning-trees-pipelined": {}, "sequential-broadcasts": {},
+}  # fmt: skip
+"""The algorithms that are run, with their options."""
+
+
+def flit_by_flit() -> Table:
+    """Schedules for twenty sources on 10 x 10 nodes, flit by flit."""
+    network, task, costs = parse_network("torus:10x10"), sources(10, TWENTY), model(Fraction(1, 10))
+    rows: list[tuple[Cell, ...]] = []
+    for name, options in ALGORITHMS.items():
+        algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
+        schedule = algorithm.build(network, task, costs, **options)
+        verify(schedule).raise_if_invalid()
+        barrier = simulate_schedule(schedule, starts="barrier")
+        free = simulate_schedule(schedule, starts="dependencies")
+        rows.append((
+            name, schedule.startups, barrier.model_cycles, barrier.predicted_cycles, barrier.cycles, barrier.blocked,
+            free.cycles, free.blocked, "none" if free.deadlock is None else str(free.deadlock),
+        ))  # fmt: skip
+    return Table(
+        "Flit by flit: twenty sources on 10 x 10 nodes, tau = 0.1",
+        ("algorithm", "start-ups", "model", "predicted", "with barriers", "blocked", "without", "blocked", "deadlock"),
+        tuple(rows),
+        "Cycles in which a channel carries one flit of 4 bytes; m = 1024 bytes, routers of 1 cycle, buffers of 4 "
+        "flits, 2 virtual channels. Model: the schedule's time, distance left out. Predicted: with the way of the "
+        "slowest head in each step. Blocked: cycles that flits waited for a channel. Without barriers a message starts "
+        "as soon as its source has what it carries; then messages of different steps can meet.",
+    )
+
+
+TABLES: tuple[Callable[[], Table], ...] = (flit_by_flit,)

@@ -1,0 +1,156 @@
+"""What verified schedules cost: start-ups and bytes, phase by phase, kept for every table that asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from gossamer.active_sets import active_nodes
+from gossamer.networks.spec import network as parse_network
+from gossamer.tasks import PartialMultinodeBroadcast
+from gossamer.wormhole import WormholeModel, WormholeSchedule, verify
+from gossamer.wormhole.aggregation_distribution import (
+    ATD_5,
+    ATD_OPT,
+    ATD_PIECE,
+    Variant,
+    aggregation_distribution,
+    best_h,
+    with_tuning,
+)
+from gossamer.wormhole.bounds import bounds
+from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+__all__ = [
+    "MESSAGE", "VARIANTS", "Cost", "Run", "Sources", "automatic", "bound", "fastest", "model", "partitioned", "rival",
+    "scheduled", "sources", "with_movement",
+]  # fmt: skip
+
+MESSAGE = 1024
+"""Bytes of a message, m."""
+VARIANTS = {v.name: v for v in (ATD_5, ATD_OPT, ATD_PIECE)}
+
+Sources = int | tuple[int, ...]
+"""Sources: a number of nodes drawn with seed 0, or the nodes themselves."""
+
+
+class Cost(NamedTuple):
+    """Start-ups, and the longest messages of all steps in units of m."""
+
+    startups: int
+    messages: Fraction
+
+
+class Run(NamedTuple):
+    """What a schedule that the checker accepted costs.
+
+    Attributes
+    ----------
+    steps : int
+        Steps of the schedule; they do not depend on the sources.
+    startups : int
+        Steps with messages.
+    bytes_ : int
+        Bytes of the longest messages of all steps, counters included.
+    message : int
+        Bytes of a message, m.
+    phases : dict
+        `Cost` by the name of the phase; ``prefix sums`` and ``prefix`` carry counters.
+    """
+
+    steps: int
+    startups: int
+    bytes_: int
+    message: int
+    phases: dict[str, Cost]
+
+    def time(self, tau: Fraction) -> Fraction:
+        """Return the time in units of m T_c for tau = T_s / (m T_c)."""
+        return self.startups * tau + Fraction(self.bytes_, self.message)
+
+    @property
+    def data(self) -> Cost:
+        """All start-ups, and the messages without the counters."""
+        carried = (c.messages for name, c in self.phases.items() if not name.startswith("prefix"))
+        return Cost(self.startups, sum(carried, Fraction(0)))
+
+
+def model(tau: Fraction, message: int = MESSAGE) -> WormholeModel:
+    """Return the model with a byte a time unit and start-ups of tau messages."""
+    return WormholeModel(startup=tau * message, per_byte=Fraction(1), message_bytes=message)
+
+
+@lru_cache(maxsize=256)
+def sources(n: int, chosen: Sources) -> PartialMultinodeBroadcast:
+    """Return the broadcast of a source set on n x n nodes; a number is what ``--active random:NUMBER`` draws."""
+    if not isinstance(chosen, int):
+        return PartialMultinodeBroadcast(chosen)
+    word = "all" if chosen == n * n else f"random:{chosen}"
+    return PartialMultinodeBroadcast(tuple(int(v) for v in active_nodes(word, n * n, seed=0)))
+
+
+def _run(schedule: WormholeSchedule) -> Run:
+    verify(schedule).raise_if_invalid()
+    phases: dict[str, Cost] = {}
+    lengths, message = schedule.step_length, schedule.model.message_bytes
+    for phase in schedule.phases:
+        part = lengths[phase.first_step : phase.first_step + phase.steps]
+        phases[phase.name] = Cost(int((part >= 0).sum()), Fraction(int(part[part > 0].sum()), message))
+    return Run(schedule.step_count, schedule.startups, schedule.volume, message, phases)
+
+
+def scheduled(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> WormholeSchedule:
+    """Return the schedule of a variant with its tuning chosen."""
+    network = parse_network(f"torus:{n}x{n}")
+    return aggregation_distribution(network, sources(n, chosen), model(Fraction(1), message), h=h, variant=variant)
+
+
+@lru_cache(maxsize=4096)
+def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> Run:
+    """Return what a variant with its tuning chosen costs; it does not depend on tau."""
+    return _run(scheduled(n, chosen, variant, h, message))
+
+
+def _tuned(n: int, chosen: int, variant: Variant, h: int, tau: Fraction) -> Variant:
+    return with_tuning(Partition((n, n), h), chosen, model(tau), variant)
+
+
+def fastest(n: int, chosen: int, name: str, tau: Fraction) -> tuple[int, Fraction]:
+    """Return the h whose measured time is least, and that time in units of m T_c."""
+    variant = VARIANTS[name]
+    times = {
+        h: partitioned(n, chosen, _tuned(n, chosen, variant, h, tau), h).time(tau) for h in common_divisors((n, n))
+    }
+    h = min(times, key=lambda k: times[k])
+    return h, times[h]
+
+
+def automatic(n: int, chosen: int, name: str, tau: Fraction) -> tuple[int, Fraction]:
+    """Return the h that the closed form chooses, and the measured time with it in units of m T_c."""
+    variant = VARIANTS[name]
+    h = best_h((n, n), chosen, model(tau), variant)
+    return h, partitioned(n, chosen, _tuned(n, chosen, variant, h, tau), h).time(tau)
+
+
+@lru_cache(maxsize=1024)
+def rival(n: int, chosen: Sources, name: str, tau: Fraction = Fraction(1)) -> Run:
+    """Return what another algorithm costs; `tau` matters only for those that choose the size of packets by it."""
+    algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
+    return _run(algorithm.build(parse_network(f"torus:{n}x{n}"), sources(n, chosen), model(tau)))
+
+
+def bound(n: int, chosen: Sources, tau: Fraction) -> Fraction:
+    """Return the lower bound in units of m T_c."""
+    return bounds(parse_network(f"torus:{n}x{n}"), sources(n, chosen), model(tau))[0].value / MESSAGE
+
+
+def with_movement(variant: Variant, movement: str) -> Variant:
+    """Return the variant with a given movement of the tuning.
+
+    >>> with_movement(ATD_OPT, "mix3").tuning
+    'mix3'
+    """
+    return replace(variant, tuning=movement)

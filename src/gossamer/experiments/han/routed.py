@@ -1,0 +1,110 @@
+"""Routing the standard instances: what an algorithm took at worst, by schedules that the checker accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.algorithms import ALGORITHMS
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.errors import TaskError
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.networks.spec import network as parse_network
+from gossamer.schedules import Schedule, buffer_peak, verify
+from gossamer.tasks import Permutation
+from gossamer.tasks.patterns import PATTERNS, pattern
+
+__all__ = ["Worst", "algorithm", "guaranteed", "instances", "split_time", "worst"]
+
+_RANDOM = 3
+
+
+class Worst(NamedTuple):
+    """The most that a router took over the instances, each figure on its own.
+
+    Attributes
+    ----------
+    data, control : int
+        Steps with messages, and steps of counting.
+    total : int
+        Both, counted one each, on the worst instance for both.
+    buffers : int
+        Messages in one node between two steps, its own and delivered ones included.
+    distance : int
+        The largest distance between a source and its destination: no router takes fewer steps on that instance.
+    """
+
+    data: int
+    control: int
+    total: int
+    buffers: int
+    distance: int
+
+
+def algorithm(name: str) -> Algorithm:
+    """Return the permutation routing algorithm of that name."""
+    return next(a for a in ALGORITHMS if a.name == name and a.task is Permutation)
+
+
+def instances(network: Network) -> Iterator[tuple[str, Permutation]]:
+    """Yield the named permutations that the network's size allows, and three random ones."""
+    for name in PATTERNS:
+        if name == "random":
+            continue
+        try:
+            yield name, Permutation(tuple(pattern(name, network).tolist()))
+        except TaskError:
+            continue
+    for seed in range(_RANDOM):
+        yield f"random {seed}", Permutation(tuple(pattern("random", network, seed=seed).tolist()))
+
+
+def split_time(schedule: Schedule) -> tuple[int, int]:
+    """Return the slots with messages and those of counting, of a schedule whose control packets take no time."""
+    control = sum(phase.slots for phase in schedule.phases if phase.slot_length == 0)
+    return schedule.slot_count - control, control
+
+
+@lru_cache(maxsize=256)
+def worst(name: str, spec: str) -> Worst:
+    """Return the worst over `instances` of one router on one array.
+
+    Raises
+    ------
+    VerificationError
+        If the checker refuses a schedule.
+    """
+    network = parse_network(spec)
+    router, model = algorithm(name), Model()
+    data = control = total = buffers = distance = 0
+    for _, task in instances(network):
+        schedule = router.build(network, task, model)
+        verify(schedule).raise_if_invalid()
+        moving, counting = split_time(schedule)
+        data, control = max(data, moving), max(control, counting)
+        total = max(total, moving + counting)
+        buffers = max(buffers, buffer_peak(schedule, "all").packets)
+        distance = max(distance, _farthest(network, task))
+    return Worst(data, control, total, buffers, distance)
+
+
+def _farthest(network: Network, task: Permutation) -> int:
+    assert network.coordinates is not None
+    target = np.array(task.destination)
+    moved = network.coordinates[target] - network.coordinates
+    return int(np.abs(moved).sum(axis=1).max())
+
+
+def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:
+    """Return the guaranteed steps of a move-and-smooth router with messages, and of counting."""
+    network = parse_network(spec)
+    task = Permutation(tuple(range(network.node_count)))
+    router = algorithm(name)
+    data = router.claim(network, task, Model()) or Fraction(0)
+    both = router.claim(network, task, Model(control_time=Fraction(1))) or Fraction(0)
+    return data, both - data

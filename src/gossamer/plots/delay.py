@@ -1,0 +1,75 @@
+"""Delay against load, of several schemes in one figure."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gossamer.dynamic.sweep import INTERVALS, Point, grouped
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.drawing import picture_format, write_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["delay_figure", "draw_delays"]
+
+_COLOURS = ("#31688e", "#d1641b", "#35b779", "#5e3c99", "#b0306a", "#888888", "#8c6d1f", "#1f9e9e")
+_MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
+
+
+def draw_delays(points: Sequence[Point], path: str | os.PathLike[str], title: str = "") -> None:
+    """Write `delay_figure` to an SVG, PNG or PDF file, whole or not at all; FileFormatError if it cannot be."""
+    title = title or f"Broadcast requests at random on {points[0].network}"
+    write_picture(lambda: delay_figure(points, title), path, picture_format(path), title)
+
+
+def delay_figure(points: Sequence[Point], title: str) -> Figure:
+    """Return a figure of reception and broadcast delay against load, one curve a scheme, with its lower bound.
+
+    Bars are 95% confidence intervals, dashes the lower bounds in the scheme's colour, dotted upright lines the limits
+    of stability below 1. Loads at which a scheme is unstable have no point.
+    """
+    from matplotlib.figure import Figure
+
+    width, height = 9.5, 4.4
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    panels: Any = figure.subplots(1, 2, sharex=True)
+    for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
+        for number, (name, theirs) in enumerate(grouped(points)):
+            colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
+            _paint(panel, theirs, name, what, colour, marker)
+        panel.set_yscale("log")
+        panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        panel.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
+        panel.set_title(f"mean {what} delay, steps", fontsize=9, color=INK, loc="left")
+        panel.set_xlabel("load factor", fontsize=8, color=MUTED)
+        panel.set_xlim(0, 1)
+        panel.tick_params(which="both", labelsize=7.5, colors=MUTED)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.spines[["left", "bottom"]].set_color(FAINT)
+    panels[1].legend(fontsize=7.5, frameon=False, loc="upper left")
+    write(figure, 0.02, 0.965, title, 11, va="top")
+    note = "bars: 95% confidence; dashes: lower bounds; dotted: loads below 1 at which links are saturated"
+    write(figure, 0.02, 0.02, note, 7.5, color=MUTED, va="bottom")
+    figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.15, wspace=0.16)
+    return figure
+
+
+def _paint(panel: Any, points: Sequence[Point], name: str, what: str, colour: str, marker: str) -> None:
+    shown = [p for p in points if not math.isnan(getattr(p, what).mean)]
+    if name == INTERVALS and what == "reception":
+        return
+    loads = [p.load for p in shown]
+    means = [getattr(p, what).mean for p in shown]
+    bars = [w if math.isfinite(w) else 0.0 for w in (getattr(p, what).half_width for p in shown)]
+    panel.errorbar(
+        loads, means, yerr=bars, color=colour, marker=marker, markersize=4, linewidth=1.3, capsize=2, label=name
+    )
+    bounds = [getattr(p, f"{what}_bound") for p in shown]
+    panel.plot(loads, bounds, color=colour, linewidth=0.9, linestyle="--", alpha=0.8)
+    limit = points[0].limit
+    if limit < 0.9999:
+        panel.axvline(limit, color=colour, linewidth=0.8, linestyle=":")

@@ -1,0 +1,80 @@
+"""Latency against load, one curve a network."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gossamer.errors import FileFormatError
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.wormhole.simulator.traffic_run import TrafficRun
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_latency", "latency_figure"]
+
+_COLOURS = ("#31688e", "#d1641b", "#35b779", "#440154", "#8c8c8c", "#b5367a")
+_HIGHEST = 8
+"""The latency axis ends at so many times the lowest latency."""
+
+
+def draw_latency(curves: Mapping[str, Sequence[TrafficRun]], path: str | os.PathLike[str], title: str) -> None:
+    """Write mean latency and throughput against load to an SVG, PNG or PDF file, whole or not at all.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of TrafficRun
+        The runs of each curve, by its name.
+    path : path
+        The file; its suffix says the format.
+    title : str
+        Above the picture.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix is unknown, there is no run, or the file cannot be written.
+    """
+    suffix = picture_format(path)
+    if not any(curves.values()):
+        raise FileFormatError("a picture of latency against load needs at least one run")
+    write_picture(lambda: latency_figure(curves, title), path, suffix, title)
+
+
+def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Figure:
+    """Return a figure of two panels: latency of the runs that keep up, and throughput of all, against the load."""
+    from matplotlib.figure import Figure
+
+    width, height = 9.0, 3.9
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    left, right = figure.subplots(1, 2)
+    lowest, largest = math.inf, 0.0
+    for k, (name, runs) in enumerate(curves.items()):
+        colour = _COLOURS[k % len(_COLOURS)]
+        kept = sorted((r for r in runs if not r.saturated and not r.deadlock), key=lambda r: r.load)
+        bars = [0 if math.isnan(r.half_width) else r.half_width for r in kept]
+        style = {"color": colour, "linewidth": 1.5, "markersize": 3.5, "label": name}
+        left.errorbar([r.load for r in kept], [r.latency for r in kept], yerr=bars, fmt="o-", capsize=2, **style)
+        every = sorted(runs, key=lambda r: r.load)
+        right.plot([r.load for r in every], [r.throughput for r in every], "o-", **style)
+        lowest = min([lowest, *(r.latency for r in kept)])
+        largest = max([largest, *(r.load for r in every)])
+    right.plot([0, largest], [0, largest], color=MUTED, linewidth=1, linestyle="--", label="all that is offered")
+    if math.isfinite(lowest):
+        left.set_ylim(0, _HIGHEST * lowest)
+    for panel, label in ((left, "mean latency, cycles"), (right, "throughput, flits per node and cycle")):
+        panel.set_xlim(0, 1.03 * largest)
+        panel.set_xlabel("load, flits per node and cycle", fontsize=8, color=MUTED)
+        panel.set_ylabel(label, fontsize=8, color=MUTED)
+        panel.tick_params(labelsize=7.5, colors=MUTED)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.spines[["left", "bottom"]].set_color(FAINT)
+    right.set_ylim(bottom=0)
+    right.legend(fontsize=7.5, frameon=False, labelcolor=INK)
+    write(figure, 0.02, 1 - 0.18 / height, title, 11, va="top")
+    figure.subplots_adjust(left=0.07, right=0.98, top=1 - 0.6 / height, bottom=0.5 / height, wspace=0.2)
+    return figure

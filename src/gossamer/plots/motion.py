@@ -1,0 +1,285 @@
+"""Messages in motion: an animation of a routing schedule on a linear array or a two-dimensional array or torus.
+
+Every message is a square in the colour of its destination, so that the colours blend smoothly over the network once all
+are there. Orange marks on links are control packets. The lines show the regions that the phase's name speaks of.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError, NotApplicableError
+from gossamer.plots.appearance import CONTROL_COLOUR, FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.drawing import settings
+from gossamer.schedules import CONTROL, Schedule, verify
+from gossamer.tasks import MOVE
+from gossamer.writing import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["MOVING_FORMATS", "animate", "destination_colours"]
+
+MOVING_FORMATS = ("gif", "html")
+"""What an animation's file name may end in."""
+
+_CORNERS = np.array([[[0.17, 0.42, 0.69], [0.18, 0.62, 0.27]], [[0.61, 0.21, 0.71], [0.91, 0.35, 0.05]]])
+_REST = 8  # frames before the first move and after the last
+_BUTTONS = {
+    "fa-minus": "&minus;", "fa-fast-backward": "|&lt;", "fa-step-backward": "&lt;",
+    "fa-play fa-flip-horizontal": "&#9664;",
+    "fa-pause": "&#10074;&#10074;", "fa-play": "&#9654;", "fa-step-forward": "&gt;", "fa-fast-forward": "&gt;|",
+    "fa-plus": "+",
+}  # fmt: skip
+_MOST_NODES, _MOST_FRAMES = 4096, 4000
+
+Places = npt.NDArray[np.float64]
+
+
+def destination_colours(rows: npt.ArrayLike, columns: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the colours of places in the unit square, float64[k, 3]: a blend of the colours of its corners.
+
+    >>> destination_colours([0, 1], [0, 1]).round(2).tolist()
+    [[0.17, 0.42, 0.69], [0.91, 0.35, 0.05]]
+    """
+    y, x = np.asarray(rows, float)[:, None], np.asarray(columns, float)[:, None]
+    top = _CORNERS[0, 0] * (1 - x) + _CORNERS[0, 1] * x
+    bottom = _CORNERS[1, 0] * (1 - x) + _CORNERS[1, 1] * x
+    return np.asarray(top * (1 - y) + bottom * y)
+
+
+class _Frame(NamedTuple):
+    """What one frame shows."""
+
+    title: str
+    places: Places  # x, y and side of the square of each message
+    control: Places  # x and y of each control packet
+    region: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class _Film:
+    """A schedule ready to be shown."""
+
+    schedule: Schedule
+    sides: tuple[int, int]
+    colours: npt.NDArray[np.float64]
+
+    def frames(self, between: int) -> Iterator[_Frame]:
+        """Yield the frames, `between` for each slot."""
+        schedule = self.schedule
+        at = schedule.packets.origin.astype(np.int64)
+        here = self._drawn(at)
+        region = None
+        for _ in range(_REST):
+            yield _Frame("start", here, np.zeros((0, 2)), None)
+        ends = np.searchsorted(schedule.slot, np.arange(schedule.slot_count + 1))
+        for phase in schedule.phases:
+            region = _region(phase.name)
+            for slot in range(phase.first_slot, phase.first_slot + phase.slots):
+                rows = slice(int(ends[slot]), int(ends[slot + 1]))
+                packet, link = schedule.packet[rows], schedule.link[rows]
+                moved = packet != CONTROL
+                at[packet[moved]] = schedule.network.link_target[link[moved]]
+                there = self._drawn(at)
+                source = self._centre(schedule.network.link_source[link[~moved]])
+                target = self._centre(schedule.network.link_target[link[~moved]])
+                title = f"slot {slot + 1} of {schedule.slot_count}: {phase.name}"
+                for k in range(1, between + 1):
+                    share = k / between
+                    ease = share * share * (3 - 2 * share)
+                    flight = self._straight(here, there, ease)
+                    yield _Frame(title, flight, source + (target - source) * share, region)
+                here = there
+        for _ in range(_REST * 2):
+            yield _Frame(f"done: {schedule.completion_time} steps", here, np.zeros((0, 2)), region)
+
+    def _straight(self, here: Places, there: Places, share: float) -> Places:
+        """Return the squares on their way; those that go round a torus appear at the other side."""
+        jump = np.abs(there - here)[:, :2].max(axis=1, initial=0) > 1.5
+        moved = here + (there - here) * share
+        moved[jump] = there[jump] if share > 0.5 else here[jump]
+        return moved
+
+    def _centre(self, nodes: npt.NDArray[np.integer]) -> Places:
+        y, x = np.divmod(np.asarray(nodes, np.int64), self.sides[1])
+        return np.stack([x, y], axis=1).astype(float)
+
+    def _drawn(self, at: npt.NDArray[np.int64]) -> Places:
+        """Return x, y and side of every message's square: those at one node share its cell."""
+        order = np.argsort(at, kind="stable")
+        ordered = at[order]
+        first = np.searchsorted(ordered, ordered)
+        place = np.empty(at.size, np.int64)
+        place[order] = np.arange(at.size) - first
+        together = np.bincount(at, minlength=1)[at] if at.size else at
+        across = np.ceil(np.sqrt(together))
+        size = 0.84 / across
+        shift_x = (place % across - (across - 1) / 2) * size
+        shift_y = (place // across - (np.ceil(together / across) - 1) / 2) * size
+        centre = self._centre(at)
+        return np.stack([centre[:, 0] + shift_x, centre[:, 1] + shift_y, size * 0.92], axis=1)
+
+
+def animate(
+    schedule: Schedule,
+    path: str | os.PathLike[str],
+    *,
+    frames_per_slot: int = 3,
+    milliseconds: int = 60,
+    dpi: float = 72,
+) -> None:
+    """Write an animation of a valid routing schedule to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit, of a task in which every message goes to one node (permutation, total exchange), on an array or torus
+        of one or two dimensions with at most 4,096 nodes; it is verified first.
+    path : path
+        The file; its suffix ``.gif`` or ``.html`` (a page with buttons, of its own) says the format.
+    frames_per_slot : int
+        Pictures for each slot, 1..10.
+    milliseconds : int
+        Time that each picture is shown, 20..1000.
+    dpi : float
+        Pixels per inch, 20..300.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix is unknown, a number is out of range, or the file cannot be written.
+    NotApplicableError
+        If the schedule is of another kind, or would take more than 4,000 pictures.
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import gossamer
+    >>> task = gossamer.task("permutation", destination=[2, 0, 1])
+    >>> plan = gossamer.plan("array:3", task)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "motion.gif"
+    >>> animate(plan.schedule, path, frames_per_slot=1)
+    >>> path.read_bytes()[:6]
+    b'GIF89a'
+    """
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in MOVING_FORMATS:
+        given = f"the suffix {Path(path).suffix!r}" if suffix else "no suffix"
+        raise FileFormatError(f"{str(path)!r} has {given}; an animation is one of .gif, .html")
+    for name, value, low, high in (
+        ("frames_per_slot", frames_per_slot, 1, 10),
+        ("milliseconds", milliseconds, 20, 1000),
+        ("dpi", dpi, 20, 300),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise FileFormatError(f"{name} must be {low}..{high}, got {value!r}")
+    film = _film(schedule, frames_per_slot)
+    verify(schedule).raise_if_invalid()
+    _write(film, path, suffix, frames_per_slot, milliseconds, dpi)
+
+
+def _film(schedule: Schedule, frames_per_slot: int) -> _Film:
+    network = schedule.network
+    sides = network.grid.sides if network.grid is not None else ()
+    if not 1 <= len(sides) <= 2 or network.node_count > _MOST_NODES:
+        raise NotApplicableError(
+            f"an animation needs an array or torus of one or two dimensions with at most {_MOST_NODES:,} nodes, not "
+            f"{network.spec}"
+        )
+    if schedule.invariant or schedule.parts > 1 or bool((schedule.messages.discipline != MOVE).any()):
+        raise NotApplicableError(
+            f"an animation shows whole messages with one destination each, such as a permutation's, not "
+            f"{schedule.task.name}{' in parts' if schedule.parts > 1 else ''}"
+        )
+    frames = schedule.slot_count * frames_per_slot
+    if frames > _MOST_FRAMES:
+        raise NotApplicableError(f"the animation would take {frames:,} pictures; at most {_MOST_FRAMES:,} are allowed")
+    shape = (1, sides[0]) if len(sides) == 1 else (sides[0], sides[1])
+    target = np.empty(schedule.packets.count, np.int64)
+    target[:] = schedule.packets.origin
+    moved = schedule.packet != CONTROL
+    target[schedule.packet[moved]] = network.link_target[schedule.link[moved]]  # the last hop of a packet stands
+    y, x = np.divmod(target, shape[1])
+    return _Film(schedule, shape, destination_colours(y / max(shape[0] - 1, 1), x / max(shape[1] - 1, 1)))
+
+
+def _region(name: str) -> tuple[int, int] | None:
+    """Return the rows and columns of the regions that a phase's name ends in, as in "count 8x4"."""
+    found = re.search(r"(\d+)x(\d+)$", name)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _self_contained(page: str) -> str:
+    """Return matplotlib's page with letters on its buttons instead of icons that it would fetch from elsewhere."""
+    page = re.sub(r"<link[^>]*font-awesome[^>]*>", "", page)
+    for icon, letter in _BUTTONS.items():
+        page = re.sub(rf'<i class="fa {icon}"></i>', letter, page)
+    return page
+
+
+def _grid(rows: int, columns: int, high: int, wide: int) -> list[list[tuple[float, float]]]:
+    """Return the borders of regions of `high` rows and `wide` columns."""
+    upright = [[(x - 0.5, -0.5), (x - 0.5, rows - 0.5)] for x in [*range(0, columns, max(wide, 1)), columns]]
+    level = [[(-0.5, y - 0.5), (columns - 0.5, y - 0.5)] for y in [*range(0, rows, max(high, 1)), rows]]
+    return upright + level
+
+
+def _write(
+    film: _Film, path: str | os.PathLike[str], suffix: str, frames_per_slot: int, milliseconds: int, dpi: float
+) -> None:
+    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.figure import Figure
+
+    rows, columns = film.sides
+    cell = min(0.5, 6 / max(rows, columns))
+    width, height = max(columns * cell + 0.4, 4.0), rows * cell + 1.0
+    with settings(), whole_file(path) as part:
+        figure: Figure = Figure(figsize=(width, height), facecolor=PAPER)
+        axes: Any = figure.add_axes((0.2 / width, 0.2 / height, 1 - 0.4 / width, rows * cell / height))
+        axes.set_xlim(-0.5, columns - 0.5)
+        axes.set_ylim(rows - 0.5, -0.5)
+        axes.set_aspect("equal")
+        axes.axis("off")
+        axes.add_collection(LineCollection(_grid(rows, columns, 1, 1), colors=FAINT, linewidths=0.6, zorder=1))
+        borders = LineCollection([], colors=INK, linewidths=1.2, zorder=4)
+        squares = PolyCollection([], zorder=3)
+        axes.add_collection(borders)
+        axes.add_collection(squares)
+        (waves,) = axes.plot([], [], "o", color=CONTROL_COLOUR, markersize=max(2, cell * 9), zorder=5)
+        schedule = film.schedule
+        subject = f"{schedule.algorithm or schedule.task.name} on {schedule.network.spec}"
+        write(figure, 0.2 / width, 1 - 0.16 / height, subject, 11, va="top")
+        title = write(figure, 0.2 / width, 1 - 0.44 / height, "", 9, va="top", color=MUTED)
+        corner = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+
+        def show(frame: _Frame) -> None:
+            squares.set_verts(list(frame.places[:, None, :2] + corner[None] * frame.places[:, 2, None, None]))
+            squares.set_facecolor(film.colours)
+            waves.set_data(frame.control[:, 0], frame.control[:, 1])
+            title.set_text(frame.title)
+            borders.set_segments(_grid(rows, columns, *(frame.region or film.sides)))
+
+        count = film.schedule.slot_count * frames_per_slot + 3 * _REST
+        moving = FuncAnimation(
+            figure, show, film.frames(frames_per_slot), init_func=lambda: None, save_count=count, interval=milliseconds
+        )
+        if suffix == "gif":
+            with TemporaryDirectory() as folder:  # the writer tells the format by the suffix
+                made = Path(folder) / "motion.gif"
+                moving.save(str(made), writer=PillowWriter(fps=round(1000 / milliseconds)), dpi=dpi)
+                Path(part).write_bytes(made.read_bytes())
+        else:
+            Path(part).write_text(_self_contained(moving.to_jshtml(fps=round(1000 / milliseconds))), encoding="utf-8")

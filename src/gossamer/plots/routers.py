@@ -1,0 +1,58 @@
+"""Steps and buffers of routers against the side of the array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gossamer.experiments.han.growth import SIZES, growth
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["routers_figure"]
+
+_LOOKS = {
+    "Q": ("#31688e", "o", "-"), "H": ("#d1641b", "s", "-"), "kunde-2": ("#5e3c99", "^", "--"),
+    "kunde-4": ("#b2abd2", "v", "--"), "greedy": ("#35b779", "D", "-."), "valiant-brebner": ("#888888", "x", ":"),
+    "random-slices": ("#444444", "+", ":"),
+}  # fmt: skip
+
+
+def routers_figure() -> Figure:
+    """Return a figure of two panels: the worst steps, and the worst buffers, of each router on n x n arrays.
+
+    Both axes are logarithmic. The grey line in the first panel is the diameter 2n - 2, which no router undercuts on the
+    reversal.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    found = list(growth())
+    width, height = 9.0, 4.2
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    steps, buffers = figure.subplots(1, 2)
+    steps.plot(SIZES, [2 * n - 2 for n in SIZES], color=FAINT, linewidth=5, label="diameter (bound)", zorder=1)
+    for each in found:
+        colour, marker, line = _LOOKS[each.name]
+        look: dict[str, Any] = {
+            "color": colour, "marker": marker, "linestyle": line, "linewidth": 1.4, "markersize": 4.5,
+        }  # fmt: skip
+        steps.plot(SIZES, each.steps, label=each.name, **look)
+        buffers.plot(SIZES, each.buffers, label=each.name, **look)
+    for panel, name in ((steps, "steps, control packets included"), (buffers, "messages in one node at most")):
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log", base=2)
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        panel.set_title(name, fontsize=9, color=INK, loc="left")
+        panel.set_xlabel("side n", fontsize=8, color=MUTED)
+        panel.tick_params(labelsize=7.5, colors=MUTED)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.spines[["left", "bottom"]].set_color(FAINT)
+    steps.legend(fontsize=7.5, frameon=False)
+    write(
+        figure, 0.02, 0.965, "Routers on n x n arrays: worst of the named and three random permutations", 11, va="top"
+    )
+    figure.subplots_adjust(left=0.06, right=0.98, top=0.83, bottom=0.12, wspace=0.16)
+    return figure
