@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm, allreduce_from, dual
 from gossamer.algorithms.broadcast import BROADCAST
+from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
 from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAST_FAT_TREES, UP_FIRST
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
@@ -70,6 +71,7 @@ _DUAL: dict[type[Task], type[Task]] = {
 ALGORITHMS: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
+    ARC,
     *(dual(a, _DUAL[a.task]) for a in _FORWARD if a.task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if a.task is MultinodeBroadcast),
 )

@@ -1,0 +1,225 @@
+"""ARC: multinode broadcast among the inner nodes of a mesh, over its surface.
+
+The nodes at no end of any dimension broadcast to each other; the others only pass packets on. A packet leaves the
+inside straight along a dimension i, spreads over the positions of the face there that have an inner node behind them,
+and comes back along i through all inner nodes. Every face takes about as many packets as every other one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.model import Model
+from gossamer.networks.grids import grid_links
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules import Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
+from gossamer.tasks import GroupMultinodeBroadcast, Task
+
+if TYPE_CHECKING:
+    from gossamer.networks.network import Grid
+
+__all__ = ["ARC", "arc_multinode_broadcast", "face_quotas", "inner_nodes", "mesh_reason"]
+
+
+def mesh_reason(network: Network) -> str | None:
+    """Say why a network has no use for ARC, or None if it has.
+
+    >>> import gossamer
+    >>> mesh_reason(gossamer.network("array:3x3"))
+    'needs at least 2 inner nodes: sides of 3 or more, one of them of 4'
+    """
+    grid = network.grid
+    if grid is None or any(grid.wraps):
+        return "needs an array (mesh)"
+    if network.uniform_capacity != 1:
+        return "needs links of capacity 1"
+    if min(grid.sides) < 3 or max(grid.sides) < 4:
+        return "needs at least 2 inner nodes: sides of 3 or more, one of them of 4"
+    return None
+
+
+def inner_nodes(network: Network) -> IntArray:
+    """Return the nodes that are at no end of any dimension of an array, int32, ascending.
+
+    >>> import gossamer
+    >>> inner_nodes(gossamer.network("array:4x5")).tolist()
+    [6, 7, 8, 11, 12, 13]
+    """
+    grid, at = network.grid, network.coordinates
+    assert grid is not None
+    assert at is not None
+    inside = ((at > 0) & (at < np.array(grid.sides) - 1)).all(axis=1)
+    return np.flatnonzero(inside).astype(np.int32)
+
+
+def face_quotas(distance: npt.ArrayLike) -> IntArray:
+    """Assign nodes to faces, as many to each as to any other or one more, by short ways.
+
+    Parameters
+    ----------
+    distance : array_like of int, shape (m, faces)
+        Hops of each node to each face.
+
+    Returns
+    -------
+    int32[m]
+        Face of each node.
+
+    Notes
+    -----
+    Nodes start at their nearest faces. While a face has too many or too few, the cheapest chain of moves that helps is
+    made (successive shortest paths between faces). O(m faces) for each chain.
+
+    Examples
+    --------
+    >>> face_quotas([[1, 4], [2, 3], [1, 4], [1, 4]]).tolist()
+    [1, 1, 0, 0]
+    """
+    cost = np.asarray(distance, np.int64)
+    m, faces = cost.shape
+    face = cost.argmin(axis=1)
+    counts = np.bincount(face, minlength=faces)
+    far = np.int64(1) << 40
+    fewest, most = m // faces, -(-m // faces)
+    while counts.max() > most or counts.min() < fewest:
+        over = counts > (most if counts.max() > most else fewest)
+        under = counts < (fewest if counts.min() < fewest else most)
+        # cheapest[a, b] and by[a, b]: the node of face a that moves to face b at the least extra distance
+        cheapest = np.full((faces, faces), far)
+        by = np.zeros((faces, faces), np.int64)
+        for a in np.flatnonzero(counts):
+            own = np.flatnonzero(face == a)
+            extra = cost[own] - cost[own, a][:, None]
+            by[a] = own[extra.argmin(axis=0)]
+            cheapest[a] = extra.min(axis=0)
+        reach, via = np.where(over, 0, far), np.full(faces, -1)
+        for _ in range(faces):  # Bellman-Ford between faces
+            trial = reach[:, None] + cheapest
+            best = trial.argmin(axis=0)
+            better = trial[best, np.arange(faces)] < reach
+            reach = np.where(better, trial[best, np.arange(faces)], reach)
+            via = np.where(better, best, via)
+        b = int(np.where(under, reach, far).argmin())
+        counts[b] += 1
+        while via[b] >= 0:
+            face[by[via[b], b]] = b
+            b = int(via[b])
+        counts[b] -= 1
+    return np.asarray(face, np.int32)
+
+
+def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+    """Build the ARC multinode broadcast among inner nodes of an array.
+
+    Parameters
+    ----------
+    network : Network
+        An array with sides of 3 or more, one of them 4 or more.
+    task : GroupMultinodeBroadcast
+        Of inner nodes, all or some.
+    model : Model
+        All ports, messages whole.
+    seed : int
+        Ignored.
+
+    Returns
+    -------
+    Schedule
+        Of one phase, ``arc``. A link that has packets to pass on sends the one that came first.
+
+    Notes
+    -----
+    M inner nodes are assigned to the 2d faces, floor or ceil(M / 2d) to each, the near ones if possible. The rotation
+    of the other dimensions in which a face is covered alternates from packet to packet. O(hops), about N' hops for each
+    of the M packets, N' being the number of inner nodes.
+
+    Seed 001 claims N'/(2d) + n_max - 3 steps, which no schedule of this kind can meet (erratum X4). In all cases
+    tried it takes at most ceil(N'/(2d)) + n_max + d - 2, and N'/4 + n - 1 on square arrays with even sides.
+
+    References
+    ----------
+    Seed 001, section 3.2; digest, section 5.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> network = gossamer.network("array:6x6")
+    >>> task = gossamer.task("group-multinode-broadcast", active=inner_nodes(network))
+    >>> s = arc_multinode_broadcast(network, task, Model())
+    >>> s.completion_time, bool(gossamer.verify(s))
+    (Fraction(9, 1), True)
+    """
+    from gossamer.algorithms.multinode_broadcast import _arc_kernels
+
+    assert isinstance(task, GroupMultinodeBroadcast)
+    grid, at = network.grid, network.coordinates
+    assert grid is not None
+    assert at is not None
+    nodes = np.array(task.active, np.int32)
+    d, last = grid.dimensions, np.array(grid.sides, np.int32) - 1
+    if nodes.size < 2:
+        return Schedule(network, task, model, [], [], [], phases=[Phase("arc", 0)])
+    distance = np.stack([at[nodes], last - at[nodes]], axis=2).reshape(nodes.size, -1)  # faces: 2 i + end
+    face = face_quotas(distance)
+    turn = np.zeros(nodes.size, np.int32)
+    for f in range(2 * d):
+        own = np.flatnonzero(face == f)
+        turn[own] = np.arange(own.size) % max(d - 1, 1)
+    hops = int(_hops_each(grid, distance[np.arange(nodes.size), face], face // 2).sum())
+    columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
+    made = _arc_kernels.queue(
+        nodes, face, turn, at, last, grid_links(network), network.link_target, *columns
+    )  # fmt: skip
+    return Schedule(network, task, model, *columns, phases=[Phase("arc", int(made))])
+
+
+def _hops_each(grid: Grid, out: npt.NDArray[np.int32], i: IntArray) -> npt.NDArray[np.int64]:
+    """Return the hops of packets that go `out` hops to a face of dimension `i`, over it, and back."""
+    inner = np.prod([n - 2 for n in grid.sides], dtype=np.int64)
+    behind = np.array(grid.sides, np.int64) - 2
+    return out + (inner // behind[i] - 1) + inner
+
+
+def _reason(network: Network, task: Task, model: Model) -> str | None:
+    reason = mesh_reason(network)
+    if reason is not None:
+        return reason
+    assert isinstance(task, GroupMultinodeBroadcast)
+    outer = np.setdiff1d(np.array(task.active), inner_nodes(network))
+    if outer.size:
+        return f"needs active nodes inside the array; node {network.node_name(int(outer[0]))} is on its surface"
+    if model.ports != "all":
+        return f"needs all ports at once, not ports {model.ports!r}"
+    if model.buffer is not None:
+        return "does not limit the packets that a node holds"
+    if model.control_time:
+        return "needs the active nodes known ahead (control time 0)"
+    return too_many_hops(2 * len(task.active) * network.node_count)
+
+
+def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
+    assert isinstance(task, GroupMultinodeBroadcast)
+    assert network.grid is not None
+    inner, d = inner_nodes(network).size, network.grid.dimensions
+    if len(task.active) != inner:
+        return None
+    return Fraction(-(-inner // (2 * d)) + max(network.grid.sides) + d - 2)
+
+
+ARC = Algorithm(
+    name="arc",
+    task=GroupMultinodeBroadcast,
+    builder=arc_multinode_broadcast,
+    reason=_reason,
+    claim=_claim,
+    networks="arrays, among their inner nodes",
+    source="Yeh, Varvarigos, Lee, section 3.2, with the time of the digest",
+    summary="out of the inside to a face, over the face, and back through the inside",
+    claim_is_bound=True,
+)

@@ -1,0 +1,40 @@
+"""Schemes: how a broadcast travels, which copies are urgent, and the table of all schemes by name."""
+
+from __future__ import annotations
+
+from gossamer.dynamic.schemes.arc import arc, arc_limit
+from gossamer.dynamic.schemes.disjoint_trees import disjoint_tree, grown_trees
+from gossamer.dynamic.schemes.mini_packets import mini_packets, star_minis
+from gossamer.dynamic.schemes.priorities import PRIORITIES
+from gossamer.dynamic.schemes.registry import SCHEME_ALIASES, SCHEMES, KnownScheme, covering, scheme
+from gossamer.dynamic.schemes.spanning_trees import edge_disjoint_trees
+from gossamer.dynamic.schemes.stamoulis_tsitsiklis import stamoulis_tsitsiklis_direct, stamoulis_tsitsiklis_indirect
+from gossamer.dynamic.schemes.star import background_target, redo, redo_probabilities, star, star_probabilities
+from gossamer.dynamic.schemes.symmetric import symmetric
+from gossamer.dynamic.schemes.varvarigos_banerjee import varvarigos_banerjee_direct, varvarigos_banerjee_indirect
+
+__all__ = [
+    "PRIORITIES",
+    "SCHEMES",
+    "SCHEME_ALIASES",
+    "KnownScheme",
+    "arc",
+    "arc_limit",
+    "background_target",
+    "covering",
+    "disjoint_tree",
+    "edge_disjoint_trees",
+    "grown_trees",
+    "mini_packets",
+    "redo",
+    "redo_probabilities",
+    "scheme",
+    "stamoulis_tsitsiklis_direct",
+    "stamoulis_tsitsiklis_indirect",
+    "star",
+    "star_minis",
+    "star_probabilities",
+    "symmetric",
+    "varvarigos_banerjee_direct",
+    "varvarigos_banerjee_indirect",
+]

@@ -1,0 +1,206 @@
+"""ARC, algorithm-reconfigured communication: broadcasts among the inner nodes of a mesh that use its surface.
+
+Only the nodes that are at no end of any dimension compute. A broadcast leaves the inside straight along some dimension
+i, spreads over the face that it reaches (over the positions that have an inner node behind them), and comes back
+along i through all inner nodes. All links inside carry nearly the same traffic, so that the inner nodes get almost all
+their 2d links' worth, about twice what broadcasts among all nodes of the mesh can have.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gossamer.algorithms.multinode_broadcast.arc import inner_nodes, mesh_reason
+from gossamer.dynamic.schemes.rows import Rows
+from gossamer.errors import NotApplicableError
+from gossamer.networks.grids import grid_links
+
+if TYPE_CHECKING:
+    from gossamer.dynamic.scheme import Scheme
+    from gossamer.networks.network import Network
+
+__all__ = ["arc", "arc_limit", "arc_reason"]
+
+SOURCE = "Yeh, Varvarigos, Lee, section 3"
+
+Place = tuple[int, ...]
+
+
+def arc_reason(network: Network) -> str | None:
+    """Say why ARC does not cover a network, or None if it does.
+
+    >>> import gossamer
+    >>> arc_reason(gossamer.network("torus:4x4"))
+    'needs an array (mesh)'
+    """
+    return mesh_reason(network)
+
+
+def arc_limit(sides: tuple[int, ...], side: Literal["nearest", "random"] = "nearest") -> Fraction:
+    """Return the load factor at which ARC saturates a link of an array with equal even sides, from the formula.
+
+    Notes
+    -----
+    ``(N'-1) / (N' + n - 4)`` with the nearest side, ``(N'-1) / (N' + n - 3)`` with a random one, N' being the number of
+    inner nodes. Seed 001 states 1 - d n / N', which is less. `stability_limit` counts, on any sides.
+
+    References
+    ----------
+    Digest of seed 001, section 5.
+
+    Examples
+    --------
+    >>> str(arc_limit((6, 6))), str(arc_limit((6, 6), "random"))
+    ('5/6', '15/19')
+    """
+    inner = math.prod(n - 2 for n in sides)
+    return Fraction(inner - 1, inner + max(sides) - (4 if side == "nearest" else 3))
+
+
+def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest", "random"] = "nearest") -> Scheme:
+    """Return the ARC scheme on a mesh.
+
+    Parameters
+    ----------
+    network : Network
+        An array, sides of 3 or more, one of 4 or more.
+    priority : str
+        A key of `PRIORITIES`; low class: the way back but for its first hop.
+    side : str
+        Whether a source takes the nearer end of the dimension that is drawn (a fair coin in the middle), or either.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is not covered.
+
+    Notes
+    -----
+    Dimension i is drawn evenly, and so is one of the d-1 rotations of the order in which the face is covered. Sources
+    and receivers are the inner nodes. Nodes that a copy crosses on its way out receive it then; what comes back to
+    them does not count.
+
+    References
+    ----------
+    Seed 001, section 3.1 and 3.3.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.dynamic.theory import stability_limit
+    >>> scheme = arc(gossamer.network("array:6x6"))
+    >>> str(stability_limit(scheme).load)
+    '5/6'
+    """
+    reason = arc_reason(network)
+    if reason is not None:
+        raise NotApplicableError(f"scheme 'arc' does not cover {network.spec}: it {reason}")
+    if side not in ("nearest", "random"):
+        raise NotApplicableError(f"side must be 'nearest' or 'random', got {side!r}")
+    assert network.grid is not None
+    assert network.coordinates is not None
+    sides, d = network.grid.sides, network.grid.dimensions
+    rows = Rows()
+    nodes = inner_nodes(network)
+    coordinates = [tuple(c) for c in network.coordinates[nodes].tolist()]
+    makers = {(i, end): _face(rows, network, i, end) for i in range(d) for end in (0, 1)}
+    rotations = max(d - 1, 1)
+    entries = []
+    for at in coordinates:
+        choices = []
+        for i, coin, turn in itertools.product(range(d), (0, 1), range(rotations)):
+            behind = 2 * at[i] - (sides[i] - 1)  # below 0: nearer to the low end
+            end = coin if side == "random" or behind == 0 else int(behind > 0)
+            choices.append([[makers[i, end](at, turn)]])
+        entries.append(choices)
+    count = 2 * d * rotations
+    dimension = np.argmax(network.coordinates[network.link_source] != network.coordinates[network.link_target], axis=1)
+    return rows.scheme(
+        "arc",
+        network,
+        SOURCE,
+        entries,
+        [[Fraction(1, count)] * count] * nodes.size,
+        priority=priority,
+        translated=False,
+        receivers=nodes.size - 1,
+        sources=nodes.tolist(),
+        dimension=dimension.tolist(),
+    )
+
+
+def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, int], int]:
+    """Return the function that adds the rows of a source over the face at one end of dimension i.
+
+    It takes the source and the rotation of the other dimensions, and returns the first row.
+    """
+    assert network.grid is not None
+    sides, strides = network.grid.sides, network.grid.strides
+    links = grid_links(network)
+    last = sides[i] - 1
+    inward, outward = (0, 1) if end == 0 else (1, 0)  # columns of links up and down
+    surface = 0 if end == 0 else last
+
+    def link(at: Place, j: int, way: int) -> int:
+        return int(links[sum(x * s for x, s in zip(at, strides, strict=True)), j, way])
+
+    def moved(at: Place, j: int, to: int) -> Place:
+        return (*at[:j], to, *at[j + 1 :])
+
+    def deep(depth: int) -> int:
+        """Return the coordinate that is `depth` hops behind the face."""
+        return depth if end == 0 else last - depth
+
+    @cache
+    def back(column: Place, depth: int) -> int:
+        """Return the row that brings a copy from `depth` to `depth` + 1, and on through the column."""
+        following = [back(column, depth + 1)] if depth + 2 < last else []
+        return rows.add(link(moved(column, i, deep(depth)), i, inward), following, low=depth > 0)
+
+    def back_over(source: Place, depth: int) -> int:
+        """Return the row of the column of the source itself, whose nodes up to the source have received before."""
+        own = source[i] if end == 0 else last - source[i]
+        if depth == own:
+            return back(moved(source, i, surface), depth)
+        following = [back_over(source, depth + 1)] if depth + 2 < last else []
+        return rows.add(link(moved(source, i, deep(depth)), i, inward), following, counted=False, low=depth > 0)
+
+    @cache
+    def along(at: Place, j: int, way: int, rest: Place) -> int:
+        """Return the row that takes a copy over the face in dimension j, `rest` being the dimensions after it."""
+        to = at[j] + (1 if way == 0 else -1)
+        there = moved(at, j, to)
+        end_of_face = sides[j] - 2 if way == 0 else 1
+        following = [] if to == end_of_face else [along(there, j, way, rest)]
+        return rows.add(link(at, j, way), [*following, *spread(there, rest), back(there, 0)], counted=False)
+
+    @cache
+    def spread(at: Place, rest: Place) -> tuple[int, ...]:
+        """Return the rows by which a node of the face serves the dimensions `rest`."""
+        sent = []
+        for place, j in enumerate(rest):
+            for way, limit in ((0, sides[j] - 2), (1, 1)):
+                if at[j] != limit:
+                    sent.append(along(at, j, way, rest[place + 1 :]))
+        return tuple(sent)
+
+    def first(source: Place, turn: int) -> int:
+        others = tuple((i + 1 + k) % len(sides) for k in range(len(sides) - 1))
+        rest = others[turn:] + others[:turn]
+        face = moved(source, i, surface)
+        sent = [*spread(face, rest), back_over(source, 0)]
+        own = source[i] if end == 0 else last - source[i]
+        row = -1
+        for depth in range(1, own + 1):
+            row = rows.add(link(moved(source, i, deep(depth)), i, outward), sent, counted=depth > 1)
+            sent = [row]
+        return row
+
+    return first

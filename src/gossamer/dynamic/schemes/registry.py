@@ -1,0 +1,222 @@
+"""The table of schemes: what the simulator, the command line, the docs and the tests go through."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gossamer.dynamic.schemes.arc import arc, arc_reason
+from gossamer.dynamic.schemes.factors import flattened
+from gossamer.dynamic.schemes.mini_packets import (
+    hypercube_reason,
+    mini_packets,
+    mini_packets_reason,
+    minis_reason,
+    star_minis,
+)
+from gossamer.dynamic.schemes.spanning_trees import trees_reason
+from gossamer.dynamic.schemes.stamoulis_tsitsiklis import (
+    indirect_reason,
+    stamoulis_tsitsiklis_direct,
+    stamoulis_tsitsiklis_indirect,
+)
+from gossamer.dynamic.schemes.star import redo, star, star_reason
+from gossamer.dynamic.schemes.symmetric import symmetric, symmetric_reason
+from gossamer.dynamic.schemes.varvarigos_banerjee import varvarigos_banerjee_direct, varvarigos_banerjee_indirect
+from gossamer.errors import NotApplicableError, nearest
+
+if TYPE_CHECKING:
+    from gossamer.dynamic.scheme import Scheme
+    from gossamer.networks.network import Network
+
+__all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "covering", "scheme"]
+
+
+class KnownScheme(NamedTuple):
+    """A scheme of the table.
+
+    Attributes
+    ----------
+    builder : callable
+        ``(network, **options) -> Scheme``.
+    reason : callable
+        ``(network) -> str | None``: why it does not cover a network, in a clause, or None when it does.
+    summary, source : str
+        For people.
+    """
+
+    builder: Callable[..., Scheme]
+    reason: Callable[[Network], str | None]
+    summary: str
+    source: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that the builder takes."""
+        return tuple(inspect.signature(self.builder).parameters)[1:]
+
+
+_YEH = "Yeh, Varvarigos, Lee"
+
+
+def _one_factor(network: Network) -> bool:
+    return network.grid is None and sum(f.node_count > 1 for f in flattened(network)) == 1
+
+
+def _balanced_reason(network: Network) -> str | None:
+    return symmetric_reason(network) if _one_factor(network) else star_reason(network)
+
+
+def _balanced(name: str, rule: str, network: Network) -> Scheme:
+    """Return STAR on products, rotated trees on other networks, with a priority rule."""
+    build = symmetric if _one_factor(network) else star
+    return replace(build(network, priority=rule), name=name)
+
+
+def _ruled(name: str, rule: str, summary: str, source: str) -> KnownScheme:
+    return KnownScheme(partial(_balanced, name, rule), _balanced_reason, summary, source)
+
+
+SCHEMES: dict[str, KnownScheme] = {
+    "fifo": _ruled(
+        "fifo", "fifo", "balanced trees (STAR, else rotated trees), first come, first served", f"{_YEH}, section 2.1"
+    ),
+    "priority": _ruled(
+        "priority",
+        "two-class",
+        "balanced trees, copies of the last dimension or for leaves last",
+        f"{_YEH}, section 2.2",
+    ),
+    "optimal": _ruled(
+        "optimal", "optimal", "balanced trees, copies with the most descendants first", f"{_YEH}, section 4"
+    ),
+    "critical-path": _ruled(
+        "critical-path",
+        "critical-path",
+        "balanced trees, copies with the longest way to go first",
+        f"{_YEH}, section 4",
+    ),
+    "reversed": _ruled(
+        "reversed",
+        "reversed",
+        "balanced trees, copies with the fewest descendants first; unstable, a control",
+        "gossamer",
+    ),
+    "star": KnownScheme(
+        star,
+        star_reason,
+        "dimension after dimension, the last one drawn so that traffic is even",
+        f"{_YEH}, section 2.1",
+    ),
+    "redo": KnownScheme(
+        redo,
+        star_reason,
+        "dimension after dimension in any order, drawn so that traffic is even",
+        f"{_YEH}, section 2.1",
+    ),
+    "symmetric": KnownScheme(
+        symmetric, symmetric_reason, "images of a shortest-path tree under automorphisms", f"{_YEH}, section 5"
+    ),
+    "arc": KnownScheme(
+        arc, arc_reason, "among the inner nodes of a mesh: out to a face, over it, and back", f"{_YEH}, section 3"
+    ),
+    "mini-packets": KnownScheme(
+        mini_packets,
+        mini_packets_reason,
+        "p parts on p trees that share no link, p being the degree",
+        f"{_YEH}, section 2",
+    ),
+    "star-minis": KnownScheme(
+        star_minis, minis_reason, "d parts by STAR, one ending in each dimension", f"{_YEH}, section 2"
+    ),
+    "stamoulis-tsitsiklis-direct": KnownScheme(
+        stamoulis_tsitsiklis_direct,
+        hypercube_reason,
+        "one of d completely unbalanced trees of a hypercube, first come, first served",
+        "Stamoulis, Tsitsiklis 1993",
+    ),
+    "stamoulis-tsitsiklis-indirect": KnownScheme(
+        stamoulis_tsitsiklis_indirect,
+        indirect_reason,
+        "up and down one of d edge-disjoint trees of a hypercube with a common root",
+        "Stamoulis, Tsitsiklis 1993",
+    ),
+    "varvarigos-banerjee-direct": KnownScheme(
+        varvarigos_banerjee_direct,
+        trees_reason,
+        "floods one of k edge-disjoint spanning trees of any network",
+        "Varvarigos, Banerjee 1996",
+    ),
+    "varvarigos-banerjee-indirect": KnownScheme(
+        varvarigos_banerjee_indirect,
+        trees_reason,
+        "up to the centre of one of k edge-disjoint spanning trees, and down",
+        "Varvarigos, Banerjee 1996",
+    ),
+}
+"""Every scheme by name, in the order in which they are shown."""
+
+SCHEME_ALIASES: dict[str, str] = {"two-class": "priority"}
+"""Other names."""
+
+
+def covering(network: Network) -> list[str]:
+    """Return the names of the schemes that cover a network.
+
+    >>> import gossamer
+    >>> covering(gossamer.network("array:4x5"))[-3:]
+    ['arc', 'varvarigos-banerjee-direct', 'varvarigos-banerjee-indirect']
+    """
+    return [name for name, known in SCHEMES.items() if known.reason(network) is None]
+
+
+def scheme(name: str, network: Network, **options: Any) -> Scheme:
+    """Return a scheme by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SCHEMES` or `SCHEME_ALIASES`; case and underscores do not matter.
+    network : Network
+        Where the broadcasts are.
+    **options
+        Those of the builder: ``priority`` of the schemes that are named for their trees, ``coin``, ``target``,
+        ``trees``, ``side``, ``count``, ``seed``.
+
+    Raises
+    ------
+    NotApplicableError
+        If the name or an option is unknown, or the scheme does not cover the network; the line says what would work.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> scheme("priority", gossamer.network("hypercube:4")).class_count
+    2
+    >>> scheme("arc", gossamer.network("torus:4x4"))
+    Traceback (most recent call last):
+    gossamer.errors.NotApplicableError: scheme 'arc' does not cover torus:4x4: it needs an array (mesh); fifo, \
+priority, optimal, critical-path, reversed, star, redo, symmetric, star-minis, varvarigos-banerjee-direct, \
+varvarigos-banerjee-indirect do
+    """
+    key = str(name).strip().lower().replace("_", "-")
+    key = SCHEME_ALIASES.get(key, key)
+    if key not in SCHEMES:
+        hint = nearest(key, [*SCHEMES, *SCHEME_ALIASES]) or f"; known schemes: {', '.join(SCHEMES)}"
+        raise NotApplicableError(f"unknown scheme {name!r}{hint}")
+    known = SCHEMES[key]
+    reason = known.reason(network)
+    if reason is not None:
+        others = ", ".join(covering(network))
+        hint = f"; {others} do" if others else ""
+        raise NotApplicableError(f"scheme {key!r} does not cover {network.spec}: it {reason}{hint}")
+    for option in options:
+        if option not in known.options:
+            allowed = f"it takes {', '.join(known.options)}" if known.options else "it takes none"
+            raise NotApplicableError(
+                f"scheme {key!r} has no option {option!r}{nearest(option, known.options)}; {allowed}"
+            )
+    return known.builder(network, **options)

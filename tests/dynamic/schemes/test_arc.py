@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.algorithms.multinode_broadcast.arc import inner_nodes
+from gossamer.dynamic.schemes.arc import arc, arc_limit, arc_reason
+from gossamer.dynamic.schemes.star import star
+from gossamer.dynamic.theory import link_loads, stability_limit
+from gossamer.errors import NotApplicableError
+
+F = Fraction
+
+
+@pytest.mark.parametrize(
+    ("spec", "nearest", "random"),
+    [
+        ("array:6x6", F(15, 18), F(15, 19)),
+        ("array:10x10", F(63, 70), F(63, 71)),
+        ("array:14x14", F(143, 154), F(143, 155)),
+        ("array:6x6x6", F(63, 66), F(63, 67)),
+    ],
+)
+def test_limits_of_the_digest(spec, nearest, random):
+    network = gossamer.network(spec)
+    for side, limit in (("nearest", nearest), ("random", random)):
+        scheme = arc(network, side=side)
+        assert stability_limit(scheme).load == limit == arc_limit(network.grid.sides, side)
+
+
+@pytest.mark.parametrize("n", [4, 6, 10, 14])
+def test_the_printed_limit_is_below_the_exact_one(n):
+    inner = (n - 2) ** 2
+    assert 1 - F(2 * n, inner) < arc_limit((n, n))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.integers(3, 6), min_size=1, max_size=3).filter(lambda s: max(s) > 3),
+    st.sampled_from(["nearest", "random"]),
+)
+def test_every_inner_node_receives_once_on_any_mesh(sides, side):
+    network = gossamer.network("array:" + "x".join(map(str, sides)))
+    scheme = arc(network, side=side)
+    scheme.check()
+    inner = inner_nodes(network)
+    assert scheme.source_nodes.tolist() == inner.tolist()
+    assert (scheme.counted_receivers == inner.size - 1).all()
+    assert stability_limit(scheme).load == arc_limit(network.grid.sides, side)
+
+
+def test_low_class_is_the_way_back_but_for_its_first_hop():
+    scheme = arc(gossamer.network("array:6x7"))
+    at = np.argwhere(scheme.network.coordinates[scheme.source_nodes] == (2, 3))[0][0]
+    low = [
+        int(scheme.priority[row].sum())
+        for choice in range(4)
+        for _, row, _ in scheme.walk((at, choice, 0), scheme.source_nodes[[at]])
+    ]
+    # along the first dimension 5 columns come back, along the second 4, each but for the first hop
+    assert sum(low) == 2 * 5 * (6 - 3) + 2 * 4 * (7 - 3)
+
+
+def test_each_face_gets_its_share_of_the_sources():
+    scheme = arc(gossamer.network("array:5x5"))
+    network, loads = scheme.network, link_loads(scheme)
+    at = network.coordinates
+    for axis in (0, 1):
+        for face in (0, 4):
+            out = [
+                k
+                for k in range(network.link_count)
+                if at[network.link_target[k], axis] == face != at[network.link_source[k], axis]
+            ]
+            assert sum(loads[k] for k in out) == F(1, 4)
+
+
+def test_inner_nodes_get_twice_the_load_that_the_whole_mesh_can_have():
+    network = gossamer.network("array:14x14")
+    assert stability_limit(arc(network)).load > F(3, 2) * stability_limit(star(network)).load
+
+
+@pytest.mark.parametrize("n", [3, 4, 8])
+def test_errata_x5_the_corner_bound_of_a_mesh_is_above_one_half(n):
+    """A corner has d links for the N-1 packets it must receive."""
+    network = gossamer.network(f"array:{n}x{n}")
+    corner = F(int(network.in_degree.min()) * network.node_count, network.link_count)
+    assert corner == 1 / (2 * (1 - F(1, n))) > F(1, 2)
+    if n == 3:
+        assert corner == F(3, 4)
+    assert stability_limit(star(network)).load > F(1, 2)
+
+
+def test_errata_x6_a_surface_node_of_a_larger_submesh_leaves_5_sixths_in_3_dimensions():
+    for d, bound in ((2, F(3, 4)), (3, F(5, 6))):
+        network = gossamer.network("array:" + "x".join(["4"] * d))
+        links = sorted(set(network.in_degree.tolist()))[-2]
+        assert links == 2 * d - 1
+        assert F(links, 2 * d) == bound
+
+
+def test_what_is_not_covered_is_said():
+    assert arc_reason(gossamer.network("torus:4x4")) == "needs an array (mesh)"
+    assert "2 inner nodes" in arc_reason(gossamer.network("array:2x8"))
+    with pytest.raises(NotApplicableError, match="side must be"):
+        arc(gossamer.network("array:5x5"), side="far")

@@ -1,0 +1,77 @@
+"""The compiled simulator and the SimPy twin make the same events."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from dynamic.simpy_twin import Twin
+from gossamer.dynamic import schemes
+from gossamer.dynamic.machine import Machine, Tables
+
+
+def both(scheme, ties, times, sources, choices):
+    """Return delays of each broadcast, waits by class and services by link, of the kernel and of the twin."""
+    machine = Machine(Tables.of(scheme, ties), most_copies=10**6)
+    machine.measure(len(times))
+    cells = np.arange(len(times), dtype=np.int32)
+    given = (np.array(times, np.float64), np.array(sources, np.int32), np.array(choices, np.int32))
+    assert machine.advance(*given, cells, np.zeros((0, 2)), "done")
+    assert machine.in_flight == machine.backlog == machine.open == 0
+    twin = Twin(scheme, ties)
+    return machine, twin, twin.run(times, sources, choices)
+
+
+def assert_same(machine, twin, delays):
+    links = machine.tables.scheme.network.link_count
+    assert machine.cell_count[0].tolist() == [len(d) for d in delays]
+    assert machine.cell_sum[0] == pytest.approx([sum(d) for d in delays], rel=1e-9, abs=1e-9)
+    assert machine.cell_sum[1] == pytest.approx([max(d) for d in delays], rel=1e-9, abs=1e-9)
+    assert machine.services.tolist() == [twin.transmissions[link] for link in range(links)]
+    for rank, name in enumerate(machine.tables.classes.tolist()):
+        assert machine.wait_count[rank] == len(twin.waits[name])
+        assert machine.wait_sum[rank] == pytest.approx(sum(twin.waits[name]), rel=1e-9, abs=1e-6)
+
+
+def small_schemes():
+    cube, torus, mesh = (gossamer.network(s) for s in ("hypercube:3", "torus:4x3", "array:4x4"))
+    return {
+        "STAR, two classes": schemes.star(cube),
+        "STAR, optimal": schemes.star(torus, priority="optimal"),
+        "STAR, reversed": schemes.star(cube, priority="reversed"),
+        "ARC": schemes.arc(mesh),
+        "mini-packets": schemes.mini_packets(cube),
+        "STAR minis": schemes.star_minis(cube, priority="optimal"),
+    }
+
+
+SCHEMES = small_schemes()
+
+
+@pytest.mark.parametrize("ties", ["fifo", "age", "critical-path"])
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("slotted", [False, True])
+def test_same_events_as_simpy(name, ties, slotted):
+    scheme = SCHEMES[name]
+    random = np.random.default_rng(len(name) + slotted)
+    count = 60
+    times = np.cumsum(random.exponential(1 / (0.9 * scheme.rate(1.0) * scheme.source_nodes.size), count)) * scheme.parts
+    times = np.ceil(times) if slotted else times
+    sources = random.integers(scheme.source_nodes.size, size=count)
+    choices = random.integers(scheme.choice_count, size=count)
+    assert_same(*both(scheme, ties, times.tolist(), sources, choices))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_same_events_with_many_at_one_time(data):
+    scheme = SCHEMES[data.draw(st.sampled_from(sorted(SCHEMES)))]
+    ties = data.draw(st.sampled_from(["fifo", "age", "critical-path"]))
+    count = data.draw(st.integers(1, 25))
+    halves = data.draw(st.lists(st.integers(0, 12), min_size=count, max_size=count))
+    sources = data.draw(st.lists(st.integers(0, scheme.source_nodes.size - 1), min_size=count, max_size=count))
+    choices = data.draw(st.lists(st.integers(0, scheme.choice_count - 1), min_size=count, max_size=count))
+    assert_same(*both(scheme, ties, sorted(h / 2 for h in halves), sources, choices))

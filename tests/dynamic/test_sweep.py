@@ -1,0 +1,175 @@
+"""Sweeps over loads: points beside bounds, files, pictures, and the commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+import gossamer
+from gossamer.cli import main
+from gossamer.dynamic import Trace
+from gossamer.dynamic.sweep import grouped, load_range, sweep, write_table
+from gossamer.errors import FileFormatError, ModelError, NotApplicableError
+from gossamer.plots.delay import draw_delays
+
+
+@pytest.fixture(scope="module")
+def points():
+    network = gossamer.network("hypercube:4")
+    names = ["fifo", "priority", "stamoulis-tsitsiklis-indirect", "varvarigos-bertsekas"]
+    return sweep(network, names, [0.2, 0.5, 0.8], steps=400)
+
+
+def test_points_come_by_scheme_and_then_by_load(points):
+    assert [(name, [p.load for p in theirs]) for name, theirs in grouped(points)] == [
+        (name, [0.2, 0.5, 0.8])
+        for name in ("fifo", "priority", "stamoulis-tsitsiklis-indirect", "varvarigos-bertsekas")
+    ]
+
+
+def test_delays_are_above_their_bounds_and_grow_with_load(points):
+    for name, theirs in grouped(points):
+        stable = [p for p in theirs if p.stable]
+        assert [p.broadcast.mean for p in stable] == sorted(p.broadcast.mean for p in stable)
+        for p in stable:
+            assert p.broadcast.mean + p.broadcast.half_width >= p.broadcast_bound
+            if name != "varvarigos-bertsekas":
+                assert p.reception.mean + p.reception.half_width >= p.reception_bound
+
+
+def test_a_load_above_the_limit_is_a_point_without_a_mean(points):
+    (above,) = (p for p in points if p.scheme.endswith("indirect") and p.load == 0.8)
+    assert (above.stable, above.limit, above.result) == (False, 0.625, None)
+    assert above.reason == "not below the limit 0.625"
+    assert math.isnan(above.reception.mean)
+
+
+def test_the_interval_scheme_stays_below_bound_11(points):
+    theirs = [p for p in points if p.scheme == "varvarigos-bertsekas" and p.stable]
+    assert theirs
+    assert all(p.broadcast_bound <= p.broadcast.mean <= p.broadcast_estimate for p in theirs)
+
+
+def test_threads_find_the_same_points(points):
+    names = ["fifo", "priority"]
+    again = sweep(gossamer.network("hypercube:4"), names, [0.2, 0.5, 0.8], steps=400, jobs=3)
+    assert [(p.scheme, p.load, p.reception.mean) for p in again] == [
+        (p.scheme, p.load, p.reception.mean) for p in points if p.scheme in names
+    ]
+
+
+def test_a_trace_has_its_own_load():
+    network = gossamer.network("hypercube:3")
+    trace = Trace([float(t) for t in range(400)], [t % 8 for t in range(400)])
+    (point,) = sweep(network, ["fifo"], [], arrivals=trace)
+    assert point.stable
+    assert point.load == pytest.approx(7 / 24, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "loads"),
+    [("0.5", (0.5,)), ("0.1, 0.9", (0.1, 0.9)), ("0.1:0.3:0.1", (0.1, 0.2, 0.3)), ("0.1:0.29:0.1", (0.1, 0.2)),
+     ("0.05:0.95:0.05", tuple(i / 20 for i in range(1, 20)))],
+)  # fmt: skip
+def test_loads_are_read_exactly(text, loads):
+    assert load_range(text) == loads
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("a", "not numbers"), ("0.1:0.5", "not of a known form"), ("0.5:0.1:0.1", "is empty"), ("0.1:0.5:0", "is empty"),
+     ("0", "must be above 0"), ("-0.5,0.5", "must be above 0"), ("nan", "not of a known form"),
+     ("0.1:0.9:0.000001", "over 10,000 points"), ("", "not numbers")],
+)  # fmt: skip
+def test_bad_loads_get_one_clear_line(text, why):
+    with pytest.raises(ModelError, match=why) as refused:
+        load_range(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_points_are_written_as_csv_and_parquet(points, tmp_path):
+    from pyarrow import parquet
+
+    write_table(points, tmp_path / "p.csv")
+    write_table(points, tmp_path / "p.parquet")
+    with (tmp_path / "p.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == len(points) == parquet.read_table(tmp_path / "p.parquet").num_rows
+    assert float(lines[0]["reception"]) == points[0].reception.mean
+    assert "greatest_utilization" in lines[0]
+    with pytest.raises(FileFormatError, match=r"a table is one of \.csv, \.parquet"):
+        write_table(points, tmp_path / "p.xls")
+
+
+def test_a_figure_has_a_curve_for_each_scheme(points, tmp_path):
+    draw_delays(points, tmp_path / "d.svg")
+    text = (tmp_path / "d.svg").read_text()
+    assert all(f"<!-- {name} -->" in text for name, _ in grouped(points))
+
+
+def test_refusals_say_what_would_work():
+    network = gossamer.network("array:4x4")
+    with pytest.raises(
+        ModelError, match=r"no load is below the limit of stability on array:4x4: priority is stable below"
+    ):
+        sweep(network, ["priority"], [0.9])
+    with pytest.raises(NotApplicableError, match=r"unknown scheme 'prority'.*priority"):
+        sweep(network, ["prority"], [0.1])
+    with pytest.raises(ModelError, match="jobs must be 1 or more, got 0"):
+        sweep(network, ["fifo"], [0.1], jobs=0)
+    with pytest.raises(ModelError, match="at least one scheme and one load"):
+        sweep(network, ["fifo"], [])
+
+
+# -- the commands -----------------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_writes_and_draws(capsys, tmp_path):
+    files = [tmp_path / name for name in ("d.csv", "d.svg")]
+    words = ["dynamic", "hypercube:3", "--scheme", "fifo,optimal", "--load", "0.2:0.4:0.2", "--steps", "200"]
+    assert main([*words, "--save", str(files[0]), "--plot", str(files[1])]) == 0
+    printed = capsys.readouterr().out
+    assert "optimal: its links are saturated at load 1" in printed
+    assert all(path.exists() for path in files)
+    assert main([*words, "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)
+    assert [(line["scheme"], line["load"]) for line in lines] == [
+        ("fifo", 0.2), ("fifo", 0.4), ("optimal", 0.2), ("optimal", 0.4),
+    ]  # fmt: skip
+
+
+def test_schemes_are_listed_with_their_limits(capsys):
+    assert main(["schemes", "torus:4x4", "--json"]) == 0
+    limits = {line["scheme"]: line["saturated_at"] for line in json.loads(capsys.readouterr().out)}
+    assert limits["priority"] == 1
+    assert "arc" not in limits
+    assert 0 < limits["varvarigos-bertsekas"] < 1
+    assert main(["schemes"]) == 0
+    assert "arc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["torus:4x4", "--load", "1.0"], "no load is below the limit of stability"),
+        (["torus:4x4", "--load", "0.9:0.1:0.1"], "is empty"),
+        (["torus:4x4"], "say which loads to simulate"),
+        (["torus:4x4", "--scheme", "arc", "--load", "0.5"], "needs an array"),
+        (["torus:4x4", "--load", "0.5", "--plot", "d.gif"], "a picture is one of"),
+        (["torus:4x4", "--load", "0.5", "--save", "nowhere/d.csv"], "there is no folder"),
+        (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "3"], "two mean times in steps"),
+        (["torus:4x4", "--load", "0.5", "--trace", "t.csv"], "a trace has a load of its own"),
+        (["torus:4x4", "--trace", "t.csv"], "t.csv"),
+        (["torus:4x4", "--load", "0.5", "--steps", "-3"], "steps"),
+    ],
+)
+def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["dynamic", *words]) == 2
+    error = capsys.readouterr().err
+    assert why in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
