@@ -248,9 +248,12 @@ def cli_page() -> str:
     """Return the reference of the command line, from the signatures of the commands."""
     from gossamer.cli.app import app
 
-    commands = {c.callback.__name__: c.callback for c in app.registered_commands if c.callback is not None}
+    found = [("", c) for c in app.registered_commands]
+    for group in app.registered_groups:
+        found += [(f"{group.typer_instance.info.name} ", c) for c in group.typer_instance.registered_commands]
+    commands = {prefix + c.callback.__name__: c.callback for prefix, c in found if c.callback is not None}
     toc = table(
-        ["command", "what it does"], [[f"[`{name}`](#gossamer-{name})", _first(f)] for name, f in commands.items()]
+        ["command", "what it does"], [[f"[`{name}`](#gossamer-{name.replace(' ', '-')})", _first(f)] for name, f in commands.items()]
     )
     sections = []
     for name, function in commands.items():

@@ -89,10 +89,11 @@ def _print(points: list[Point]) -> None:
 
     print(f"broadcast requests at random on {points[0].network}; delays in steps, 95% confidence")
     for name, theirs in grouped(points):
-        rows = []
+        rows, notes = [], []
         for p in theirs:
             if not p.stable:
-                rows.append((f"{p.load:.4g}", *["-"] * 6, p.reason))
+                rows.append((f"{p.load:.4g}", "unstable", *["-"] * 6))
+                notes.append(f"at {p.load:.4g}: {p.reason}")
                 continue
             used = f"{p.result.utilization.max():.3f}" if p.result is not None else "-"
             rows.append(
@@ -103,7 +104,9 @@ def _print(points: list[Point]) -> None:
             )  # fmt: skip
         columns = ("load", "reception", "at least", "broadcast", "at least", "expected", "expected", "busiest link")
         limit = f"{theirs[0].limit:.4g}"
-        print(f"\n{Table(f'{name}: its links are saturated at load {limit}', columns, tuple(rows)).text()}")
+        print(
+            f"\n{Table(f'{name}: its links are saturated at load {limit}', columns, tuple(rows), chr(10).join(notes)).text()}"
+        )
 
 
 def _figure(value: float) -> str:

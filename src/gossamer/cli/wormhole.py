@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.wormhole.simulator import ScheduleRun, TrafficRun
+    from gossamer.wormhole.simulator import Saturation, ScheduleRun, TrafficRun
 
 __all__ = ["commands"]
 
@@ -59,7 +59,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 @commands.command()
 def traffic(
-    network: Annotated[str, typer.Argument(help="Array or torus, such as torus:8x8.", metavar="NETWORK")],
+    networks: Annotated[
+        list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
+    ],
     pattern: Annotated[
         str,
         typer.Option(
@@ -105,7 +107,7 @@ def traffic(
         from gossamer.plots.drawing import picture_format
 
         picture_format(plot)  # refuse a wrong suffix before the work
-    net = parse_network(network)
+    nets = [parse_network(text) for text in networks]
     wanted = loads(load)
     options: dict[str, Any] = {
         "message_flits": message_flits,
@@ -125,29 +127,39 @@ def traffic(
         ),
     }
     where: Any = pattern if destinations is None else read_numbers(destinations)
-    found = None
+    curves: dict[str, Sequence[TrafficRun]] = {}
+    found: dict[str, Saturation] = {}
     with progress() as stage:
-        if saturation:
-            found = saturation_throughput(net, where, progress=stage, **options)
-            runs: Sequence[TrafficRun] = found.runs
-        else:
-            runs = latency_load(net, where, wanted, progress=stage, **options)
+        for net in nets:
+            if saturation:
+                found[net.spec] = saturation_throughput(net, where, progress=stage, **options)
+                curves[net.spec] = found[net.spec].runs
+            else:
+                curves[net.spec] = latency_load(net, where, wanted, progress=stage, **options)
+        runs = [run for curve in curves.values() for run in curve]
         if csv is not None:
             write_csv(runs, csv)
         if plot is not None:
             from gossamer.plots.latency import draw_latency
 
             stage(f"drawing {plot}")
-            draw_latency({net.spec: runs}, plot, f"{runs[0].pattern} traffic on {net.spec}")
+            draw_latency(curves, plot, f"{runs[0].pattern} traffic, messages of {message_flits} flits")
     if json:
         fields: dict[str, Any] = {"runs": [run.to_dict() for run in runs]}
-        if found is not None:
-            fields["saturation"] = {"load": found.load, "throughput": found.throughput, "ideal": found.ideal}
+        if found:
+            fields["saturation"] = [
+                {"network": spec, "load": s.load, "throughput": s.throughput, "ideal": s.ideal}
+                for spec, s in found.items()
+            ]
         print_json(fields)
         return
-    _print_runs(runs)
-    if found is not None:
-        print(f"\ngets through up to load {found.load:.3f}, {100 * found.share:.0f}% of the ideal {found.ideal:.3f}")
+    for place, (spec, curve) in enumerate(curves.items()):
+        if place:
+            print()
+        _print_runs(curve)
+        if spec in found:
+            s = found[spec]
+            print(f"\nload {s.load:.3f} gets through, {100 * s.share:.0f}% of the ideal {s.ideal:.3f}")
     for path in (csv, plot):
         if path is not None:
             print(f"wrote {path}")

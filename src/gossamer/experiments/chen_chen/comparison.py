@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gossamer.experiments.chen_chen.formulas import best_theorem_1, trees
 from gossamer.experiments.chen_chen.runs import VARIANTS, bound, fastest, model, rival
-from gossamer.experiments.table import Curve, Table
+from gossamer.experiments.table import Cell, Curve, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.closed_forms import closed_form, closed_form_time
 
@@ -118,7 +118,7 @@ def broadcasts() -> Table:
 def others() -> Table:
     """Rivals at the same points."""
     names = ("EDST as printed", *RIVALS)
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (p.n, p.sources, p.tau, p.bound, p.times["ATD-piece"], *(p.times[name] for name in names)) for p in _points()
     ]
     return Table(

@@ -139,7 +139,7 @@ def all_to_all() -> Table:
 
 
 def collection() -> Table:
-    """Collection of data: rows and columns."""
+    """Rows and columns of the data collection."""
     rows = []
     inside = replace(ATD_5, name="inside DCNs", rows="block")
     for h in (2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 25):
