@@ -103,10 +103,8 @@ def _print(points: list[Point]) -> None:
                 )
             )  # fmt: skip
         columns = ("load", "reception", "at least", "broadcast", "at least", "expected", "expected", "busiest link")
-        limit = f"{theirs[0].limit:.4g}"
-        print(
-            f"\n{Table(f'{name}: its links are saturated at load {limit}', columns, tuple(rows), chr(10).join(notes)).text()}"
-        )
+        title = f"{name}: its links are saturated at load {theirs[0].limit:.4g}"
+        print(f"\n{Table(title, columns, tuple(rows), chr(10).join(notes)).text()}")
 
 
 def _figure(value: float) -> str:
@@ -133,7 +131,7 @@ def schemes(network: str | None, json: bool) -> None:
         rows.append(row)
     intervals = {
         "scheme": INTERVALS,
-        "summary": "one partial multinode broadcast after the other, a packet of each node that has one; packets in d parts",
+        "summary": "one partial multinode broadcast after the other, a packet of each node that has one, in d parts",
         "source": "Varvarigos, Bertsekas 1994, section 5",
     }
     if net is None:

@@ -34,7 +34,7 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    width, height = 9.5, 4.4
+    width, height = 11.5, 4.4
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     panels: Any = figure.subplots(1, 2, sharex=True)
     for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
@@ -50,11 +50,12 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
         panel.tick_params(which="both", labelsize=7.5, colors=MUTED)
         panel.spines[["top", "right"]].set_visible(False)
         panel.spines[["left", "bottom"]].set_color(FAINT)
-    panels[1].legend(fontsize=7.5, frameon=False, loc="upper left")
+    handles, labels = panels[1].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=7.5, frameon=False, loc="center left", bbox_to_anchor=(0.81, 0.55))
     write(figure, 0.02, 0.965, title, 11, va="top")
     note = "bars: 95% confidence; dashes: lower bounds; dotted: loads below 1 at which links are saturated"
     write(figure, 0.02, 0.02, note, 7.5, color=MUTED, va="bottom")
-    figure.subplots_adjust(left=0.06, right=0.98, top=0.84, bottom=0.15, wspace=0.16)
+    figure.subplots_adjust(left=0.05, right=0.80, top=0.84, bottom=0.15, wspace=0.16)
     return figure
 
 

@@ -21,6 +21,14 @@ from gossamer.plots.regions import regions_figure
 from gossamer.plots.routers import routers_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
+from gossamer.plots.wormhole import partition_figure
+from gossamer.plots.wormhole_costs import best_h_figure, costs_figure
+from gossamer.plots.wormhole_patterns import (
+    aggregation_figure,
+    all_gather_figure,
+    collection_figure,
+    exchange_figure,
+)
 from gossamer.schedules import Schedule
 from gossamer.tasks.patterns import pattern
 
@@ -118,6 +126,16 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
     "yeh-varvarigos-lee": tuple(
         SourceFigure(f"delays_{spec.replace(':', '_')}", f"All schemes on {spec}", partial(_delays, spec))
         for spec in ("hypercube:6", "torus:8x8", "array:10x10")
+    ),
+    "chen-chen": (
+        SourceFigure("wormhole_partition", "The partition of the 10 x 10 torus with h = 5 (after Fig. 1)",
+                     partial(partition_figure, 10, 5)),
+        SourceFigure("wormhole_aggregation", "Aggregation of five diagonals to one (Fig. 2)", aggregation_figure),
+        SourceFigure("wormhole_exchange", "Tuning in two steps (Figs. 10 and 11)", exchange_figure),
+        SourceFigure("wormhole_all_gather", "All-to-all broadcast on a diagonal (Figs. 16 and 17)", all_gather_figure),
+        SourceFigure("wormhole_collection", "Data collection (Figs. 19 to 21)", collection_figure),
+        SourceFigure("wormhole_costs", "Time against the number of sources, all rivals", costs_figure),
+        SourceFigure("wormhole_best_h", "The best h by sources and start-up", best_h_figure),
     ),
     "han": (
         SourceFigure("routers", "Steps and buffers of the routers against n", routers_figure),

@@ -1,0 +1,227 @@
+"""Wormhole steps on a torus: every message as an arrow along its channels; and the partition that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.checker import verify
+from gossamer.wormhole.partition import Partition
+from gossamer.wormhole.schedule import WormholeSchedule
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PALETTE", "Panel", "partition_figure", "steps_figure", "trail"]
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5539", "#444444")
+"""Colours that stay apart for colour-blind readers."""
+
+_LANE = 0.11
+_NODE = 0.14
+_SIZE = 3.6
+
+
+class Panel(NamedTuple):
+    """One step to draw.
+
+    Attributes
+    ----------
+    title : str
+        What happens.
+    schedule : WormholeSchedule
+        On a torus of two dimensions.
+    step : int
+        The step.
+    colours : sequence of str
+        One for each message of the step, in the order of the schedule.
+    nodes : sequence of str
+        One for each node.
+    """
+
+    title: str
+    schedule: WormholeSchedule
+    step: int
+    colours: Sequence[str]
+    nodes: Sequence[str]
+
+
+def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the corners of a message's way as drawn, float64[k, 2], x to the right and y upwards.
+
+    Parameters
+    ----------
+    start : (int, int)
+        Row and column of the source.
+    displacement : (int, int)
+        Rows down, then columns to the right.
+
+    Notes
+    -----
+    A way is drawn to the right of its channels, so that the two directions of a link do not cover each other. It may
+    leave the torus; what comes in again on the other side is a copy of it.
+
+    Examples
+    --------
+    >>> trail((0, 0), (2, 0)).tolist()  # down: to the left on paper
+    [[-0.11, -0.14], [-0.11, -1.86]]
+    """
+    row, column = np.asarray(start, float)
+    down, right = np.asarray(displacement, float)
+    aside = np.array([-_LANE * np.sign(down), -_LANE * np.sign(right)])  # of the vertical and the horizontal part
+    if down and right:
+        corners = [
+            (column + aside[0], -row),
+            (column + aside[0], -row - down + aside[1]),
+            (column + right, -row - down + aside[1]),
+        ]
+    elif down:
+        corners = [(column + aside[0], -row), (column + aside[0], -row - down)]
+    else:
+        corners = [(column, -row + aside[1]), (column + right, -row + aside[1])]
+    points = np.array(corners)
+    points[0] += _NODE * _towards(points[0], points[1])
+    points[-1] -= _NODE * _towards(points[-2], points[-1])
+    return points
+
+
+def _towards(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.asarray((b - a) / max(float(np.hypot(*(b - a))), 1e-9))
+
+
+def steps_figure(title: str, panels: Sequence[Panel], note: str = "", columns: int = 2) -> Figure:
+    """Return a figure with a panel for each step, the messages as arrows along their channels.
+
+    Raises
+    ------
+    VerificationError
+        If a schedule is not valid.
+    ScheduleError
+        If a schedule is not on a torus of two dimensions.
+    """
+    from matplotlib.figure import Figure
+
+    for schedule in {id(panel.schedule): panel.schedule for panel in panels}.values():
+        verify(schedule).raise_if_invalid()
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    width, height = 0.3 + columns * (_SIZE + 0.15), 0.75 + rows * (_SIZE + 0.3) + (0.3 if note else 0)
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    write(figure, 0.15 / width, 1 - 0.12 / height, title, 11, va="top")
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, columns)
+        left, top = 0.15 + column * (_SIZE + 0.15), 0.72 + row * (_SIZE + 0.3)
+        axes = figure.add_axes((left / width, 1 - (top + _SIZE) / height, _SIZE / width, _SIZE / height))
+        _paint(axes, panel)
+    if note:
+        write(figure, 0.15 / width, 0.12 / height, note, 7.5, color=MUTED, va="bottom")
+    return figure
+
+
+def _paint(axes: Any, panel: Panel) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    channels = Channels(panel.schedule.network)
+    if channels.dimensions != 2 or not channels.torus:
+        raise ScheduleError(f"steps are drawn on tori of two dimensions, not on {panel.schedule.network.spec}")
+    n, m = channels.sides
+    _grid(axes, n, m)
+    _nodes(axes, n, m, panel.nodes)
+    rows = np.flatnonzero(panel.schedule.step == panel.step)
+    starts = channels.coordinates(panel.schedule.source[rows])
+    for start, way, colour in zip(starts, panel.schedule.displacement[rows], panel.colours, strict=True):
+        points = trail(start, way)
+        low, high = points.min(axis=0), points.max(axis=0)
+        for right, down in product((-m, 0, m), (-n, 0, n)):
+            shift = np.array([right, down], float)
+            if _outside(low + shift, high + shift, n, m):
+                continue
+            axes.add_patch(
+                FancyArrowPatch(
+                    path=Path((points + shift).tolist()),
+                    arrowstyle="-|>",
+                    mutation_scale=6.5,
+                    linewidth=1.15,
+                    color=colour,
+                    joinstyle="round",
+                    zorder=3,
+                )
+            )
+    axes.set_title(panel.title, fontsize=8.5, color=MUTED, loc="left", pad=3)
+
+
+def _outside(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], n: int, m: int) -> bool:
+    return bool(high[0] < -0.5 or low[0] > m - 0.5 or high[1] < 0.5 - n or low[1] > 0.5)
+
+
+def _grid(axes: Any, n: int, m: int) -> None:
+    for i in range(n):
+        axes.plot([-0.5, m - 0.5], [-i, -i], color=FAINT, linewidth=0.6, zorder=1)
+    for j in range(m):
+        axes.plot([j, j], [0.5, 0.5 - n], color=FAINT, linewidth=0.6, zorder=1)
+    axes.set_xlim(-0.5, m - 0.5)
+    axes.set_ylim(0.5 - n, 0.5)
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+def _nodes(axes: Any, n: int, m: int, colours: Sequence[str]) -> None:
+    x, y = np.tile(np.arange(m), n), -np.repeat(np.arange(n), m)
+    size = (2 * _NODE * 72 * _SIZE / max(n, m)) ** 2
+    axes.scatter(x, y, s=size, c=list(colours), linewidths=0, zorder=2)
+
+
+def partition_figure(n: int, h: int) -> Figure:
+    """Return a figure of the data-distribution networks and the data-collection networks of an n x n torus."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import FancyBboxPatch
+
+    partition = Partition((n, n), h)
+    width, height = 7.6, 4.9
+    figure = Figure(figsize=(width, height), facecolor=PAPER)
+    axes = figure.add_axes((0.15 / width, 0.15 / height, 4.2 / width, 4.2 / height))
+    for a, b in product(range(n // h), repeat=2):
+        box = FancyBboxPatch(
+            (b * h - 0.32, -(a * h + h - 1) - 0.32), h - 0.36, h - 0.36, boxstyle="round,pad=0.02,rounding_size=0.3",
+            facecolor="#f1efe9", edgecolor=FAINT, linewidth=0.8, zorder=0,
+        )  # fmt: skip
+        axes.add_patch(box)
+    for line in range(n):
+        colour = PALETTE[line % h % len(PALETTE)]
+        look: dict[str, Any] = {"color": colour, "linewidth": 1.3, "alpha": 0.8, "zorder": 1}
+        axes.plot([-0.5, n - 0.5], [-line, -line], **look)
+        axes.plot([line, line], [0.5, 0.5 - n], **look)
+    colours = [PALETTE[k % len(PALETTE)] if k >= 0 else "#b9b9b9" for k in partition.ddn.tolist()]
+    x, y = np.tile(np.arange(n), n), -np.repeat(np.arange(n), n)
+    inside = partition.ddn >= 0
+    axes.scatter(x, y, s=np.where(inside, 90, 22), c=colours, linewidths=0, zorder=2)
+    for node in np.flatnonzero(inside).tolist():
+        text = str(int(partition.ddn[node]))
+        write(axes, x[node], y[node], text, 6.5, color=PAPER, ha="center", va="center_baseline", zorder=3)
+    axes.set_xlim(-0.5, n - 0.5)
+    axes.set_ylim(0.5 - n, 0.5)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    write(figure, 0.15 / width, 1 - 0.14 / height, f"{n} x {n} nodes with h = {h}", 11, va="top")
+    legend = (
+        f"{h} data-distribution networks (DDNs),",
+        "one a colour: the numbered nodes, and",
+        "all channels of their rows and columns.",
+        f"Each is a torus of {n // h} x {n // h} nodes,",
+        f"{h} hops from one to the next.",
+        "",
+        f"{(n // h) ** 2} data-collection networks (DCNs),",
+        f"the blocks of {h} x {h} nodes. Each meets",
+        "each DDN in one node.",
+    )
+    for place, text in enumerate(legend):
+        write(figure, 4.5 / width, 1 - (0.75 + 0.19 * place) / height, text, 7.8, color=INK, va="top")
+    return figure
