@@ -316,3 +316,13 @@ def test_picture_that_cannot_be_written(capsys, tmp_path, monkeypatch, saved, ou
 def test_save_into_a_missing_folder(capsys, tmp_path):
     words = ("plan", "ring:5", "allgather", "--save", tmp_path / "none" / "plan.parquet")
     assert_one_line(run(capsys, *words), "cannot write")
+
+
+def test_a_limit_on_everything_held_is_checked_and_told(capsys):
+    words = ["plan", "array:16x16", "permutation", "--pattern", "random", "--algorithm", "Q", "--buffer-counts", "all"]
+    assert main([*words, "--buffer", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert "5 with its own and those delivered" in printed
+    assert "15 slots of control packets at t_p = 0 step" in printed
+    assert main([*words, "--buffer", "4"]) == 2
+    assert "it may keep 5 packets at one node, more than the buffer of 4" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from gossamer.model import Model, Ports
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.schedules import BufferPeak, Schedule, Verification, buffer_peak, link_utilization, verify
-from gossamer.tasks import Task
+from gossamer.tasks import OneToManyRouting, Permutation, Task
 from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import patterned_task
 from gossamer.wormhole import WormholeModel
@@ -49,6 +49,8 @@ class Plan(Rows):
         Share of link capacity used by message packets over the completion time.
     buffer : BufferPeak
         The most packets in transit at a node.
+    held : BufferPeak or None
+        In routing tasks the most packets that a node holds, its own and the delivered ones included.
     build_seconds, verify_seconds : float
         Wall time of the builder and of the checker.
     peak_memory : int
@@ -62,6 +64,7 @@ class Plan(Rows):
     claim_is_bound: bool
     link_utilization: Fraction
     buffer: BufferPeak
+    held: BufferPeak | None
     build_seconds: float
     verify_seconds: float
     peak_memory: int
@@ -131,6 +134,7 @@ class Plan(Rows):
             "stored_hops": s.stored_hops,
             "link_utilization": float(self.link_utilization),
             "buffer_peak": self.buffer.packets,
+            "held_peak": None if self.held is None else self.held.packets,
             "build_seconds": self.build_seconds,
             "verify_seconds": self.verify_seconds,
             "schedule_bytes": s.nbytes,
@@ -148,7 +152,9 @@ class Plan(Rows):
         if self.claim is not None:
             claim = f"{'at most ' if self.claim_is_bound else ''}{_steps(self.claim)}"
         parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
-        control = [p for p in s.phases if "prefix" in p.name]
+        control = [p for p in s.phases if p.name.startswith(("prefix", "count"))]
+        together = "" if self.held is None else f", {self.held.packets:,} with its own and those delivered"
+        packets = f"{self.buffer.packets:,} packet{'' if self.buffer.packets == 1 else 's'}"
         rows = [
             ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {s.network.link_count:,} links"),
             ("task", s.task.describe()),
@@ -159,10 +165,7 @@ class Plan(Rows):
             ("lower bound", binding),
             ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
             ("link utilization", f"{float(self.link_utilization):.1%}"),
-            (
-                "buffer peak",
-                f"{self.buffer.packets:,} packet{'' if self.buffer.packets == 1 else 's'} in transit at a node",
-            ),
+            ("buffer peak", f"{packets} in transit at a node{together}"),
             ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
             (
                 "took",
@@ -357,6 +360,7 @@ def plan(
         chosen.claim_is_bound,
         link_utilization(schedule),
         buffer_peak(schedule),
+        buffer_peak(schedule, "all") if isinstance(task, Permutation | OneToManyRouting) else None,
         seconds,
         verification.seconds,
         peak,

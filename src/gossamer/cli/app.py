@@ -38,6 +38,13 @@ class Switching(StrEnum):
     wormhole = "wormhole"
 
 
+class Occupancy(StrEnum):
+    """What a buffer limit counts."""
+
+    transit = "transit"
+    all = "all"
+
+
 class Picture(StrEnum):
     """What to draw."""
 
@@ -115,7 +122,10 @@ Density = Annotated[
 PortsOption = Annotated[Ports, typer.Option(help="Links that a node may use at once.")]
 Split = Annotated[bool, typer.Option("--split/--whole", help="Whether messages may be cut into parts.")]
 ControlTime = Annotated[str, typer.Option(help="Steps that a control packet takes a hop (t_p), 0..1, such as 1/10.")]
-Buffer = Annotated[int | None, typer.Option(help="Most packets in transit at a node.", metavar="PACKETS")]
+Buffer = Annotated[int | None, typer.Option(help="Most packets at a node between two slots.", metavar="PACKETS")]
+BufferCounts = Annotated[
+    Occupancy, typer.Option(help="What --buffer counts: packets in transit, or all that a node holds.")
+]
 SwitchingOption = Annotated[
     Switching, typer.Option(help="Packets hop by hop, or wormhole messages along dimension-ordered paths.")
 ]
@@ -167,6 +177,7 @@ def plan(
     split: Split = False,
     control_time: ControlTime = "0",
     buffer: Buffer = None,
+    buffer_counts: BufferCounts = Occupancy.transit,
     switching: SwitchingOption = Switching.store_and_forward,
     startup: Startup = None,
     per_byte: PerByte = None,
@@ -188,7 +199,7 @@ def plan(
     from gossamer.cli import planning
 
     words = (root, active, counts, destinations, pattern, density, seed)
-    rules = (ports.value, split, control_time, buffer)
+    rules = (ports.value, split, control_time, buffer, buffer_counts.value)
     costs = (startup, per_byte, message_bytes, counter_bytes, hop_time)
     case = planning.case(network, task, planning.model(switching.value, rules, costs), *words)
     if stream:
@@ -222,7 +233,7 @@ def bounds(
 
     words = (root, active, counts, destinations, pattern, density, seed)
     costs = (startup, per_byte, message_bytes, None, hop_time)
-    model = planning.model(switching.value, (ports.value, split, "0", None), costs)
+    model = planning.model(switching.value, (ports.value, split, "0", None, "transit"), costs)
     planning.bounds(planning.case(network, task, model, *words), json)
 
 
@@ -375,7 +386,9 @@ def algorithms(
     if switching is Switching.wormhole:
         from gossamer.cli import planning
 
-        planning.model(switching.value, (ports.value, split, "0", None), (None,) * 5)  # refuses what does not apply
+        planning.model(
+            switching.value, (ports.value, split, "0", None, "transit"), (None,) * 5
+        )  # refuses what does not apply
         tables.wormhole_algorithms(network, json)
     else:
         tables.algorithms(network, ports.value, split, json)

@@ -19,7 +19,13 @@ from gossamer.wormhole import WormholeModel
 
 __all__ = ["Case", "bounds", "case", "model", "plan", "stream"]
 
-_RULES = (("--ports", "all"), ("--split", False), ("--control-time", "0"), ("--buffer", None))
+_RULES = (
+    ("--ports", "all"),
+    ("--split", False),
+    ("--control-time", "0"),
+    ("--buffer", None),
+    ("--buffer-counts", "transit"),
+)
 _COSTS = ("--startup", "--per-byte", "--message-bytes", "--counter-bytes", "--hop-time")
 
 
@@ -31,18 +37,22 @@ class Case(NamedTuple):
     model: Model | WormholeModel
 
 
-def model(switching: str, rules: tuple[str, bool, str, int | None], costs: tuple[Any, ...]) -> Model | WormholeModel:
+def model(
+    switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]
+) -> Model | WormholeModel:
     """Return the model of a kind of switching from the words of the command line.
 
-    `rules` are those of store and forward: ports, split, control time, buffer. `costs` are those of wormhole messages:
-    start-up, time a byte, bytes of a message and of a control message, time a hop; None where not given.
+    `rules` are those of store and forward: ports, split, control time, buffer and what it counts. `costs` are those of
+    wormhole messages: start-up, time a byte, bytes of a message and of a control message, time a hop; None where not
+    given.
     """
     given = [(option, value) for option, value in zip(_COSTS, costs, strict=True) if value is not None]
     if switching != "wormhole":
         if given:
             raise ModelError(f"{given[0][0]} goes with --switching wormhole")
-        ports, split, control_time, buffer = rules
-        return Model(ports=ports, split=split, control_time=_fraction(control_time), buffer=buffer)  # type: ignore[arg-type]
+        ports, split, control_time, buffer, counts = rules
+        time = _fraction(control_time)
+        return Model(ports=ports, split=split, control_time=time, buffer=buffer, buffer_counts=counts)  # type: ignore[arg-type]
     for (option, default), value in zip(_RULES, rules, strict=True):
         if value != default:
             raise ModelError(f"{option} does not go with --switching wormhole")
