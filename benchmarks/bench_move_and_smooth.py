@@ -68,5 +68,4 @@ def stream(benchmark, capsys, name, n):
     run = benchmark.pedantic(lambda: route_streaming(network, task, MODEL[name], name), rounds=1)
     hops = run.found.hops + run.found.control_hops
     facts = {"steps": str(run.completion_time), "hops": hops, "buffers": run.found.buffer.packets}
-    facts |= {"of_which_checking": round(run.found.verification.seconds, 2)}
     tell(benchmark, capsys, f"{name} on {n}x{n}, streamed", hops, facts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 
 import gossamer
 from dynamic.simpy_twin import Twin
-from gossamer.dynamic import schemes
+from gossamer.dynamic import scheme_from_parents, schemes
 from gossamer.dynamic.machine import Machine, Tables
+
+pytestmark = pytest.mark.uncompiled
 
 
 def both(scheme, ties, times, sources, choices):
@@ -51,6 +55,11 @@ def small_schemes():
 SCHEMES = small_schemes()
 
 
+def drawn(scheme, count, seed):
+    random = np.random.default_rng(seed)
+    return random.integers(scheme.source_nodes.size, size=count), random.integers(scheme.choice_count, size=count)
+
+
 @pytest.mark.parametrize("ties", ["fifo", "age", "critical-path"])
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("slotted", [False, True])
@@ -60,9 +69,33 @@ def test_same_events_as_simpy(name, ties, slotted):
     count = 60
     times = np.cumsum(random.exponential(1 / (0.9 * scheme.rate(1.0) * scheme.source_nodes.size), count)) * scheme.parts
     times = np.ceil(times) if slotted else times
-    sources = random.integers(scheme.source_nodes.size, size=count)
-    choices = random.integers(scheme.choice_count, size=count)
-    assert_same(*both(scheme, ties, times.tolist(), sources, choices))
+    assert_same(*both(scheme, ties, times.tolist(), *drawn(scheme, count, slotted)))
+
+
+def test_same_events_with_more_classes_than_bits_in_a_word():
+    """Class c is drawn as choice c; the queue of one link holds all of them."""
+    many = scheme_from_parents(
+        "many classes", gossamer.network("array:2"), parent=np.full(50, -1), step=np.zeros(50), tree=np.arange(50),
+        priority=np.arange(50)[::-1], probability=np.full(50, 0.02), translated=False, sources=[0], receivers=1,
+    )  # fmt: skip
+    times = np.arange(200) * 0.6
+    assert_same(*both(many, "fifo", times.tolist(), *drawn(many, 200, 1)))
+
+
+@pytest.mark.parametrize("ties", ["fifo", "age"])
+def test_same_events_after_the_tables_have_grown(ties):
+    scheme = SCHEMES["STAR, two classes"]
+    sources, choices = drawn(scheme, 500, 2)
+    machine, twin, delays = both(scheme, ties, [0.0] * 500, sources * 0, choices)
+    assert machine.peak > 1500
+    assert_same(machine, twin, delays)
+
+
+def test_same_events_with_a_link_table():
+    """The columns of the table are the dimensions in reverse order."""
+    scheme = SCHEMES["STAR, two classes"]
+    turned = replace(scheme, link_table=scheme.link_table[:, ::-1])
+    assert_same(*both(turned, "fifo", (np.arange(80) * 0.3).tolist(), *drawn(scheme, 80, 3)))
 
 
 @settings(max_examples=25)
@@ -75,3 +108,14 @@ def test_same_events_with_many_at_one_time(data):
     sources = data.draw(st.lists(st.integers(0, scheme.source_nodes.size - 1), min_size=count, max_size=count))
     choices = data.draw(st.lists(st.integers(0, scheme.choice_count - 1), min_size=count, max_size=count))
     assert_same(*both(scheme, ties, sorted(h / 2 for h in halves), sources, choices))
+
+
+@pytest.mark.parametrize("ties", ["fifo", "age"])
+def test_same_events_where_memory_is_asked_for_ahead(ties):
+    from gossamer.dynamic import _kernels
+
+    scheme = schemes.star(gossamer.network("hypercube:11"))
+    times = np.arange(8) * 0.3
+    machine, twin, delays = both(scheme, ties, times.tolist(), *drawn(scheme, 8, 5))
+    assert machine.queue.size > _kernels.FAR
+    assert_same(machine, twin, delays)

@@ -170,6 +170,7 @@ def test_a_trace_is_replayed_to_its_end():
 def test_a_late_warm_up_of_a_trace_is_not_measured():
     result = simulate(one_link(), arrivals=Trace([0.0, 0.0, 10.0], [0, 0, 0]), warmup=5)
     assert result.reception.mean == 1
+    assert result.broadcasts == 1
 
 
 def test_progress_is_told():
@@ -264,6 +265,10 @@ def test_a_run_that_outgrows_its_memory_is_reported():
         ({"load": 0.5, "nodes": []}, "no node would generate broadcasts"),
         ({"load": 0.5, "arrivals": Trace([0.0], [0])}, "a trace has its own rate"),
         ({"arrivals": Trace([0.0], [16])}, "request 1 is at node 16"),
+        (
+            {"arrivals": Trace([0.0, 3.0], [1, 1]), "warmup": 7},
+            "the warm-up of 7 steps is as long as trace, which ends at 3",
+        ),
     ],
 )
 def test_bad_input_gets_one_clear_line(arguments, message):

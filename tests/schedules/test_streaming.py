@@ -15,6 +15,8 @@ from gossamer.model import Model
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.streaming import StreamingChecker
 
+pytestmark = pytest.mark.uncompiled
+
 LINE = gossamer.network("array:4")  # links 0->1, 1->0, 1->2, 2->1, 2->3, 3->2
 ENDS = {(int(u), int(v)): i for i, (u, v) in enumerate(zip(LINE.link_source, LINE.link_target, strict=True))}
 
@@ -88,15 +90,26 @@ def test_what_it_cannot_check_is_refused():
         StreamingChecker(LINE, task, Model(ports="one"))
     with pytest.raises(ModelError, match="buffer_counts='all'"):
         StreamingChecker(LINE, task, Model(buffer=2))
-    checker = StreamingChecker(LINE, task, Model())
-    with pytest.raises(ScheduleError, match="must not go back"):
-        checker.feed([1, 0], [0, 0], [0, 0])
-    with pytest.raises(ScheduleError, match=r"column 'link' must be 0\.\.5, got 0\.\.9"):
-        checker.feed([0, 0], [0, 9], [0, 0])
-    with pytest.raises(ScheduleError, match="one length"):
-        checker.feed([0], [0, 1], [0])
+
+
+@pytest.mark.parametrize(("columns", "text"), [
+    (([1, 0], [0, 0], [0, 0]), "slots must be 0 or more and must not go back, got 0"),
+    (([-1], [0], [0]), "got -1"),
+    (([0, 0], [0, 9], [0, -1]), r"column 'link' must be 0\.\.5, got 9"),
+    (([0, 0], [0, 2], [0, 1]), r"column 'packet' must be -1\.\.0, got 1"),
+    (([0], [0, 1], [0]), "one length"),
+])  # fmt: skip
+def test_columns_that_are_none_are_refused(columns, text):
+    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Model())
+    with pytest.raises(ScheduleError, match=text):
+        checker.feed(*columns)
+
+
+def test_a_later_chunk_must_not_go_back():
+    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Model())
     checker.feed([3], [0], [0])
-    with pytest.raises(ScheduleError, match="must not go back"):
+    checker.feed([3], [1], [-1])
+    with pytest.raises(ScheduleError, match="must not go back, got 2"):
         checker.feed([2], [0], [-1])
 
 

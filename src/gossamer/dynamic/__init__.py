@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gossamer.dynamic.arrivals import Arrivals, Bernoulli, OnOff, Poisson, Trace
+from gossamer.dynamic.parents import scheme_from_parents
 from gossamer.dynamic.result import Result
-from gossamer.dynamic.scheme import Scheme, scheme_from_parents
+from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.statistics import Estimate, Histogram
 

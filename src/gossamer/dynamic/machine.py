@@ -71,6 +71,8 @@ class Tables:
         network = scheme.network
         if network.uniform_capacity != 1:
             raise ModelError(f"{network.spec} has links that carry several packets at a time; the simulator takes one")
+        if scheme.parts > 255:
+            raise ModelError(f"scheme {scheme.name!r} has {scheme.parts} parts; the simulator counts up to 255")
         if choose != "oblivious" and (scheme.dimension is None or scheme.choice_count < 2):
             what = "says no dimensions" if scheme.dimension is None else "has a single choice"
             raise NotApplicableError(f"scheme {scheme.name!r} {what}, so that no choice can follow the load")
@@ -168,7 +170,7 @@ class Machine:
         link of a node above which it does so too.
     """
 
-    def __init__(self, tables: Tables, *, most_copies: int, mixture: float = 0.5, guard: float = 1.0) -> None:
+    def __init__(self, tables: Tables, *, most_copies: int, mixture: float = 0.5, guard: float = 2.0) -> None:
         from gossamer.dynamic import _kernels as k
 
         self.tables, self.most_copies = tables, most_copies

@@ -93,6 +93,9 @@ class Result:
         """Mean wait of all transmissions."""
         return sum(self.wait[c] * share for c, share in self.class_share.items())
 
+    def _quantile(self, delays: Histogram, q: float) -> float:
+        return delays.quantile(q) if self.stable else float("nan")
+
     def to_dict(self) -> dict[str, object]:
         """Return the figures as one flat line of a table, without arrays."""
         line: dict[str, object] = {
@@ -112,10 +115,10 @@ class Result:
             "reception_half_width": self.reception.half_width,
             "broadcast": self.broadcast.mean,
             "broadcast_half_width": self.broadcast.half_width,
-            "reception_p50": self.reception_delays.quantile(0.5),
-            "reception_p99": self.reception_delays.quantile(0.99),
-            "broadcast_p50": self.broadcast_delays.quantile(0.5),
-            "broadcast_p99": self.broadcast_delays.quantile(0.99),
+            "reception_p50": self._quantile(self.reception_delays, 0.5),
+            "reception_p99": self._quantile(self.reception_delays, 0.99),
+            "broadcast_p50": self._quantile(self.broadcast_delays, 0.5),
+            "broadcast_p99": self._quantile(self.broadcast_delays, 0.99),
             "mean_wait": self.mean_wait,
             "mean_utilization": float(self.utilization.mean()),
             "greatest_utilization": float(self.utilization.max(initial=0.0)),
@@ -124,6 +127,7 @@ class Result:
             "peak_in_flight": self.peak_in_flight,
             "warmup": self.warmup,
             "measured": self.measured,
+            "settled": self.settled,
             "seconds": self.seconds,
         }
         return line | {f"wait_{c}": w for c, w in self.wait.items()}

@@ -15,10 +15,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ModelError, ScheduleError
+from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 
-__all__ = ["Scheme", "scheme_from_parents"]
+__all__ = ["Scheme"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ class Scheme:
     A ring of three nodes: the packet goes one hop either way.
 
     >>> import gossamer
-    >>> from gossamer.dynamic.scheme import scheme_from_parents
+    >>> from gossamer.dynamic import scheme_from_parents
     >>> scheme = scheme_from_parents("both ways", gossamer.network("ring:3"), parent=[-1, -1], step=[0, 1])
     >>> scheme.check()
     >>> scheme.row_count, scheme.choice_count, scheme.rate(0.5)
@@ -369,89 +369,3 @@ _TYPES: dict[str, type[np.generic]] = {
     "entry_last": np.int64,
     "probability": np.float64,
 }
-
-
-def scheme_from_parents(
-    name: str,
-    network: Network,
-    *,
-    parent: npt.ArrayLike,
-    step: npt.ArrayLike,
-    tree: npt.ArrayLike | None = None,
-    probability: npt.ArrayLike = 1.0,
-    priority: npt.ArrayLike = 0,
-    counted: npt.ArrayLike = True,
-    translated: bool = True,
-    parts: int = 1,
-    receivers: npt.ArrayLike = -1,
-    sources: npt.ArrayLike | None = None,
-    dimension: npt.ArrayLike | None = None,
-    link_table: npt.ArrayLike | None = None,
-    source: str = "",
-) -> Scheme:
-    """Make a scheme from the parent of every row.
-
-    Siblings are queued in the order of their row numbers. Time and memory O(rows).
-
-    Parameters
-    ----------
-    name, network, translated, parts, receivers, sources, dimension, link_table, source
-        As in `Scheme`.
-    parent : array_like of int, shape (R,)
-        Row whose arrival queues this row; -1 for entry rows.
-    step : array_like of int, shape (R,)
-        Column of the link table or link number.
-    tree : array_like of int, shape (R,), optional
-        Of entry rows: ``(s * C + c) * P + p`` for source table s, choice c, part p (other rows: ignored). Default 0.
-    probability : array_like of float, shape (S, C) or (C,) or ()
-        Chance of each choice; one line is used for every source table.
-    priority, counted : array_like, shape (R,) or ()
-        Class of each row, and whether its receipt counts.
-
-    Raises
-    ------
-    ScheduleError
-        If a parent or tree number is out of range, or a table has a wrong shape.
-    ModelError
-        If `parts` is below 1.
-    """
-    if parts < 1:
-        raise ModelError(f"parts must be at least 1, got {parts}")
-    parents, steps = np.asarray(parent, np.int64), np.asarray(step, np.int32)
-    rows = steps.size
-    nodes = np.arange(network.node_count) if sources is None else np.asarray(sources, np.int32)
-    tables = 1 if translated else nodes.size
-    chances = np.asarray(probability, np.float64)
-    chances = np.broadcast_to(np.atleast_2d(chances), (tables, np.atleast_1d(chances).shape[-1]))
-    groups = tables * chances.shape[1] * parts
-    trees = np.zeros(rows, np.int64) if tree is None else np.asarray(tree, np.int64)
-    entry = parents < 0
-    if parents.shape != (rows,) or trees.shape != (rows,) or (parents >= rows).any():
-        raise ScheduleError(f"scheme {name!r}: parent and tree need one entry in range for each of {rows} rows")
-    if (trees[entry] < 0).any() or (trees[entry] >= groups).any():
-        raise ScheduleError(f"scheme {name!r}: the tree of an entry row must be in 0..{groups - 1}")
-    owner = np.where(entry, rows + trees, parents)
-    order = np.argsort(owner, kind="stable")
-    last = np.cumsum(np.bincount(owner, minlength=rows + groups))
-    first = np.concatenate([[0], last[:-1]])
-    shape = (tables, chances.shape[1], parts)
-    return Scheme(
-        name=name,
-        network=network,
-        source=source,
-        step=steps,
-        translated=translated,
-        child_first=first[:rows],
-        child_last=last[:rows],
-        children=order.astype(np.int32),
-        priority=np.broadcast_to(np.asarray(priority, np.int32), (rows,)),
-        counted=np.broadcast_to(np.asarray(counted, np.bool_), (rows,)),
-        entry_first=first[rows:].reshape(shape),
-        entry_last=last[rows:].reshape(shape),
-        probability=chances,
-        parts=parts,
-        receivers=int(np.asarray(receivers)) if np.ndim(receivers) == 0 else np.asarray(receivers, np.int64),
-        sources=np.asarray(nodes, np.int32),
-        dimension=None if dimension is None else np.asarray(dimension, np.int32),
-        link_table=None if link_table is None else np.asarray(link_table, np.int32),
-    )

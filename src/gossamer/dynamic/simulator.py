@@ -36,7 +36,7 @@ def simulate(
     ties: str = "fifo",
     choose: str = "oblivious",
     mixture: float = 0.5,
-    guard: float = 1.0,
+    guard: float = 2.0,
     seed: int = 0,
     replications: int = 1,
     warmup: float | Literal["auto"] = "auto",
@@ -131,6 +131,8 @@ def simulate(
     total = per_step * sending.source_nodes.size
     count = _broadcasts(process, total, load, steps, broadcasts)
     lead = _warmup(warmup, count, total, process)
+    if isinstance(process, Trace):
+        count = min(count, process.time.size - lead)
     plan = Plan(
         tables=Tables.of(sending, ties, choose),
         process=process,
@@ -265,5 +267,10 @@ def _warmup(warmup: float | str, count: int, per_step: float, process: Arrivals)
     if not 0 <= warmup < float("inf"):
         raise ModelError(f"the warm-up must be a number of steps of at least 0, got {warmup}")
     if isinstance(process, Trace):
-        return int(np.searchsorted(process.time, warmup))
+        before = int(np.searchsorted(process.time, warmup))
+        if before == process.time.size:
+            raise ModelError(
+                f"the warm-up of {warmup:g} steps is as long as {process.name}, which ends at {process.time[-1]:g}"
+            )
+        return before
     return int(per_step * warmup)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic.schemes.mini_packets import disjoint_tree, mini_packets, star_minis
+from dynamic.networks_for_schemes import holt
+from gossamer.dynamic.schemes.disjoint_trees import disjoint_tree, grown_trees
+from gossamer.dynamic.schemes.mini_packets import mini_packets, star_minis
 from gossamer.dynamic.schemes.spanning_trees import tree_height
 from gossamer.dynamic.theory import best_bound, delay_bounds, link_loads, stability_limit
 from gossamer.errors import NotApplicableError
@@ -53,6 +55,37 @@ def test_without_load_a_broadcast_takes_d_plus_1_parts(d):
     assert best_bound(scheme, 0.0)[1] == pytest.approx((d + 1) / d)
 
 
+CAYLEY = (
+    "ring:3", "ring:8", "torus:4x4", "torus:5x5", "torus:3x8", "torus:2x3x4", "star:4", "star:5", "ccc:3", "pancake:4",
+    "butterfly:3", "complete:6", "circulant:13,1,5", "bubble-sort:4", "product:(star:3)x(complete:3)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", CAYLEY)
+def test_trees_grown_on_cayley_networks_share_no_link_and_load_all_alike(spec):
+    network = gossamer.network(spec)
+    link, depth = grown_trees(network)
+    used = link[link >= 0]
+    assert np.unique(used).size == used.size == network.degree * (network.node_count - 1)
+    for tree, far in zip(link, depth, strict=True):
+        assert sorted(network.link_target[tree[tree >= 0]]) == list(range(1, network.node_count))
+        assert (far[1:] == far[network.link_source[tree[1:]]] + 1).all()
+    assert depth.max() <= 2 * network.diameter + 1
+    scheme = mini_packets(network)
+    scheme.check()
+    assert link_loads(scheme).even
+    assert stability_limit(scheme).load == 1
+
+
+def test_trees_grown_on_the_holt_graph_share_no_link():
+    mini_packets(holt()).check()
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 7])
+def test_grown_trees_of_hypercubes_are_as_low_as_the_explicit_ones(d):
+    assert grown_trees(gossamer.network(f"hypercube:{d}"))[1].max() <= d + 1
+
+
 @pytest.mark.parametrize(
     "spec", ["hypercube:4", "torus:5x5", "torus:4x4", "generalized-hypercube:3x3x3", "torus:1x4x4"]
 )
@@ -63,8 +96,8 @@ def test_star_parts_load_every_link_alike(spec):
 
 
 def test_what_is_not_covered_is_said():
-    with pytest.raises(NotApplicableError, match="needs a hypercube"):
-        mini_packets(gossamer.network("torus:4x4"))
+    with pytest.raises(NotApplicableError, match="needs a Cayley network"):
+        mini_packets(gossamer.network("array:4x4"))
     with pytest.raises(NotApplicableError, match="sides of one length"):
         star_minis(gossamer.network("torus:4x5"))
     with pytest.raises(NotApplicableError, match="at least 2 dimensions"):

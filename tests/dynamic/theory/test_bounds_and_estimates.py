@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic.schemes import arc, mini_packets, scheme, star
+from gossamer.dynamic.schemes import arc, mini_packets, scheme, star, star_minis
 from gossamer.dynamic.theory import (
     best_bound,
     class_loads,
@@ -53,13 +53,16 @@ def test_distances_of_inner_nodes_are_among_inner_nodes():
     assert eccentricity_mean(table) == 2
 
 
-def test_parts_have_no_bound_by_link_queues_and_hops_of_a_part():
+def test_parts_that_share_no_link_have_a_bound_by_link_queues():
     bounds = {b.name: b for b in delay_bounds(mini_packets(gossamer.network("hypercube:4")), 0.5)}
-    assert "link queues" not in bounds
     assert bounds["distance"].reception == pytest.approx(32 / 15 / 4)
-    # simulated: 1.37 / 1.74 (digest, section 8)
+    assert bounds["tree"].reception == pytest.approx(1.0, abs=0.005)  # simulated at load .01: 1.00 / 1.25
+    assert bounds["tree"].broadcast == 1.25
+    # simulated at load .5: 1.37 / 1.74 (digest, section 8)
     assert max(b.reception for b in bounds.values()) < 1.37
     assert max(b.broadcast for b in bounds.values()) < 1.74
+    assert "link queues" in bounds
+    assert "link queues" not in {b.name for b in delay_bounds(star_minis(gossamer.network("hypercube:4")), 0.5)}
 
 
 def test_choices_that_look_at_queues_have_the_other_bounds():

@@ -95,11 +95,11 @@ def grown_trees(network: Network) -> tuple[IntArray, IntArray]:
 
     Notes
     -----
-    The trees use all links but those into node 0, so each generator is used N - 1 times. They grow breadth-first by turns;
-    a link is taken if a flow shows that every set of nodes keeps as many free links into it as there are trees that have
-    not come to it. By the theorem of Edmonds the trees can then always be completed, and a connected Cayley network, which
-    has edge connectivity p, starts with enough. At most p flows of p units for each link; in practice the search stays
-    near the link. Depths are mostly one and a half diameters or less, on hypercubes d + 1, the least possible.
+    The trees use all links but those into node 0, so each generator is used N - 1 times. They grow breadth-first by
+    turns; a link is taken if a flow shows that every set of nodes keeps as many free links into it as there are trees
+    that have not come to it. By the theorem of Edmonds the trees can then always be completed, and a connected Cayley
+    network, which has edge connectivity p, starts with enough. At most p flows of p units for each link; in practice
+    the search stays near the link. Depths are mostly one and a half diameters or less, on hypercubes d + 1, the least.
 
     References
     ----------

@@ -106,7 +106,7 @@ def mini_packets_reason(network: Network) -> str | None:
 
 
 def _links_to(parent: IntArray, d: int) -> IntArray:
-    """Return the link by which each node of a hypercube is reached from its parent; those of a node go highest bit first."""
+    """Return the link by which each node of a hypercube is reached; the links of a node go highest bit first."""
     bit = np.log2(np.maximum(parent ^ np.arange(parent.size), 1)).astype(np.int32)
     return np.where(parent < 0, -1, parent * d + d - 1 - bit).astype(np.int32)
 

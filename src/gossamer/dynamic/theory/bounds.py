@@ -136,7 +136,7 @@ def _mean_height(scheme: Scheme) -> float:
 
 
 def _counted_loads(scheme: Scheme, rate: float) -> npt.NDArray[np.float64]:
-    """Return counted transmissions per link and step, float64[L], of the busiest part where there are several."""
+    """Return the part of the time that each link carries counted copies, float64[L]."""
     network, sources = scheme.network, scheme.source_nodes.size
     weight = np.zeros(scheme.row_count)
     for _, row, sent, denominator in row_levels(scheme):
@@ -167,7 +167,8 @@ def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
     list of DelayBound
         ``distance``: any scheme, any arrivals. ``receiving``: any scheme, looking at queues or not, because a node has
         only so many links in. ``tree``: this scheme's trees without any wait, any arrivals. ``link queues``: this
-        scheme's trees, any priorities, if the choice of the tree does not look at queues; not for parts.
+        scheme's trees, any priorities, if the choice of the tree does not look at queues; for parts only if no two
+        parts of a broadcast cross the same link.
 
     Raises
     ------
@@ -194,52 +195,75 @@ def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
     """
     if not 0 <= load < 1:
         raise ModelError(f"the load factor must be at least 0 and below 1, got {load}")
-    parts = scheme.parts
-    hop = 1 / parts
-    near, far = mean_distance(scheme), eccentricity_mean(scheme)
+    hop = 1 / scheme.parts
+    near, far = mean_distance(scheme) * hop, eccentricity_mean(scheme) * hop
+    receiving = near + _receiving_wait(scheme, load)
     bounds = [
-        DelayBound("distance", "any scheme", near * hop, far * hop, "a copy takes a step, or a part of one, a hop")
-    ]
-    nodes = scheme.source_nodes
-    into = scheme.network.in_degree[nodes]
-    rate = scheme.rate(load)
-    per_node = rate * (nodes.size - 1)
-    waits = {}
-    for k in np.unique(into).tolist():
-        busy = min(per_node / k, 1 - 1e-12)
-        if parts == 1:
-            waits[k] = many_server_wait(busy, k)
-        else:  # one link of k times the speed does no worse; the last part follows the first hops
-            waits[k] = (1 + one_queue_wait(busy)) / k - hop
-    wait = max(float(np.mean([waits[int(k)] for k in into])), 0.0)
-    receiving = near * hop + wait
-    bounds.append(
+        DelayBound("distance", "any scheme", near, far, "a copy takes a step, or a part of one, a hop"),
         DelayBound(
             "receiving",
             "any scheme",
             receiving,
-            max(receiving, far * hop),
-            "a node takes in all broadcasts through its few links",
-        )
-    )
-    depth, height = mean_receipt(scheme) * hop, _mean_height(scheme) * hop
-    bounds.append(DelayBound("tree", "these trees", depth, height, "the trees of the scheme without any wait"))
-    if parts == 1:
-        counted = _counted_loads(scheme, rate)
-        busy_links = counted[counted > 0]
-        if busy_links.size and busy_links.max() < 1:
-            share = busy_links / busy_links.sum()
-            queued = depth + float((share * busy_links / (2 * (1 - busy_links))).sum())
-            bounds.append(
-                DelayBound(
-                    "link queues",
-                    "these trees, chosen without a look at queues",
-                    queued,
-                    max(queued, height),
-                    "the copies that cross a link wait at least as long as in an M/D/1 queue",
-                )
+            max(receiving, far),
+            "all broadcasts come in through a node's few links",
+        ),
+    ]
+    mean, last, highest = mean_receipt(scheme) * hop, mean_receipt(scheme) * hop, _mean_height(scheme) * hop
+    once = True
+    if scheme.parts > 1:
+        last, once = _last_parts(scheme)
+        last *= hop
+    bounds.append(DelayBound("tree", "these trees", last, highest, "the trees of the scheme without any wait"))
+    counted = _counted_loads(scheme, scheme.rate(load))
+    counted = counted[counted > 0]
+    if once and counted.size and counted.max() < 1:
+        queued = mean + hop * float((counted * counted / (2 * (1 - counted))).sum() / counted.sum())
+        bounds.append(
+            DelayBound(
+                "link queues",
+                "these trees, chosen without a look at queues",
+                max(queued, last),
+                max(queued, highest),
+                "the copies that cross a link wait at least as long as in an M/D/1 queue",
             )
+        )
     return bounds
+
+
+def _receiving_wait(scheme: Scheme, load: float) -> float:
+    """Return how much longer than a hop the last hop to a node takes on average because its links in are busy."""
+    nodes = scheme.source_nodes
+    degree, count = np.unique(scheme.network.in_degree[nodes], return_counts=True)
+    per_node = scheme.rate(load) * (nodes.size - 1)
+    total = 0.0
+    for k, times in zip(degree.tolist(), count.tolist(), strict=True):
+        busy = min(per_node / k, 1 - 1e-12)
+        if scheme.parts == 1:
+            total += times * many_server_wait(busy, k)
+        else:  # one link of k times the speed does no worse for the message as a whole
+            total += times * ((1 + one_queue_wait(busy)) / k - 1 / scheme.parts)
+    return max(total / nodes.size, 0.0)
+
+
+@lru_cache(maxsize=8)
+def _last_parts(scheme: Scheme) -> tuple[float, bool]:
+    """Return the mean depth at which a node gets the deepest part, and whether no broadcast crosses a link twice."""
+    network = scheme.network
+    total, once = 0.0, True
+    for table in range(scheme.entry_first.shape[0]):
+        start = scheme.source_nodes[table : table + 1]
+        for choice in range(scheme.choice_count):
+            latest = np.zeros(network.node_count, np.int64)
+            crossed = np.zeros(network.link_count, np.int64)
+            for part in range(scheme.parts):
+                for depth, (_, row, link) in enumerate(scheme.walk((table, choice, part), start), 1):
+                    np.add.at(crossed, link, 1)
+                    at = network.link_target[link[scheme.counted[row]]]
+                    latest[at] = np.maximum(latest[at], depth)
+            once = once and int(crossed.max()) <= 1
+            mean = float(latest.sum()) / float(scheme.counted_receivers[table])
+            total += mean * float(scheme.probability[table, choice])
+    return total / scheme.entry_first.shape[0], once
 
 
 def best_bound(scheme: Scheme, load: float, *, oblivious: bool = True) -> tuple[float, float]:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.metrics import BufferPeak
+from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.violations import Verification, Violation
 from gossamer.tasks import MOVE, Task
 
@@ -140,7 +141,7 @@ class StreamingChecker:
         Raises
         ------
         ScheduleError
-            If slots go back or a number is out of range.
+            If slots go back or a number is out of range; the checker is of no use then.
         """
         from gossamer.schedules.streaming import _kernels
 
@@ -150,15 +151,6 @@ class StreamingChecker:
             raise ScheduleError("slot, link and packet must be columns of one length")
         if not slot.size:
             return
-        if int(slot[0]) < max(int(self._state[_kernels.SLOT]), 0) or bool((slot[1:] < slot[:-1]).any()):
-            raise ScheduleError("slots must not go back")
-        for name, column, low, high in (
-            ("link", link, 0, self.network.link_count - 1),
-            ("packet", packet, -1, self._targets.size - 1),
-        ):
-            least, most = int(column.min()), int(column.max())
-            if least < low or most > high:
-                raise ScheduleError(f"column {name!r} must be {low}..{high}, got {least}..{most}")
         kinds = np.zeros(max(self.limit - len(self._found), 0), np.int64)
         hops = np.zeros_like(kinds)
         data = int(self._state[_kernels.DATA])
@@ -167,6 +159,8 @@ class StreamingChecker:
             self._state, self._location, self._departed, self._held, self._before, self._changed, self._used,
             self._used_in, self.model.buffer or 0, self._pending[0], self._pending[1], kinds, hops, self._counts,
         )  # fmt: skip
+        if written < 0:
+            self._refuse(slot, link, packet, -1 - written)
         self._found += [
             _violation(self.network, _KINDS[kinds[i]], slot[hops[i]], link[hops[i]], packet[hops[i]])
             for i in range(written)
@@ -182,6 +176,16 @@ class StreamingChecker:
                 text = f"slot {slot[0]}: slots of {slot_length} step; {what} needs {least_length}"
                 self._found.append(Violation("slot length", text, slot=int(slot[0])))
         self.seconds += time.perf_counter() - began
+
+    def _refuse(self, slot: IntArray, link: IntArray, packet: IntArray, hop: int) -> None:
+        """Raise the error of a hop that is none."""
+        for name, value, low, high in (
+            ("link", int(link[hop]), 0, self.network.link_count - 1),
+            ("packet", int(packet[hop]), CONTROL, self._targets.size - 1),
+        ):
+            if not low <= value <= high:
+                raise ScheduleError(f"column {name!r} must be {low}..{high}, got {value}")
+        raise ScheduleError(f"slots must be 0 or more and must not go back, got {int(slot[hop])}")
 
     def finish(self) -> StreamVerification:
         """Let the last packets arrive, and return what was found."""

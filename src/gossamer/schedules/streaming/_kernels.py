@@ -41,11 +41,14 @@ def replay(
 
     `state` keeps the current slot, the packets on links in it, and the fullest node so far. `used_in` int32[L] is the
     last slot in which a link was used, `used` int32[L] how often then, empty where every capacity is 1. `departed`
-    int32[P] is the last slot in which a packet left a node. Returns the number of violations written.
+    int32[P] is the last slot in which a packet left a node. Returns the number of violations written, or -1-h if hop
+    h goes back in time or has a number out of range.
     """
-    written = 0
+    written, links, packets = 0, link_source.size, location.size
     for h in range(slot.size):
         t, ln, p = slot[h], link[h], packet[h]
+        if t < state[SLOT] or t < 0 or ln < 0 or ln >= links or p < -1 or p >= packets:
+            return -1 - h
         if t != state[SLOT]:
             arrive(state, link_target, location, held, before, changed, pending_link, pending_packet, limit)
             state[SLOT] = t

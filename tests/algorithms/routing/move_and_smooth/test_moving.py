@@ -13,6 +13,8 @@ from gossamer.algorithms.routing.move_and_smooth.moving import Moves, Traffic, b
 from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.errors import ScheduleError
 
+pytestmark = pytest.mark.uncompiled
+
 
 def line_traffic(nodes, packets):
     net = gossamer.network(f"array:{nodes}")

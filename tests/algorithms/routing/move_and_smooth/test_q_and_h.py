@@ -301,6 +301,19 @@ def test_q_in_three_and_four_dimensions_keeps_its_buffers(spec):
         assert schedule.phases[0].slots <= 2 ** (network.grid.dimensions - 2) * network.grid.sides[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["16x16x16", "4x4x4x4", "8x8x8", "2x2x2x2"])
+def test_more_cubes_keep_the_buffers_of_q_and_h(spec):
+    network = gossamer.network(f"array:{spec}")
+    sides = network.grid.sides
+    for seed in range(3):
+        for task in every_class(network, seed):
+            for name, buffer, stages in (("Q", 2 ** len(sides) + 1, q_stages), ("H", 3, h_stages)):
+                _, messages, counting = run(name, network, task, buffer)
+                assert messages <= guaranteed_times(stages(sides)).data
+                assert counting == guaranteed_times(stages(sides)).control
+
+
 def test_k_strips_take_the_steps_of_the_thesis():
     for n in (4, 16, 64, 256):
         times = guaranteed_times(h_stages((n, n), 4))
@@ -333,7 +346,7 @@ def test_k_strips_and_k_squared_partitions_keep_their_buffers(n):
             assert counting <= times.control
 
 
-@pytest.mark.parametrize("n", [3, 5, 6, 7, 9, 10, 11, 12, 13, 17])
+@pytest.mark.parametrize("n", [3, 5, 6, 7, 9, 10, 11, 12, 13, 15, 17, 19])
 def test_h_on_any_square_keeps_3_buffers_and_its_guaranteed_steps(n):
     network = gossamer.network(f"array:{n}x{n}")
     times = guaranteed_times(h_stages((n, n)))

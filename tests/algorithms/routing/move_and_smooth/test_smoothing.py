@@ -13,6 +13,8 @@ from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import Lengths, count_length, smooth, smooth_lengths
 from gossamer.errors import ScheduleError
 
+pytestmark = pytest.mark.uncompiled
+
 
 def smoothed(counts, axes=None, b=4, regions=None):
     counts = np.asarray(counts)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
@@ -155,7 +156,7 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(9, 1), True)
     """
-    from gossamer.algorithms.multinode_broadcast import _arc_kernels
+    from gossamer.algorithms.multinode_broadcast.arc import _kernels
 
     assert isinstance(task, GroupMultinodeBroadcast)
     grid, at = network.grid, network.coordinates
@@ -173,7 +174,7 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
         turn[own] = np.arange(own.size) % max(d - 1, 1)
     hops = int(_hops_each(grid, distance[np.arange(nodes.size), face], face // 2).sum())
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
-    made = _arc_kernels.queue(
+    made = _kernels.queue(
         nodes, face, turn, at, last, grid_links(network), network.link_target, *columns
     )  # fmt: skip
     return Schedule(network, task, model, *columns, phases=[Phase("arc", int(made))])
@@ -194,13 +195,9 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     outer = np.setdiff1d(np.array(task.active), inner_nodes(network))
     if outer.size:
         return f"needs active nodes inside the array; node {network.node_name(int(outer[0]))} is on its surface"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
     if model.control_time:
         return "needs the active nodes known ahead (control time 0)"
-    return too_many_hops(2 * len(task.active) * network.node_count)
+    return all_ports_reason(model) or too_many_hops(2 * len(task.active) * network.node_count)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
