@@ -253,7 +253,8 @@ def cli_page() -> str:
         found += [(f"{group.typer_instance.info.name} ", c) for c in group.typer_instance.registered_commands]
     commands = {prefix + c.callback.__name__: c.callback for prefix, c in found if c.callback is not None}
     toc = table(
-        ["command", "what it does"], [[f"[`{name}`](#gossamer-{name.replace(' ', '-')})", _first(f)] for name, f in commands.items()]
+        ["command", "what it does"],
+        [[f"[`{n}`](#gossamer-{n.replace(' ', '-')})", _first(f)] for n, f in commands.items()],
     )
     sections = []
     for name, function in commands.items():

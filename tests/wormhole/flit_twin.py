@@ -52,7 +52,9 @@ def twin_run(network, settings: Routers, when, source, displacement, flits, cycl
     ports = d2 + injection
     paths = [path(channels, settings, s, x) for s, x in zip(source, displacement, strict=True)]
     target = channels.target(source, displacement).tolist()
-    into = {c: int(channels.target(c // d2, step_of(channels, c % d2))) for c in np.flatnonzero(channels.exists).tolist()}
+    into = {
+        c: int(channels.target(c // d2, step_of(channels, c % d2))) for c in np.flatnonzero(channels.exists).tolist()
+    }
     buffers = {(n, p, v): [] for n in range(network.node_count) for p in range(ports) for v in range(v_count)}
     credits = dict.fromkeys(buffers, settings.buffer_depth)
     returning, owner, way, hop = [], {}, {}, {}
@@ -100,6 +102,7 @@ def twin_run(network, settings: Routers, when, source, displacement, flits, cycl
                 if free:
                     asking.setdefault(channel, []).append((q, free))
             for channel, askers in asking.items():
+
                 def position(a):
                     return a[0][1] * v_count + a[0][2]
 

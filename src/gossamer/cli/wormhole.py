@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.schedules import Verification
     from gossamer.wormhole.simulator import Saturation, ScheduleRun, TrafficRun
 
 __all__ = ["commands"]
@@ -187,6 +188,7 @@ def run(
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli.console import print_json, progress
+    from gossamer.wormhole import verify
     from gossamer.wormhole.files import load
     from gossamer.wormhole.simulator import Routers, simulate_schedule
 
@@ -204,13 +206,15 @@ def run(
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
+        stage("verifying")
+        valid = verify(schedule)
         found = simulate_schedule(
             schedule, starts=starts.value, settings=settings, startup_cycles=startup_cycles, progress=stage
         )
     if json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "valid": valid.ok, "violations": valid.counts})
     else:
-        _print_run(found)
+        _print_run(found, valid)
     raise typer.Exit(0 if found.deadlock is None else 1)
 
 
@@ -239,7 +243,7 @@ def _print_runs(runs: Sequence[TrafficRun]) -> None:
         print(f"\n{stuck}")
 
 
-def _print_run(found: ScheduleRun) -> None:
+def _print_run(found: ScheduleRun, valid: Verification) -> None:
     """Print what happened to a schedule."""
     from gossamer.cli.console import print_entries
 
@@ -249,8 +253,10 @@ def _print_run(found: ScheduleRun) -> None:
     done = [f"{found.cycles:,}, {found.predicted_cycles:,} predicted with barriers and no contention"]
     if found.deadlock is not None:
         done = [str(found.deadlock)]
+    faults = ", ".join(f"{count:,} x {kind}" for kind, count in valid.counts.items() if count)
     print_entries(
         [
+            ("valid", ["yes" if valid.ok else f"no: {faults}"]),
             ("cycles", done),
             ("cycle", [f"{found.cycle_time} time units; a start-up is {found.startup_cycles:,} cycles"]),
             ("messages", [f"{schedule.message_count:,}, the slowest {int(found.latency.max(initial=0)):,} cycles"]),

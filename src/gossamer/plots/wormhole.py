@@ -70,7 +70,7 @@ def trail(start: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.f
 
     Examples
     --------
-    >>> trail((0, 0), (2, 0)).tolist()  # down: to the left on paper
+    >>> trail((0, 0), (2, 0)).round(2).tolist()  # down: to the left on paper
     [[-0.11, -0.14], [-0.11, -1.86]]
     """
     row, column = np.asarray(start, float)

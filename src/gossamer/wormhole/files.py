@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gossamer.errors import FileFormatError
+from gossamer.schedules.columns import column
 from gossamer.schedules.tables import (
     network_from_dict,
     network_to_dict,
@@ -25,7 +26,6 @@ from gossamer.schedules.tables import (
 )
 from gossamer.tasks import task_from_dict
 from gossamer.wormhole.model import WormholeModel
-from gossamer.wormhole.payloads import column
 from gossamer.wormhole.schedule import Payloads, Phase, Pieces, WormholeSchedule
 
 __all__ = ["FORMAT_VERSION", "load", "save"]

@@ -15,26 +15,10 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.tasks import Messages
 
-__all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces", "column"]
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces"]
 
 CONTROL = -1
 """Payload number of a control message."""
-
-
-def column(values: npt.ArrayLike, name: str, dtype: type = np.int32, dimensions: int = 1) -> npt.NDArray[np.int32]:
-    """Return a read-only column of integers of `dtype`, or raise a ScheduleError that calls it `name`."""
-    array = np.asarray(values)
-    if array.ndim != dimensions:
-        raise ScheduleError(f"column {name!r} must have {dimensions} dimensions, got shape {array.shape}")
-    if array.size and array.dtype.kind not in "iu":
-        raise ScheduleError(f"column {name!r} must hold integers, got {array.dtype}")
-    if array.size and array.dtype != dtype:
-        info = np.iinfo(dtype)
-        if int(array.min()) < info.min or int(array.max()) > info.max:
-            raise ScheduleError(f"column {name!r} has values outside {info.min}..{info.max}")
-    array = np.ascontiguousarray(array, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.tasks import COMBINE, Messages, Task
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
-from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces, column
+from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
 
@@ -25,8 +26,6 @@ _FIELDS = (
     *("network", "task", "model", "step", "source", "displacement", "payload"),
     *("payloads", "packets", "phases", "control_bytes", "algorithm"),
 )
-
-_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -142,12 +141,12 @@ class WormholeSchedule:
             packets = Pieces.of(self.messages, model.message_bytes)
         self.packets = Pieces(
             column(packets.origin, "origin"),
-            column(packets.message, "message", np.int64),  # type: ignore[arg-type]
+            column(packets.message, "message", np.int64),
             column(packets.piece, "piece"),
-            column(packets.size, "size", np.int64),  # type: ignore[arg-type]
+            column(packets.size, "size", np.int64),
         )
         self.payloads = Payloads(
-            column(payloads.first, "first", np.int64),  # type: ignore[arg-type]
+            column(payloads.first, "first", np.int64),
             column(payloads.packet, "packet"),
         )
         self._check_tables()
@@ -193,13 +192,11 @@ class WormholeSchedule:
         if bool((self.step[1:] < self.step[:-1]).any()):
             raise ScheduleError("column 'step' must be ascending")
         for name, values, low, high in (
-            ("step", self.step, 0, _MOST - 1),
+            ("step", self.step, 0, MOST - 1),
             ("source", self.source, 0, self.network.node_count - 1),
             ("payload", self.payload, CONTROL, self.payloads.count - 1),
         ):
-            least, most = int(values.min()), int(values.max())
-            if least < low or most > high:
-                raise ScheduleError(f"column {name!r} must be {low}..{high}, got {least}..{most}")
+            check_range(values, name, low, high)
 
     def _check_control(self) -> None:
         if self.control_bytes.size != self.step.size:
@@ -214,17 +211,12 @@ class WormholeSchedule:
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
         for phase in phases:
-            for value, what in ((phase.steps, "number of steps"), (phase.length, "length")):
-                if value is None and what == "length":
-                    continue
-                if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= _MOST:
-                    rule = f"a whole number in 0..{_MOST}"
-                    raise ScheduleError(f"the {what} of phase {phase.name!r} must be {rule}, got {value!r}")
-            length = None if phase.length is None else int(phase.length)
-            yield Phase(phase.name, int(phase.steps), length, first)
-            first += int(phase.steps)
-        if first > _MOST:
-            raise ScheduleError(f"all phases together have {first} steps; at most {_MOST} are allowed")
+            steps = whole(phase.steps, f"the number of steps of phase {phase.name!r}")
+            length = None if phase.length is None else whole(phase.length, f"the length of phase {phase.name!r}")
+            yield Phase(phase.name, steps, length, first)
+            first += steps
+        if first > MOST:
+            raise ScheduleError(f"all phases together have {first} steps; at most {MOST} are allowed")
         if self.step.size and int(self.step[-1]) >= first:
             raise ScheduleError(f"a message is in step {int(self.step[-1])}, but the phases have {first} steps")
 
@@ -323,16 +315,8 @@ class WormholeSchedule:
 
     def phase_messages(self, phase: int | str) -> slice:
         """Return the rows of the messages of a phase, given by position or name; ScheduleError if there is none."""
-        names = [p.name for p in self.phases]
-        if isinstance(phase, str):
-            if phase not in names:
-                raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
-            phase = names.index(phase)
-        if not 0 <= phase < len(names):
-            raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
-        p = self.phases[phase]
-        low, high = np.searchsorted(self.step, [p.first_step, p.first_step + p.steps])
-        return slice(int(low), int(high))
+        starts = [*(p.first_step for p in self.phases), self.step_count]
+        return phase_rows(self.step, [p.name for p in self.phases], starts, phase)
 
     def pieces_of(self, message: int) -> IntArray:
         """Return the pieces that a wormhole message carries, int32[k]; none for a control message."""

@@ -9,14 +9,14 @@ from statistics import median
 from typing import NamedTuple
 
 from gossamer.experiments.chen_chen.formulas import best_theorem_1, trees
-from gossamer.experiments.chen_chen.runs import VARIANTS, bound, fastest, model, rival
+from gossamer.experiments.chen_chen.runs import VARIANTS, bound, drawn, fastest, model, rival
 from gossamer.experiments.table import Cell, Curve, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.closed_forms import closed_form, closed_form_time
 
 __all__ = [
     "CURVES", "PAIRS", "POINTS", "RIVALS", "TABLES", "TAUS", "Point", "broadcasts", "compared", "counts", "curves",
-    "headlines", "others", "rival_time", "standing",
+    "headlines", "others", "rival_time", "source_sets", "standing",
 ]  # fmt: skip
 
 POINTS: tuple[tuple[int, int], ...] = (
@@ -176,7 +176,31 @@ def standing() -> Table:
     )
 
 
-TABLES: tuple[Callable[[], Table], ...] = (broadcasts, others, headlines, standing)
+def source_sets() -> Table:
+    """Whether the source sets matter: ATD-piece against rings on five of them."""
+    rows: list[tuple[Cell, ...]] = []
+    for n, s in POINTS:
+        if s == n * n or n > _SMALL:
+            continue
+        sets = [drawn(n, s, seed) for seed in range(5)]
+        for tau in TAUS:
+            ratios = [
+                rival(n, chosen, RIVALS["rings"]).time(tau) / fastest(n, chosen, "atd-piece", tau)[1] for chosen in sets
+            ]
+            least = max(bound(n, chosen, tau) / fastest(n, chosen, "atd-piece", tau)[1] for chosen in sets)
+            rows.append((n, s, tau, sum(r > 1 for r in ratios), min(ratios), max(ratios), least))
+    return Table(
+        "ATD-piece against rings on five source sets",
+        ("n", "s", "tau", "ATD-piece faster", "rings: least", "most", "bound"),
+        tuple(rows),
+        "The comparison has one source set for each n and s. Here are five: the time of the rings, and the bound at "
+        "most, in multiples of the time of ATD-piece.",
+    )
+
+
+_SMALL = 25
+
+TABLES: tuple[Callable[[], Table], ...] = (broadcasts, others, headlines, standing, source_sets)
 
 CURVES: tuple[tuple[int, Fraction], ...] = (
     (10, Fraction(1)), (10, Fraction(100)), (30, Fraction(1)), (30, Fraction(100)),

@@ -25,8 +25,8 @@ from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = [
-    "MESSAGE", "VARIANTS", "Cost", "Run", "Sources", "automatic", "bound", "fastest", "model", "partitioned", "rival",
-    "scheduled", "sources", "with_movement",
+    "MESSAGE", "VARIANTS", "Cost", "Run", "Sources", "automatic", "bound", "drawn", "fastest", "model", "partitioned",
+    "rival", "scheduled", "sources", "with_movement",
 ]  # fmt: skip
 
 MESSAGE = 1024
@@ -88,8 +88,7 @@ def sources(n: int, chosen: Sources) -> PartialMultinodeBroadcast:
     """Return the broadcast of a source set on n x n nodes; a number is what ``--active random:NUMBER`` draws."""
     if not isinstance(chosen, int):
         return PartialMultinodeBroadcast(chosen)
-    word = "all" if chosen == n * n else f"random:{chosen}"
-    return PartialMultinodeBroadcast(tuple(int(v) for v in active_nodes(word, n * n, seed=0)))
+    return PartialMultinodeBroadcast(tuple(range(n * n)) if chosen == n * n else drawn(n, chosen, 0))
 
 
 def _run(schedule: WormholeSchedule) -> Run:
@@ -114,11 +113,17 @@ def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int 
     return _run(scheduled(n, chosen, variant, h, message))
 
 
-def _tuned(n: int, chosen: int, variant: Variant, h: int, tau: Fraction) -> Variant:
-    return with_tuning(Partition((n, n), h), chosen, model(tau), variant)
+def _tuned(n: int, chosen: Sources, variant: Variant, h: int, tau: Fraction) -> Variant:
+    count = chosen if isinstance(chosen, int) else len(chosen)
+    return with_tuning(Partition((n, n), h), count, model(tau), variant)
 
 
-def fastest(n: int, chosen: int, name: str, tau: Fraction) -> tuple[int, Fraction]:
+def drawn(n: int, count: int, seed: int) -> tuple[int, ...]:
+    """Return the sources that ``--active random:COUNT --seed SEED`` draws on n x n nodes."""
+    return tuple(int(v) for v in active_nodes(f"random:{count}", n * n, seed=seed))
+
+
+def fastest(n: int, chosen: Sources, name: str, tau: Fraction) -> tuple[int, Fraction]:
     """Return the h whose measured time is least, and that time in units of m T_c."""
     variant = VARIANTS[name]
     times = {

@@ -15,9 +15,14 @@ from gossamer.wormhole.contraction import ceil_log
 from gossamer.wormhole.partition import common_divisors
 from gossamer.wormhole.spanning_trees import shallow_trees, tree_a, tree_b
 
-__all__ = ["TABLES", "lemmas", "startups", "table_1", "transmission", "tree_heights"]
+__all__ = ["SHAPES", "SIDES", "TABLES", "lemmas", "startups", "table_1", "transmission", "tree_heights"]
 
 _FEW = 120
+SHAPES: tuple[tuple[int, int], ...] = ((4, 2), (5, 5), (10, 5), (16, 4), (20, 5), (25, 5), (30, 6))
+"""Side n and h of the rows of Table 1."""
+SIDES: tuple[int, ...] = (3, 4, 5, 6, 8, 10, 15, 16, 20, 25, 30)
+"""Sides for which the transmission is compared."""
+
 _AGGREGATION = ("aggregation", "prefix sums", "tuning")
 _DISTRIBUTION = ("alignment", "all-gather", "broadcast", "rows", "columns")
 
@@ -25,7 +30,7 @@ _DISTRIBUTION = ("alignment", "all-gather", "broadcast", "rows", "columns")
 def table_1() -> Table:
     """Table 1, evaluated where every node is a source."""
     rows: list[tuple[Cell, ...]] = []
-    for n, h in ((4, 2), (5, 5), (10, 5), (16, 4), (20, 5), (25, 5), (30, 6)):
+    for n, h in SHAPES:
         s, N = n * n, n // h
         ours, edst = partitioned(n, s, ATD_5, h), rival(n, s, "spanning-trees")
         rows.append((
@@ -108,7 +113,7 @@ def _per_source(n: int, h: int) -> Fraction:
 def transmission() -> Table:
     """Transmission for each source, where every node is one."""
     rows: list[tuple[Cell, ...]] = []
-    for n in (3, 4, 5, 6, 8, 10, 15, 16, 20, 25, 30):
+    for n in SIDES:
         s, divisors = n * n, common_divisors((n, n))
         printed = min(_per_source(n, h) for h in divisors)
         tree = Fraction(2 * (n // 2), 4)

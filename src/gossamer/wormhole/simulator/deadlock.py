@@ -1,0 +1,80 @@
+"""Deadlocks: messages that wait for each other in a circle, found and named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.simulator.fabric import entries
+
+if TYPE_CHECKING:
+    from gossamer.wormhole.simulator._kernels import State
+
+__all__ = ["Deadlock", "find_deadlock"]
+
+_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """A circle of virtual channels, each full of flits that wait for the next.
+
+    Attributes
+    ----------
+    cycle : int
+        When it was found.
+    channels : tuple of int
+        Channel numbers, see `gossamer.wormhole.Channels`.
+    virtual_channels : tuple of int
+        The virtual channel of each.
+    blocked : int
+        Queues whose front flit can never leave, with those behind the circle.
+    text : str
+        The same in words.
+    """
+
+    cycle: int
+    channels: tuple[int, ...]
+    virtual_channels: tuple[int, ...]
+    blocked: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def find_deadlock(channels: Channels, state: State) -> Deadlock | None:
+    """Return a deadlock among the flits in the network, or None if every one of them can still leave.
+
+    Notes
+    -----
+    A queue is alive if its front flit can leave the network, enter a free slot, or take a free virtual channel, or if
+    what it waits for is alive. The others wait for ever. O(queues) for each link of the longest chain of waits.
+    """
+    from gossamer.wormhole.simulator import _kernels
+
+    live = np.zeros(len(state.queue), np.bool_)
+    _kernels.mark_live(state, live)
+    dead = np.flatnonzero(~live & (state.queue[:, _kernels.COUNT] > 0))
+    if not dead.size:
+        return None
+    order: dict[int, int] = {}
+    q = int(dead[0])
+    while q not in order:
+        order[q] = len(order)
+        q = int(_kernels.next_in_wait(state, q))
+    circle = list(order)[order[q] :]
+    channel_of = {int(first): k for k, first in enumerate(entries(state).tolist()) if first >= 0}
+    lanes = int(state.rules[_kernels.LANES])
+    pairs = [divmod(p, lanes) for p in circle]
+    held = [(channel_of[p * lanes], v) for p, v in pairs if p * lanes in channel_of]
+    cycle = int(state.counters[_kernels.CURRENT])
+    names = [f"{channels.name(c)} virtual channel {v}" for c, v in held]
+    shown = ", which waits for ".join(names[:_NAMED])
+    rest = f", ... ({len(names)} channels in all)" if len(names) > _NAMED else ""
+    end = f"which waits for the first; {dead.size} queues are blocked for ever"
+    text = f"deadlock found in cycle {cycle}: {shown}{rest}, {end}"
+    return Deadlock(cycle, tuple(c for c, _ in held), tuple(v for _, v in held), int(dead.size), text)

@@ -1,0 +1,153 @@
+"""``gossamer wormhole``: traffic and schedules, flit by flit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from gossamer.cli import main
+from gossamer.wormhole.files import load
+
+QUICK = ("--warmup", 0, "--measured", 500)
+
+
+def run(capsys, *words):
+    status = main([str(w) for w in words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+@pytest.fixture
+def saved(tmp_path, capsys):
+    """A ring all-gather on a torus of 4 x 4."""
+    path = tmp_path / "schedule.parquet"
+    words = ("--switching", "wormhole", "--algorithm", "ring-all-gather", "--message-bytes", 64, "--save", path)
+    assert run(capsys, "plan", "torus:4x4", "allgather", *words)[0] == 0
+    return path
+
+
+@pytest.mark.parametrize("command", ["traffic", "run"])
+def test_help(capsys, command):
+    status, out, _ = run(capsys, "wormhole", command, "--help")
+    assert status == 0
+    assert out.startswith(f"Usage: gossamer wormhole {command}")
+
+
+def test_traffic_prints_a_line_a_load(capsys):
+    status, out, err = run(capsys, "wormhole", "traffic", "torus:4x4", "--load", "0.1:0.3:0.1", *QUICK)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "uniform traffic on torus:4x4, messages of 8 flits; times in cycles"
+    assert [line.split()[0] for line in lines[-3:]] == ["0.1", "0.2", "0.3"]
+
+
+def test_traffic_as_json_with_picture_and_table(capsys, tmp_path):
+    svg, table = tmp_path / "x.svg", tmp_path / "x.csv"
+    words = ("--load", "0.1,2", "--pattern", "transpose", "--plot", svg, "--csv", table, "--json", *QUICK)
+    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", *words)
+    runs = json.loads(out)["runs"]
+    assert status == 0
+    assert [r["saturated"] for r in runs] == [False, True]
+    assert svg.read_text().startswith("<?xml")
+    assert len(table.read_text().splitlines()) == 3
+
+
+def test_networks_are_compared(capsys, tmp_path):
+    svg = tmp_path / "x.svg"
+    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "array:4x4", "--load", 0.1, "--plot", svg, *QUICK)
+    assert status == 0
+    assert "uniform traffic on torus:4x4" in out
+    assert "uniform traffic on array:4x4" in out
+    assert svg.exists()
+
+
+def test_saturation_is_searched(capsys):
+    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "--saturation", "--json", *QUICK)
+    (found,) = json.loads(out)["saturation"]
+    assert status == 0
+    assert 0.4 < found["throughput"] <= found["ideal"]
+
+
+def test_destinations_from_a_file(capsys, tmp_path):
+    path = tmp_path / "to.npy"
+    np.save(path, np.arange(16)[::-1])
+    status, out, _ = run(
+        capsys, "wormhole", "traffic", "array:4x4", "--destinations", path, "--load", "0.1", "--json", *QUICK
+    )
+    assert status == 0
+    assert json.loads(out)["runs"][0]["pattern"] == "given destinations"
+
+
+def test_a_deadlock_is_told(capsys):
+    words = ("--load", "4", "--virtual-channels", 1, "--dateline", "none", "--warmup", 0, "--measured", 5000)
+    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", *words)
+    assert status == 0
+    assert "deadlock found in cycle" in out
+    assert "which waits for the first" in out
+
+
+@pytest.mark.parametrize("starts", ["barrier", "dependencies"])
+def test_run_takes_the_predicted_cycles(capsys, saved, starts):
+    status, out, _ = run(capsys, "wormhole", "run", saved, "--starts", starts, "--json")
+    fields = json.loads(out)
+    assert status == 0
+    assert fields["starts"] == starts
+    assert fields["deadlock"] is None
+    assert fields["valid"] is True
+    if starts == "barrier":
+        assert fields["cycles"] == fields["predicted_cycles"]
+        assert fields["blocked"] == 0
+
+
+def test_run_prints_cycles_and_contention(capsys, saved):
+    status, out, _ = run(capsys, "wormhole", "run", saved)
+    assert status == 0
+    assert "ring-all-gather on torus:4x4, with a barrier after each step" in out
+    for word in ("valid       yes", "cycles", "contention  0 cycles waited for others, 0 for free slots", "flit-hops"):
+        assert word in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("traffic", "star:4"), "array or torus"),
+        (("traffic", "torus:4x4", "--pattern", "transpos"), "did you mean 'transpose'"),
+        (("traffic", "torus:4x4", "--load", "high"), "got 'high'"),
+        (("traffic", "torus:4x4", "--load", "9"), "at most message_flits = 8"),
+        (("traffic", "torus:4x4", "--virtual-channels", "1"), "at least 2, got 1"),
+        (("traffic", "torus:4x4", "--plot", "x.jpg"), ".svg, .png, .pdf"),
+        (("traffic", "torus:4x4", "--destinations", "none.txt"), "none.txt"),
+        (("traffic", "torus:4x4", "--dateline", "maybe"), "maybe"),
+        (("run", "none.parquet"), "none.parquet"),
+        ((), "no command given"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(capsys, words, told):
+    status, out, err = run(capsys, "wormhole", *words)
+    if not words:
+        assert "traffic" in out + err
+        return
+    assert (status, out) == (2, "")
+    assert err.startswith("gossamer: ")
+    assert err.count("\n") == 1
+    assert told in err
+
+
+def test_a_schedule_that_collides_runs_and_is_called_invalid(capsys, saved, tmp_path):
+    schedule = load(saved)
+    path = tmp_path / "collides.parquet"
+    schedule.replace(step=[0] * schedule.message_count, phases=None).save(path)
+    status, out, _ = run(capsys, "wormhole", "run", path)
+    assert status == 0
+    assert "valid       no: " in out
+    assert "contention  0 cycles" not in out
+
+
+def test_a_store_and_forward_schedule_is_refused(capsys, tmp_path):
+    path = tmp_path / "plain.parquet"
+    assert run(capsys, "plan", "ring:6", "allgather", "--save", path)[0] == 0
+    status, out, err = run(capsys, "wormhole", "run", path)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
