@@ -141,6 +141,7 @@ def algorithms_page() -> str:
             sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'claim', 'what it does'], rows)}")
         else:
             sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
+    sections += [_wormhole_section(), _schemes_section()]
     text = f"""
 Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that
 cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
@@ -154,6 +155,34 @@ off the cases of the [battery](how_it_works.md#the-battery): small networks of e
 {chr(10).join(s + chr(10) for s in sections)}
 """
     return page("Algorithms", text, "gossamer.algorithms")
+
+
+def _wormhole_section() -> str:
+    """Return the table of algorithms for wormhole switching."""
+    from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+    rows = []
+    for a in WORMHOLE_ALGORITHMS:
+        tasks = ", ".join(kind.name for kind in a.tasks)
+        rows.append([f"`{a.name}`", f"{tasks}; {a.networks}", f"{a.summary}. *Source:* {a.source}"])
+    return f"""## With wormhole switching
+
+Asked for with `--switching wormhole`; see [wormhole switching](wormhole.md).
+
+{table(["algorithm", "covers", "what it does"], rows)}"""
+
+
+def _schemes_section() -> str:
+    """Return the table of schemes for broadcasts that arrive at random."""
+    from gossamer.dynamic.schemes import SCHEMES
+
+    rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
+    return f"""## Schemes for broadcasts that arrive at random
+
+Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at random times](dynamic.md).
+`varvarigos-bertsekas` names the scheme of intervals.
+
+{table(["scheme", "what it does"], rows)}"""
 
 
 def array_broadcasts_page() -> str:
@@ -461,13 +490,13 @@ def fresh_pages(drawn: bool, only: Sequence[str] = ()) -> Iterator[tuple[Path, s
                 yield path, *with_outputs(text)
 
 
-def stale_pages() -> list[Path]:
-    """Return the pages whose text is not what this script would write, and put the right text beside them.
+def stale_pages(only: Sequence[str] = ()) -> list[Path]:
+    """Return the pages, of all or of `only`, whose text is not what this script would write, and put the right text beside them.
 
     Pictures must be there; what is in them is for the tests of the plots.
     """
     stale = []
-    for path, text, pictures in fresh_pages(drawn=False):
+    for path, text, pictures in fresh_pages(False, only):
         beside = path.with_name(path.name + ".new")
         if path.exists() and path.read_text(encoding="utf-8") == text:
             beside.unlink(missing_ok=True)

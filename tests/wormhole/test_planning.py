@@ -124,3 +124,14 @@ def test_what_is_not_covered_is_told_in_one_line():
         gossamer.plan("torus:4x4", "allgather", model, algorithm="sequential-broadcasts", h=2)
     with pytest.raises(NotApplicableError, match="no wormhole algorithm covers multinode-broadcast on array:4x4: "):
         gossamer.plan("array:4x4", "allgather", model, h=2)
+
+
+def test_best_tries_every_side_of_a_partition():
+    """Twenty random nodes, dear start-ups: the closed form, an upper bound, would prefer rings."""
+    chosen = [1, 3, 6, 15, 22, 26, 42, 46, 52, 53, 55, 57, 59, 61, 68, 70, 73, 83, 92, 93]
+    network, task = gossamer.network("torus:10x10"), gossamer.task("allgatherv", active=chosen)
+    model = WormholeModel(startup=10_000)
+    best = gossamer.plan(network, task, model)
+    pieces = [gossamer.plan(network, task, model, algorithm="atd-piece", h=h) for h in (1, 2, 5, 10)]
+    rings = gossamer.plan(network, task, model, algorithm="ring-all-gather")
+    assert best.completion_time == min(p.completion_time for p in (*pieces, rings)) < rings.completion_time

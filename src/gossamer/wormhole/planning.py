@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import operator
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from gossamer.bounds import Bound
+from gossamer.bounds.compared import Compared, peak_memory
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks.network import Network
 from gossamer.schedules.violations import Verification
@@ -24,13 +22,15 @@ from gossamer.wormhole.checker import verify
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.writing import Rows, memory_text
 
 __all__ = ["WormholePlan", "applicable", "check_partition_side", "plan"]
 
 
+_EVERY_SIDE = 4_000_000  # nodes times messages
+
+
 @dataclass(frozen=True)
-class WormholePlan(Rows):
+class WormholePlan(Compared):
     """A wormhole schedule that the checker accepted, and what can be said about it.
 
     Attributes
@@ -63,42 +63,6 @@ class WormholePlan(Rows):
     verify_seconds: float
     peak_memory: int
 
-    @property
-    def algorithm(self) -> str:
-        """Name of the algorithm."""
-        return self.schedule.algorithm
-
-    @property
-    def completion_time(self) -> Fraction:
-        """Time of all steps in the model's unit, exact."""
-        return self.schedule.completion_time
-
-    @property
-    def bound(self) -> Fraction:
-        """The largest lower bound."""
-        return self.bounds[0].value
-
-    @property
-    def bound_name(self) -> str:
-        """Name of the largest lower bound."""
-        return self.bounds[0].name
-
-    @property
-    def ratio(self) -> float | None:
-        """Completion time over bound; None where the bound is 0 and the time is not."""
-        if self.bound:
-            return float(self.completion_time / self.bound)
-        return None if self.completion_time else 1.0
-
-    @property
-    def optimal(self) -> bool:
-        """Whether the completion time meets the bound, which proves it optimal."""
-        return self.completion_time == self.bound
-
-    def save(self, path: str | Path) -> None:
-        """Write the schedule to a Parquet file."""
-        self.schedule.save(path)
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; times in the model's unit, exact ones also as fractions in text."""
         s = self.schedule
@@ -111,16 +75,7 @@ class WormholePlan(Rows):
             "model": s.model.to_dict(),
             "algorithm": self.algorithm,
             "options": self.options,
-            "completion_time": _number(self.completion_time),
-            "completion_time_exact": str(self.completion_time),
-            "bound": _number(self.bound),
-            "bound_exact": str(self.bound),
-            "bound_name": self.bound_name,
-            "ratio": self.ratio,
-            "optimal": self.optimal,
-            "claim": None if self.claim is None else _number(self.claim),
-            "claim_is_bound": self.claim_is_bound,
-            "verified": self.verification.ok,
+            **self.times(),
             "phases": [{"name": p.name, "steps": p.steps, "startups": n, "bytes": v} for p, n, v in self._phases()],
             "steps": s.step_count,
             "startups": s.startups,
@@ -129,10 +84,7 @@ class WormholePlan(Rows):
             "messages": s.message_count,
             "pieces": s.packets.count,
             "channel_utilization": float(s.channel_utilization),
-            "build_seconds": self.build_seconds,
-            "verify_seconds": self.verify_seconds,
-            "schedule_bytes": s.nbytes,
-            "peak_memory_bytes": self.peak_memory,
+            **self.expense(),
         }
 
     def _phases(self) -> list[tuple[Any, int, int]]:
@@ -146,12 +98,6 @@ class WormholePlan(Rows):
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
         s, size = self.schedule, self.schedule.model.message_bytes
-        ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
-        verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
-        best = self.bounds[0]
-        claim = "none"
-        if self.claim is not None:
-            claim = f"{'at most ' if self.claim_is_bound else ''}{_time(self.claim)}"
         options = "".join(f", {name} = {value}" for name, value in self.options.items())
         volume = f"{s.volume:,} bytes = {s.volume / size:.4g} messages, one after the other"
         shown = [f"{p.name} {n} ({v / size:.4g})" for p, n, v in self._phases()[:_PHASES]]
@@ -161,21 +107,19 @@ class WormholePlan(Rows):
             ("task", s.task.describe()),
             ("model", f"wormhole switching, {s.model.describe()}"),
             ("algorithm", self.algorithm + options),
-            ("claim", claim),
-            ("completion time", f"{_time(self.completion_time)} - {verdict}"),
-            ("lower bound", f"{_time(self.bound)} ({best.name}: {best.witness})"),
+            *self.time_rows(),
             ("start-ups", f"{s.startups:,}"),
             ("transmission", volume),
             ("by phase", f"start-ups (messages): {', '.join(shown) or 'none'}{more}"),
             ("schedule", f"{s.step_count:,} steps, {s.message_count:,} messages, {s.packets.count:,} pieces"),
             ("channel utilization", f"{float(s.channel_utilization):.1%} of the transmission time"),
             ("verified", f"yes: {self.verification.hops:,} channel hops replayed, no violation"),
-            (
-                "took",
-                f"{self.build_seconds:.3g} s to build, {self.verify_seconds:.3g} s to verify; schedule "
-                f"{memory_text(s.nbytes)}, process {memory_text(self.peak_memory)}",
-            ),
+            self.expense_row(),
         ]
+
+    def time_text(self, value: Fraction) -> str:
+        """Return a time in the model's unit."""
+        return f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.6g}"
 
     def __repr__(self) -> str:
         s = self.schedule
@@ -187,14 +131,6 @@ _PHASES = 12
 """Phases that are told one by one."""
 
 
-def _number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _time(value: Fraction) -> str:
-    return f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.6g}"
-
-
 def check_partition_side(network: Network, h: Any) -> int:
     """Return the side of the blocks of a partition, or raise a ModelError if it does not divide every side.
 
@@ -202,8 +138,7 @@ def check_partition_side(network: Network, h: Any) -> int:
     >>> check_partition_side(gossamer.network("torus:10x10"), 5)
     5
     """
-    sides = Channels(network).sides
-    allowed = [k for k in range(1, min(sides) + 1) if not any(s % k for s in sides)]
+    allowed = _allowed_sides(network)
     try:
         side = 0 if isinstance(h, bool) else operator.index(h)
     except TypeError:
@@ -235,6 +170,24 @@ def applicable(network: Network, task: Task, model: WormholeModel, **options: An
         raise NotApplicableError(f"no wormhole algorithm covers {task.name} on {network.spec}: {told}")
     claims = {a.name: a.claim(network, task, model, **options) for a in covering}
     return sorted(covering, key=lambda a: (claims[a.name] is None, claims[a.name] or 0))
+
+
+def _choices(
+    algorithm: WormholeAlgorithm, network: Network, task: Task, options: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the options with which to try an algorithm: with every side of a partition that is allowed, if it is open.
+
+    The closed form by which an algorithm would choose it is only an upper bound. Where schedules are large, it does.
+    """
+    sources = int(task.messages(network).ids.size)
+    if options or "h" not in algorithm.options or network.node_count * sources > _EVERY_SIDE:
+        return [options]
+    return [{"h": h} for h in _allowed_sides(network)]
+
+
+def _allowed_sides(network: Network) -> list[int]:
+    sides = Channels(network).sides
+    return [k for k in range(1, min(sides) + 1) if not any(s % k for s in sides)]
 
 
 def _named(name: str, task: Task) -> WormholeAlgorithm:
@@ -270,7 +223,8 @@ def plan(
     seed : int
         For builders that make random choices.
     h : int or "auto"
-        Side of the blocks of a partition. With a number, ``"best"`` looks only at algorithms that take it.
+        Side of the blocks of a partition. With ``"auto"`` a named algorithm chooses it by its closed form; with a
+        number, ``"best"`` looks only at algorithms that take it.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
@@ -286,7 +240,8 @@ def plan(
 
     Notes
     -----
-    ``"best"`` builds in the order of the closed forms and passes over what cannot beat the best time found, by its
+    ``"best"`` tries every side of a partition, except for very large schedules. It builds in the order of the closed
+    forms and passes over what cannot beat the best time found, by its
     closed form or by its `WormholeAlgorithm.least`. A closed form that is only an upper bound passes over nothing.
 
     Examples
@@ -304,25 +259,25 @@ def plan(
     candidates = applicable(network, task, model, **options) if algorithm == "best" else [_named(algorithm, task)]
     say("computing lower bounds")
     limits = bounds(network, task, model)
-    best: tuple[WormholeSchedule, Verification, WormholeAlgorithm, float] | None = None
+    best: tuple[WormholeSchedule, WormholeAlgorithm, dict[str, Any], float] | None = None
     for candidate in candidates:
-        if best is not None:
-            reached = best[0].completion_time
-            promised = None if candidate.claim_is_bound else candidate.claim(network, task, model, **options)
-            if reached <= max(limits[0].value, promised or 0, candidate.least(network, task, model, **options)):
-                continue
-        say(f"building with {candidate.name}")
-        began = time.perf_counter()
-        schedule = candidate.build(network, task, model, seed=seed, **options)
-        seconds = time.perf_counter() - began
-        say(f"verifying {schedule.message_count:,} messages")
-        verification = verify(schedule)
-        verification.raise_if_invalid()
-        if best is None or schedule.completion_time < best[0].completion_time:
-            best = (schedule, verification, candidate, seconds)
+        for choice in _choices(candidate, network, task, options) if algorithm == "best" else [options]:
+            if best is not None:
+                reached = best[0].completion_time
+                promised = None if candidate.claim_is_bound else candidate.claim(network, task, model, **choice)
+                if reached <= max(limits[0].value, promised or 0, candidate.least(network, task, model, **choice)):
+                    continue
+            say(f"building with {candidate.name}")
+            began = time.perf_counter()
+            schedule = candidate.build(network, task, model, seed=seed, **choice)
+            seconds = time.perf_counter() - began
+            if best is None or schedule.completion_time < best[0].completion_time:
+                best = (schedule, candidate, choice, seconds)
     assert best is not None  # candidates is never empty
-    schedule, verification, chosen, seconds = best
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    schedule, chosen, options, seconds = best
+    say(f"verifying {schedule.message_count:,} messages")
+    verification = verify(schedule)
+    verification.raise_if_invalid()
     return WormholePlan(
         schedule,
         verification,
@@ -332,5 +287,5 @@ def plan(
         chosen.settled(network, task, model, **options),
         seconds,
         verification.seconds,
-        peak,
+        peak_memory(),
     )
