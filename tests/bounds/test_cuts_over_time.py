@@ -14,6 +14,7 @@ from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds
 from gossamer.bounds.problem import Problem
 from gossamer.networks import from_networkx
+from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, Gather, Scatter, TotalExchange
 
 
@@ -82,3 +83,11 @@ def test_a_network_on_which_no_other_bound_is_as_large():
 )
 def test_where_it_says_nothing(task, model):
     assert not list(cut_over_time_bounds(Problem(gossamer.network("hypercube:3"), task, model)))
+
+
+def test_fewer_ports_keep_the_bound_of_all_ports():
+    links = [(0, 1), (0, 4), (1, 0), (1, 2), (2, 3), (2, 4), (3, 2), (3, 4), (4, 0), (4, 2), (4, 3)]
+    source, target = (list(ends) for ends in zip(*links, strict=True))
+    network = Network("some graph", 5, source, target, terminal_count=4)
+    values = [best_bound(network, Gather(0), Model(ports=p)).value for p in ("all", "one-send", "one")]
+    assert values == [3, 3, 3]

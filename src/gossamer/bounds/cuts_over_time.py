@@ -1,4 +1,4 @@
-"""The exact bound for scatter and gather with all ports on small networks: a cut of links and slots."""
+"""The bound for scatter and gather on small networks, exact with all ports: a cut of links and slots."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def cut_over_time(
 
 
 def cut_over_time_bounds(problem: Problem) -> Iterator[Bound]:
-    """Yield, for a scatter or gather with all ports on a small network, the least time that a flow over time allows.
+    """Yield, for a scatter or gather on a small network, the least time that a flow over time allows.
 
-    Only if it is more than what the distances and the links of the hub ask for.
+    Exact with all ports, and a bound with fewer. Only if it is more than what the distances and the links of the hub ask for.
     """
     demand = problem.demands[0]
     if not isinstance(demand, HubDemand) or len(problem.demands) > 1 or demand.shared or demand.hubs.size > 1:
         return
-    if problem.limited or not problem.whole:
+    if not problem.whole:
         return
     net, hub = problem.network, int(demand.hubs[0])
     source, target = (net.link_source, net.link_target) if demand.outward else (net.link_target, net.link_source)
