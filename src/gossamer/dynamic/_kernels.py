@@ -19,7 +19,7 @@ few places further on in the ring will touch is asked for ahead.
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import config, njit, types
 from numba.extending import intrinsic
 

@@ -8,7 +8,7 @@ What a router decides in a cycle depends only on what was so when the cycle bega
 cycle c can leave its new queue from c + 1 + router_delay on, and the slot it left can be filled from
 c + 1 + credit_delay on. So the order in which routers are visited does not matter.
 
-No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they run twice as fast.
+No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they run a quarter faster.
 """
 
 from __future__ import annotations
