@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, overload
 
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
+from gossamer.bounds.compared import Compared, peak_memory
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.model import Model, Ports
 from gossamer.networks.network import Network
@@ -24,13 +22,12 @@ from gossamer.tasks.patterns import patterned_task
 from gossamer.wormhole import WormholeModel
 from gossamer.wormhole.planning import WormholePlan
 from gossamer.wormhole.planning import plan as plan_wormhole
-from gossamer.writing import Rows, memory_text
 
 __all__ = ["Plan", "applicable", "plan"]
 
 
 @dataclass(frozen=True)
-class Plan(Rows):
+class Plan(Compared):
     """A schedule that the checker accepted, and what can be said about it.
 
     Attributes
@@ -69,42 +66,6 @@ class Plan(Rows):
     verify_seconds: float
     peak_memory: int
 
-    @property
-    def algorithm(self) -> str:
-        """Name of the algorithm."""
-        return self.schedule.algorithm
-
-    @property
-    def completion_time(self) -> Fraction:
-        """Completion time in steps, exact."""
-        return self.schedule.completion_time
-
-    @property
-    def bound(self) -> Fraction:
-        """The largest lower bound in steps; 0 when there is nothing to do."""
-        return self.bounds[0].value if self.bounds else Fraction(0)
-
-    @property
-    def bound_name(self) -> str:
-        """Name of the largest lower bound."""
-        return self.bounds[0].name if self.bounds else "nothing to do"
-
-    @property
-    def ratio(self) -> float | None:
-        """Completion time over bound; None where the bound is 0 and the time is not."""
-        if self.bound:
-            return float(self.completion_time / self.bound)
-        return None if self.completion_time else 1.0
-
-    @property
-    def optimal(self) -> bool:
-        """Whether the completion time meets the bound, which proves it optimal."""
-        return self.completion_time == self.bound
-
-    def save(self, path: str | Path) -> None:
-        """Write the schedule to a Parquet file."""
-        self.schedule.save(path)
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; times in steps, exact ones also as fractions in text."""
         s = self.schedule
@@ -115,16 +76,7 @@ class Plan(Rows):
             "task": s.task.name,
             "model": s.model.to_dict(),
             "algorithm": self.algorithm,
-            "completion_time": _number(self.completion_time),
-            "completion_time_exact": str(self.completion_time),
-            "bound": _number(self.bound),
-            "bound_exact": str(self.bound),
-            "bound_name": self.bound_name,
-            "ratio": self.ratio,
-            "optimal": self.optimal,
-            "claim": None if self.claim is None else _number(self.claim),
-            "claim_is_bound": self.claim_is_bound,
-            "verified": self.verification.ok,
+            **self.times(),
             "invariant": s.invariant,
             "parts": s.parts,
             "phases": [{"name": p.name, "slots": p.slots, "slot_length": str(p.slot_length)} for p in s.phases],
@@ -135,22 +87,13 @@ class Plan(Rows):
             "link_utilization": float(self.link_utilization),
             "buffer_peak": self.buffer.packets,
             "held_peak": None if self.held is None else self.held.packets,
-            "build_seconds": self.build_seconds,
-            "verify_seconds": self.verify_seconds,
-            "schedule_bytes": s.nbytes,
-            "peak_memory_bytes": self.peak_memory,
+            **self.expense(),
         }
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
         s = self.schedule
         stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
-        ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
-        verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
-        binding = f"{_steps(self.bound)} ({self.bound_name}: {self.bounds[0].witness})" if self.bounds else "0 steps"
-        claim = "none"
-        if self.claim is not None:
-            claim = f"{'at most ' if self.claim_is_bound else ''}{_steps(self.claim)}"
         parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
         control = [p for p in s.phases if p.name.startswith(("prefix", "count"))]
         together = "" if self.held is None else f", {self.held.packets:,} with its own and those delivered"
@@ -160,18 +103,12 @@ class Plan(Rows):
             ("task", s.task.describe()),
             ("model", f"ports {s.model.ports}, {'split' if s.model.split else 'whole'} messages{parts}"),
             ("algorithm", self.algorithm),
-            ("claim", claim),
-            ("completion time", f"{_steps(self.completion_time)} - {verdict}"),
-            ("lower bound", binding),
+            *self.time_rows(),
             ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
             ("link utilization", f"{float(self.link_utilization):.1%}"),
             ("buffer peak", f"{packets} in transit at a node{together}"),
             ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
-            (
-                "took",
-                f"{self.build_seconds:.3g} s to build, {self.verify_seconds:.3g} s to verify; schedule "
-                f"{memory_text(s.nbytes)}, process {memory_text(self.peak_memory)}",
-            ),
+            self.expense_row(),
         ]
         if control:
             slots = sum(p.slots for p in control)
@@ -179,19 +116,15 @@ class Plan(Rows):
             rows.insert(6, ("of which", f"{text} (set it with --control-time)"))
         return rows
 
+    def time_text(self, value: Fraction) -> str:
+        """Return a time in steps."""
+        exact = f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.4g}"
+        return f"{exact} step{'' if value == 1 else 's'}"
+
     def __repr__(self) -> str:
         s = self.schedule
         times = f"{self.completion_time} steps, bound {self.bound}"
         return f"<Plan {s.task.name} on {s.network.spec}: {times}, {self.algorithm}>"
-
-
-def _number(value: Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _steps(value: Fraction) -> str:
-    exact = f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.4g}"
-    return f"{exact} step{'' if value == 1 else 's'}"
 
 
 def applicable(network: Network, task: Task, model: Model) -> list[Algorithm]:
@@ -351,7 +284,6 @@ def plan(
     assert best is not None  # candidates is never empty
     schedule, verification, chosen, seconds = best
     say("measuring links and buffers")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return Plan(
         schedule,
         verification,
@@ -363,5 +295,5 @@ def plan(
         buffer_peak(schedule, "all") if isinstance(task, Permutation | OneToManyRouting) else None,
         seconds,
         verification.seconds,
-        peak,
+        peak_memory(),
     )

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
+from gossamer.algorithms.reasons import all_ports_reason, opposite_reason
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks.grids import torus
@@ -104,9 +105,7 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
         return forward.reverse().replace(model=model)
 
     def reason(network: Network, task: Task, model: Model) -> str | None:
-        if network.link_count and int(network.reverse_link.min()) < 0:
-            return "needs an opposite for every link"
-        return algorithm.reason(network, task.dual(network), _forward_model(model))
+        return opposite_reason(network) or algorithm.reason(network, task.dual(network), _forward_model(model))
 
     return Algorithm(
         name=f"reversed-{algorithm.name}",
@@ -134,9 +133,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         return then(gather.reverse(), gather).replace(model=model)
 
     def reason(network: Network, task: Task, model: Model) -> str | None:
-        if network.link_count and int(network.reverse_link.min()) < 0:
-            return "needs an opposite for every link"
-        return algorithm.reason(network, MultinodeBroadcast(), _forward_model(model))
+        return opposite_reason(network) or algorithm.reason(network, MultinodeBroadcast(), _forward_model(model))
 
     return Algorithm(
         name=f"two-way-{algorithm.name}",
@@ -183,11 +180,8 @@ def on_array(
             return "needs a side of 3 nodes or more"
         if network.uniform_capacity != 1:
             return "needs links of capacity 1"
-        if model.ports != "all":
-            return f"needs all ports at once, not ports {model.ports!r}"
-        if model.buffer is not None:
-            return "does not limit the packets that a node holds"
-        return too_many_hops(hops(network)) or algorithm.reason(*on_torus(network, task), model)
+        reason = all_ports_reason(model) or too_many_hops(hops(network))
+        return reason or algorithm.reason(*on_torus(network, task), model)
 
     def claim(network: Network, task: Task, model: Model) -> Fraction | None:
         once = algorithm.claim(*on_torus(network, task), model)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Messages, Task
 
@@ -33,8 +34,6 @@ MAX_HOPS = 1_000_000_000
 
 CONTROL = -1
 """Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
-
-_MOST = 2**31 - 1  # slots, or parts
 
 
 @dataclass(frozen=True)
@@ -112,28 +111,6 @@ class Packets:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _column(values: npt.ArrayLike, name: str, dtype: type = np.int32) -> Any:
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ScheduleError(f"column {name!r} must be one-dimensional, got shape {array.shape}")
-    if array.size and array.dtype.kind not in "iu":
-        raise ScheduleError(f"column {name!r} must hold integers, got {array.dtype}")
-    if array.dtype != dtype and array.size:
-        info = np.iinfo(dtype)
-        if int(array.min()) < info.min or int(array.max()) > info.max:
-            raise ScheduleError(f"column {name!r} has values outside {info.min}..{info.max}")
-    array = np.ascontiguousarray(array, dtype=dtype)
-    array.flags.writeable = False
-    return array
-
-
-def _whole(value: Any, what: str, least: int) -> int:
-    """Return a whole number of at least `least` that fits a column, or raise a ScheduleError."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= _MOST:
-        raise ScheduleError(f"{what} must be a whole number in {least}..{_MOST}, got {value!r}")
-    return int(value)
-
-
 def too_many_hops(count: int) -> str | None:
     """Return the reason for which an algorithm declines to write out `count` hops, or None if it may.
 
@@ -204,12 +181,12 @@ class Schedule:
         self.network = network
         self.task = task
         self.model = model
-        self.parts = _whole(parts, "parts", 1)
+        self.parts = whole(parts, "parts", 1)
         self.symmetry = symmetry
         self.algorithm = algorithm
-        self.slot: IntArray = _column(slot, "slot")
-        self.link: IntArray = _column(link, "link")
-        self.packet: IntArray = _column(packet, "packet")
+        self.slot: IntArray = column(slot, "slot")
+        self.link: IntArray = column(link, "link")
+        self.packet: IntArray = column(packet, "packet")
         if symmetry is not None:
             if not task.invariant:
                 raise ScheduleError(
@@ -220,9 +197,9 @@ class Schedule:
         if packets is None:
             packets = Packets.of(self.messages, self.parts)
         self.packets = Packets(
-            _column(packets.origin, "origin"),
-            _column(packets.message, "message", np.int64),
-            _column(packets.part, "part"),
+            column(packets.origin, "origin"),
+            column(packets.message, "message", np.int64),
+            column(packets.part, "part"),
         )
         self._check_columns()
         if phases is None:
@@ -243,20 +220,18 @@ class Schedule:
             return
         if np.any(self.slot[1:] < self.slot[:-1]):
             raise ScheduleError("column 'slot' must be ascending")
-        if int(self.slot[0]) < 0 or int(self.slot[-1]) >= _MOST:
-            raise ScheduleError(f"slots must be 0..{_MOST - 1}, got {int(self.slot[0])}..{int(self.slot[-1])}")
-        for name, column, low, high in (
+        if int(self.slot[0]) < 0 or int(self.slot[-1]) >= MOST:
+            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {int(self.slot[0])}..{int(self.slot[-1])}")
+        for name, values, low, high in (
             ("link", self.link, 0, self.network.link_count - 1),
             ("packet", self.packet, CONTROL, table.count - 1),
         ):
-            least, most = int(column.min()), int(column.max())
-            if least < low or most > high:
-                raise ScheduleError(f"column {name!r} must be {low}..{high}, got {least}..{most}")
+            check_range(values, name, low, high)
 
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
         for phase in phases:
-            slots = _whole(phase.slots, f"the number of slots of phase {phase.name!r}", 0)
+            slots = whole(phase.slots, f"the number of slots of phase {phase.name!r}")
             try:
                 length = Fraction(phase.slot_length)
             except (TypeError, ValueError, ArithmeticError):
@@ -267,7 +242,7 @@ class Schedule:
                 )
             yield Phase(phase.name, slots, length, first)
             first += slots
-        _whole(first, "the number of slots of all phases", 0)
+        whole(first, "the number of slots of all phases")
         if self.slot.size and int(self.slot[-1]) >= first:
             raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
 
@@ -327,16 +302,8 @@ class Schedule:
 
     def phase_hops(self, phase: int | str) -> slice:
         """Return the rows of the hops of a phase, given by position or name; ScheduleError if there is none such."""
-        names = [p.name for p in self.phases]
-        if isinstance(phase, str):
-            if phase not in names:
-                raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
-            phase = names.index(phase)
-        if not 0 <= phase < len(names):
-            raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
-        p = self.phases[phase]
-        low, high = np.searchsorted(self.slot, [p.first_slot, p.first_slot + p.slots])
-        return slice(int(low), int(high))
+        starts = [*(p.first_slot for p in self.phases), self.slot_count]
+        return phase_rows(self.slot, [p.name for p in self.phases], starts, phase)
 
     # -- making others ----------------------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[TableFile
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise FileFormatError(f"no such file: {name!r}") from None
-    except (pa.ArrowInvalid, pa.ArrowException, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowException, OSError, ValueError) as error:  # ValueError: names that are no text
         reason = str(error).splitlines()[0].rstrip(".")
         raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
     with file:

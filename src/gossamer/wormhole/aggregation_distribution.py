@@ -208,12 +208,12 @@ ATD: tuple[WormholeAlgorithm, ...] = (
     ),
     _algorithm(
         ATD_OPT,
-        "after Chen, Chen; digest, section 6",
+        "after Chen, Chen",
         "as atd-5, with groups of 3 on diagonals and a collection in rotated parts by shifts",
     ),
     _algorithm(
         ATD_PIECE,
-        "after Chen, Chen; digest, section 6",
+        "after Chen, Chen",
         "as atd-opt, with every message cut into a piece for each DDN",
     ),
 )

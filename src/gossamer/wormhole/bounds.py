@@ -26,7 +26,7 @@ __all__ = ["bounds", "spreading_steps"]
 
 Counts = npt.NDArray[np.int64]
 
-_SOURCE = "Chen and Chen; derived, seed 002's digest, section 1"
+_SOURCE = "derived from the model of Chen and Chen"
 
 
 class _Limit(NamedTuple):

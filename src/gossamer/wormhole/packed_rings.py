@@ -108,7 +108,7 @@ PACKED = (
         reason=_reason,
         claim=_claim,
         networks="arrays and tori",
-        source="Varvarigos, Bertsekas 1994, section 3.1, with rings; digest of Chen, Chen, section 8.4",
+        source="Varvarigos, Bertsekas 1994, section 3.1, with rings",
         summary="ranks and packs the messages, then everybody forwards both ways along the dimensions",
     ),
 )

@@ -239,7 +239,7 @@ def _algorithm(rotated: bool) -> WormholeAlgorithm:
         reason=partial(_reason, rotated=rotated),
         claim=partial(_claim, rotated=rotated),
         networks="arrays and tori",
-        source="folklore; digest of Chen, Chen, section 8",
+        source="folklore",
         summary="everybody forwards both ways along one dimension after the other, "
         + ("d parts in rotated orders" if rotated else "whole messages"),
     )

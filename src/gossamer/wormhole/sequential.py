@@ -158,7 +158,7 @@ SEQUENTIAL: tuple[WormholeAlgorithm, ...] = (
         builder=sequential_broadcasts,
         reason=_reason,
         claim=_claim,
-        source="baseline; line broadcast of Chen and Chen, digest of seed 002, 8.1",
+        source="baseline; line broadcasts of Chen, Chen",
         summary="each source in turn spreads its message along lines, dimension by dimension",
         networks="arrays and tori",
     ),

@@ -86,6 +86,6 @@ def test_needs_the_active_set_ahead_and_no_buffer_limit():
     network, task = gossamer.network("ring:5"), gossamer.task("allgatherv", active=[1])
     with pytest.raises(NotApplicableError, match="known ahead"):
         PARTIAL.build(network, task, Model(control_time=1))
-    with pytest.raises(NotApplicableError, match="does not limit buffers"):
+    with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
         PARTIAL.build(network, task, Model(buffer=3))
     assert planned(network, gossamer.task("allgather"), Model(control_time=1)).completion_time == 2

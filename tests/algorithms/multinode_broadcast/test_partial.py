@@ -239,7 +239,7 @@ def test_a_hop_takes_12_bytes_and_a_packet_16():
         (SPLIT, array(3, 3), Model(), "it splits messages, which the model does not allow"),
         (WHOLE, array(3, 3), Model(ports="one"), "it needs all ports at once, not ports 'one'"),
         (WHOLE, complete(4), Model(), "it needs an array or a torus"),
-        (SPLIT, torus(4, 4), Model(split=True, buffer=11), "all 12 packets at one node, more than the buffer of 11"),
+        (SPLIT, torus(4, 4), Model(split=True, buffer=11), "12 packets at one node, more than the buffer of 11"),
     ],
 )
 def test_says_why_it_does_not_cover_a_case(algorithm, network, model, reason):

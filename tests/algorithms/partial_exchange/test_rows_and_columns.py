@@ -127,7 +127,7 @@ def test_printed_lower_bound_fails_for_odd_p():
         (array(3, 3, 3), Model(), "needs an array or a torus of at most two dimensions"),
         (star(4), Model(), "needs an array or a torus"),
         (array(3, 3), Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        (array(3, 3), Model(buffer=5), "does not limit buffers"),
+        (array(3, 3), Model(buffer=5), "does not limit the packets that a node holds"),
     ],
 )
 def test_what_it_does_not_cover_is_said_in_one_line(network, model, words):

@@ -35,7 +35,7 @@ def test_vectors_of_digest_11_1():
     ("spec", "model", "why"),
     [
         ("torus:3x3", ALL, "needs an extended ring"),
-        ("ring:5", Model(ports="one"), "needs ports all"),
+        ("ring:5", Model(ports="one"), "needs all ports at once, not ports 'one'"),
         ("ring:5", Model(buffer=3, buffer_counts="all"), "needs room for the 4 messages"),
     ],
 )

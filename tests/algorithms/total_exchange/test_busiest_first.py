@@ -53,7 +53,7 @@ def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, por
         (gossamer.network("array:5000"), ONE, "needs at most 4,000 nodes"),
         (Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True), ONE, "needs an opposite for every link"),
         (Network("apart", 3, [0, 1], [1, 0], links_only=True), ONE, "needs a connected network"),
-        (gossamer.network("array:4"), Model(ports="one", buffer=2), "does not limit buffers"),
+        (gossamer.network("array:4"), Model(ports="one", buffer=2), "does not limit the packets that a node holds"),
     ],
 )
 def test_says_why_it_does_not_cover(network, model, why):

@@ -113,8 +113,8 @@ def test_arrays_take_the_time_of_array_rounds(spec):
         (HOMOGENEOUS_PRODUCT, "array:3x4", Model(), "needs a product of equal networks"),
         (PRODUCT_ROUNDS, "array:4x4", Model(), "needs a product of different networks"),
         (PRODUCT_ROUNDS, "ring:9", Model(), "needs a product of networks"),
-        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(ports="one"), "needs ports 'all'"),
-        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(buffer=3), "does not limit buffers"),
+        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(ports="one"), "needs all ports at once, not ports 'one'"),
+        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(buffer=3), "does not limit the packets that a node holds"),
     ],
 )
 def test_says_why_it_does_not_cover(algorithm, spec, model, why):

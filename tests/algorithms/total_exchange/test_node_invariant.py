@@ -184,8 +184,8 @@ def test_unknown_words_are_refused(kind, message):
     ("algorithm", "spec", "model", "why"),
     [
         (NODE_INVARIANT_FIFO, "array:4", ONE, "needs a Cayley network"),
-        (NODE_INVARIANT_FIFO, "ring:9", Model(ports="one", buffer=3), "does not limit buffers"),
-        (GREEDY_OFFSETS, "ring:9", ONE, "needs ports 'all'"),
+        (NODE_INVARIANT_FIFO, "ring:9", Model(ports="one", buffer=3), "does not limit the packets that a node holds"),
+        (GREEDY_OFFSETS, "ring:9", ONE, "needs all ports at once, not ports 'one'"),
         (GREEDY_OFFSETS, "hypercube:16", Model(), "needs at most 50,000 nodes"),
     ],
 )

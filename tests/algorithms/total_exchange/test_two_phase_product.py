@@ -116,7 +116,7 @@ def test_dimensions_are_finished_last_factor_first():
             ONE,
             "cannot exchange along factor one-way, where it needs an opposite for every link",
         ),
-        (gossamer.network("torus:3x4"), Model(ports="one", buffer=2), "does not limit buffers"),
+        (gossamer.network("torus:3x4"), Model(ports="one", buffer=2), "does not limit the packets that a node holds"),
         (gossamer.network("torus:300x300"), ONE, "would write out"),
     ],
 )

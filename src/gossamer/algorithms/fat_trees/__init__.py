@@ -5,19 +5,33 @@ Paths in a tree leave no choice, so an algorithm is the order in which the leave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.reasons import buffer_reason
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks.network import FatTreeLevels, IntArray, Network
+from gossamer.tasks import Task
 
-__all__ = ["Hops", "Spans", "by_slot", "exchange_paths", "levels_of", "phase_starts", "refusal", "serve_queues"]
+__all__ = [
+    "Hops",
+    "Spans",
+    "by_slot",
+    "claiming",
+    "covering",
+    "exchange_paths",
+    "levels_of",
+    "phase_starts",
+    "refusal",
+    "serve_queues",
+]
 
 Hops = tuple[IntArray, IntArray, IntArray]
 """Columns slot, link and packet, sorted by slot, int32[H]."""
@@ -37,9 +51,22 @@ def refusal(network: Network, model: Model, ports: str) -> str | None:
     if model.ports != ports:
         why = ": a routing node receives from several children at once" if model.ports == "one" else ""
         return f"needs ports {ports!r}{why}"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
-    return None
+    return buffer_reason(model)
+
+
+def covering(ports: str) -> Callable[[Network, Task, Model], str | None]:
+    """Return `refusal` with these ports as the `reason` of an algorithm."""
+    return lambda network, task, model: refusal(network, model, ports)
+
+
+def claiming(steps: Callable[[FatTreeLevels], int | None]) -> Callable[[Network, Task, Model], Fraction | None]:
+    """Return the `claim` of an algorithm that takes so many steps in a fat tree of this shape, None for no promise."""
+
+    def claim(network: Network, task: Task, model: Model) -> Fraction | None:
+        found = steps(levels_of(network))
+        return None if found is None else Fraction(found)
+
+    return claim
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fillings
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network
@@ -268,11 +269,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
         return "needs a side of 3 nodes or more without wrap-around"
     if network.uniform_capacity != 1:
         return "needs links of capacity 1"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
-    return too_many_hops(network.node_count * (network.node_count - 1))
+    return all_ports_reason(model) or too_many_hops(network.node_count * (network.node_count - 1))
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction | None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.routing.rotation import links_along
 from gossamer.errors import TaskError
 from gossamer.model import Model
@@ -203,12 +204,8 @@ def _line(network: Network, model: Model) -> tuple[int, bool, int]:
 def _reason(network: Network, task: Task, model: Model) -> str | None:
     if network.grid is None or sum(side > 1 for side in network.grid.sides) > 1:
         return "needs a linear array or a ring"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
     _, _, parts = _line(network, model)
-    return too_many_hops(sum(_counts(task)) * (network.node_count - 1) * parts)
+    return all_ports_reason(model) or too_many_hops(sum(_counts(task)) * (network.node_count - 1) * parts)
 
 
 def _claim(network: Network, task: Task, model: Model, *, in_rounds: bool) -> Fraction:

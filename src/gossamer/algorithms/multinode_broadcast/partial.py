@@ -23,6 +23,7 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.routing.packing import write_packing
 from gossamer.algorithms.routing.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
 from gossamer.algorithms.routing.rotation import RotatedClass, Rotation, links_along, rotations
@@ -237,13 +238,9 @@ def _reason(network: Network, task: Task, model: Model, *, split: bool) -> str |
         return "needs an array or a torus"
     if split and not model.split:
         return "splits messages, which the model does not allow"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
     parts = split_parts(network.grid.sides, network.grid.wraps) if split else 1
     packets = _active(network, task) * parts
-    if model.buffer is not None and model.buffer < packets:
-        return f"may keep all {packets} packets at one node, more than the buffer of {model.buffer}"
-    return too_many_hops(packets * (network.node_count - 1))
+    return all_ports_reason(model, packets) or too_many_hops(packets * (network.node_count - 1))
 
 
 def _claim(network: Network, task: Task, model: Model, *, split: bool) -> Fraction | None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm, on_array
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
@@ -133,11 +134,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
         return "needs wrap-around in both dimensions"
     if network.uniform_capacity is None:
         return "needs links of one capacity"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
-    return None
+    return all_ports_reason(model)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:

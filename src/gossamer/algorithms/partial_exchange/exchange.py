@@ -6,6 +6,7 @@ import numpy as np
 
 from gossamer.algorithms.partial_exchange.census import Control
 from gossamer.algorithms.partial_exchange.non_wasting import Hops
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import CONTROL, Phase, Schedule
@@ -33,14 +34,10 @@ def reason(network: Network, task: Task, model: Model) -> str | None:
     """Return why shortest paths on an array or torus cannot carry out the exchange, or None."""
     if network.grid is None:
         return "needs an array or a torus"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    hops = shortest_hops(network, task)
-    if hops > MAX_HOPS:
+    reason, hops = all_ports_reason(model), shortest_hops(network, task)
+    if reason is None and hops > MAX_HOPS:
         return f"would write out {hops} hops; at most {MAX_HOPS} are allowed"
-    return None
+    return reason
 
 
 def shortest_hops(network: Network, task: Task) -> int:

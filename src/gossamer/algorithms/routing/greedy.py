@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.routing.packing import sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
@@ -157,21 +158,17 @@ def greedy(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
     return Schedule(network, task, model, *columns, phases=[Phase("greedy", slots)])
 
 
-def grid_reason(network: Network, task: Task, model: Model, paths: float = 1) -> str | None:
-    """Say why greedy routing along shortest paths (`paths` of them, one after the other) does not cover a case."""
+def grid_reason(network: Network, task: Task, model: Model, paths: float = 1, held: int | None = None) -> str | None:
+    """Say why greedy routing along shortest paths (`paths` of them, one after the other) does not cover a case.
+
+    `held` is what `all_ports_reason` takes.
+    """
     if network.grid is None:
         return "needs an array or a torus"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
     source, target = sources_and_targets(task)
     legs = legs_between(network.grid, source, target, range(network.grid.dimensions))
-    return too_many_hops(int(paths * sum(int(np.abs(hops, dtype=np.int64).sum()) for _, hops in legs)))
-
-
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
-    return grid_reason(network, task, model)
+    hops = int(paths * sum(int(np.abs(leg, dtype=np.int64).sum()) for _, leg in legs))
+    return all_ports_reason(model, held) or too_many_hops(hops)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
@@ -184,7 +181,7 @@ GREEDY = Algorithm(
     name="greedy",
     task=Permutation,
     builder=greedy,
-    reason=_reason,
+    reason=grid_reason,
     claim=_claim,
     networks="arrays and tori",
     source="folklore; Han 1990, 1.4.2",

@@ -100,9 +100,7 @@ def _reason(blocks: int, network: Network, task: Task, model: Model) -> str | No
         return "needs a two-dimensional array"
     if any(side % blocks for side in grid.sides):
         return f"needs sides that are multiples of {blocks}"
-    if model.buffer is not None and model.buffer < most_held(blocks):
-        return f"may keep {most_held(blocks)} packets at one node, more than the buffer of {model.buffer}"
-    return grid_reason(network, task, model, paths=4)
+    return grid_reason(network, task, model, paths=4, held=most_held(blocks))
 
 
 def _claim(blocks: int, network: Network, task: Task, model: Model) -> Fraction | None:

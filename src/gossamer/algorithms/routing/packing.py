@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.routing.rotation import Columns, RotatedClass, Rotation, links_along, rotations
 from gossamer.errors import TaskError
 from gossamer.model import Model
@@ -247,11 +248,7 @@ def model_reason(network: Network, model: Model) -> str | None:
     """
     if network.grid is None:
         return "needs an array or a torus"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None and model.buffer < 3:
-        return f"may keep 3 packets at one node, more than the buffer of {model.buffer}"
-    return None
+    return all_ports_reason(model, held=3)
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

@@ -153,8 +153,6 @@ def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
     return grid_reason(network, task, model, paths=3)
 
 

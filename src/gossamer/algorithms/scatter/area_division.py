@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.scatter.furthest_first import scatter_down
+from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
 from gossamer.algorithms.trees import RootedTree, tree_of_parents
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -197,11 +198,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     grid = network.grid
     if grid is None or grid.wraps != (True, True):
         return "needs a two-dimensional torus with sides of at least 3"
-    if model.ports != "all":
-        return "needs ports all"
-    if model.buffer is not None and model.buffer_counts == "all" and model.buffer < network.node_count - 1:
-        return f"needs room for the {network.node_count - 1} messages of the root"
-    return None
+    return all_ports_reason(model, held=1) or root_reason(network, model)
 
 
 AREA_DIVISION = Algorithm(

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import cast
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.scatter.furthest_first import scatter_down
+from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, reach
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -55,11 +56,7 @@ def extended_ring_scatter(network: Network, task: Task, model: Model, *, seed: i
 def _reason(network: Network, task: Task, model: Model) -> str | None:
     if reach(network) is None:
         return "needs an extended ring"
-    if model.ports != "all":
-        return "needs ports all"
-    if model.buffer is not None and model.buffer_counts == "all" and model.buffer < network.node_count - 1:
-        return f"needs room for the {network.node_count - 1} messages of the root"
-    return None
+    return all_ports_reason(model, held=1) or root_reason(network, model)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:

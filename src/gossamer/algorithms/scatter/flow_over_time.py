@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import buffer_reason
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures, least_time
 from gossamer.algorithms.trees import RootedTree, path_hops, unreachable
 from gossamer.model import Model
@@ -110,7 +111,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     if model.ports != "all":
         return "needs ports all; with one port furthest-first is optimal"
     if model.buffer is not None:
-        return "needs buffers without a limit"
+        return buffer_reason(model)
     lost = unreachable(network, root)
     if lost is not None:
         return f"finds no path from the root to node {network.node_name(lost)}"

@@ -15,7 +15,15 @@ from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 
-__all__ = ["FURTHEST_FIRST", "balanced_tree", "departures", "furthest_first_scatter", "least_time", "scatter_down"]
+__all__ = [
+    "FURTHEST_FIRST",
+    "balanced_tree",
+    "departures",
+    "furthest_first_scatter",
+    "least_time",
+    "root_reason",
+    "scatter_down",
+]
 
 
 def balanced_tree(network: Network, root: int) -> RootedTree:
@@ -148,6 +156,13 @@ def _tree(network: Network, task: Task, model: Model) -> RootedTree:
     return balanced_tree(network, root) if model.ports == "all" else shortest_path_tree(network, root)
 
 
+def root_reason(network: Network, model: Model) -> str | None:
+    """Say why a root cannot hold its messages where buffers count everything, or None if it can."""
+    own = network.terminal_count - 1
+    full = model.buffer is not None and model.buffer_counts == "all" and model.buffer < own
+    return f"needs room for the {own} messages of the root" if full else None
+
+
 def _reason(network: Network, task: Task, model: Model) -> str | None:
     root = cast(Scatter, task).root
     lost = unreachable(network, root)
@@ -155,8 +170,9 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
         return f"finds no path from the root to node {network.node_name(lost)}"
     if model.buffer is None or network.terminal_count == 1:
         return None
-    if model.buffer_counts == "all" and model.buffer < network.terminal_count - 1:
-        return f"needs room for the {network.terminal_count - 1} messages of the root"
+    reason = root_reason(network, model)
+    if reason is not None:
+        return reason
     widest = max((int(network.link_capacity[link]) for link in network.out_links(root)), default=1)
     if model.ports == "all" and model.buffer < widest:
         return f"may hold {widest} packets in transit at a node"

@@ -176,24 +176,30 @@ def line_steps(n, steps):
 
 
 @njit(cache=True, nogil=True)
+def _begin_offset(y, digits, sides, strides, where, target):
+    """Put the message of every node for the node at offset y back to its origin, and number it among the origin's."""
+    for s in range(digits.shape[0]):
+        where[s] = s
+        v = 0
+        for k in range(digits.shape[1]):
+            v += (digits[s, k] + digits[y, k]) % sides[k] * strides[k]
+        target[s] = v - 1 if v > s else v
+
+
+@njit(cache=True, nogil=True)
 def move_offsets(job, column, begin, digits, sides, strides, links, slot, link, packet):
     """Write the hops of all messages, offset by offset, dimension by dimension in the order of the runs.
 
     Operations come sorted by job and time. `digits` int64[N, d] of each node; `links` int32[N, d, 2].
     """
-    n, d = digits.shape
+    n = digits.shape[0]
     at = 0
     where = np.empty(n, np.int64)
     target = np.empty(n, np.int64)
     for o in range(job.size):
         y, c = job[o], column[o]
         if o == 0 or job[o - 1] != y:
-            for s in range(n):
-                where[s] = s
-                v = 0
-                for k in range(d):
-                    v += (digits[s, k] + digits[y, k]) % sides[k] * strides[k]
-                target[s] = v - 1 if v > s else v
+            _begin_offset(y, digits, sides, strides, where, target)
         for s in range(n):
             u = where[s]
             a = digits[u, c]
@@ -220,19 +226,14 @@ def move_in_lines(
     Operations come sorted by job and time. Pair (a, b) of factor c has number ``first_pair[c] + a*sides[c] + b``, and
     its hops are rows ``first_hop[pair]:first_hop[pair + 1]``. Link ``base[u, c] + port`` leaves u in dimension c.
     """
-    n, d = digits.shape
+    n = digits.shape[0]
     at = 0
     where = np.empty(n, np.int64)
     target = np.empty(n, np.int64)
     for o in range(job.size):
         y, c = job[o], column[o]
         if o == 0 or job[o - 1] != y:
-            for s in range(n):
-                where[s] = s
-                v = 0
-                for k in range(d):
-                    v += (digits[s, k] + digits[y, k]) % sides[k] * strides[k]
-                target[s] = v - 1 if v > s else v
+            _begin_offset(y, digits, sides, strides, where, target)
         for s in range(n):
             u = where[s]
             a = digits[u, c]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.edge_coloring import color_edges
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.linear_array import exchange_steps
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
@@ -173,11 +174,7 @@ def begin_of_runs(
 def _reason(network: Network, task: Task, model: Model) -> str | None:
     if network.grid is None:
         return "needs an array or a torus"
-    if model.ports != "all":
-        return "needs ports 'all'"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return too_many_hops(_hops(network))
+    return all_ports_reason(model) or too_many_hops(_hops(network))
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm, on_array
 from gossamer.algorithms.edge_coloring import color_edges, largest_degree
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
@@ -152,11 +153,7 @@ def _partial_products(
 def _reason(network: Network, task: Task, model: Model) -> str | None:
     if network.group is None or not network.group.abelian:
         return "needs an abelian Cayley network"
-    if model.ports != "all":
-        return "needs ports 'all'"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return None
+    return all_ports_reason(model)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:

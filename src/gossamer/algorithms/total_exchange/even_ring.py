@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.ring_shift import ring_shift_exchange
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -47,11 +48,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     grid = network.grid
     if grid is None or grid.dimensions != 1 or not grid.wraps[0] or network.node_count % 2 or network.group is None:
         return "needs a ring of an even number of nodes, 4 or more"
-    if model.ports != "all":
-        return "needs ports 'all'"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return None
+    return all_ports_reason(model)
 
 
 PARITY_SHIFT = Algorithm(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.total_exchange.busiest_first import total_distance
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
+from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import TotalExchange
 
-__all__ = ["FactorExchange", "algorithm_for", "columns_of", "factor_exchange"]
+__all__ = ["FactorExchange", "algorithm_for", "columns_of", "factor_exchange", "factor_steps", "product_reason"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +84,26 @@ def factor_exchange(network: Network, model: Model, algorithms: tuple[Algorithm,
     algorithm = algorithm_for(network, model, algorithms)
     assert algorithm is not None
     return columns_of(algorithm.build(network, TotalExchange(), model))
+
+
+@lru_cache(maxsize=128)
+def factor_steps(network: Network, model: Model, algorithms: tuple[Algorithm, ...]) -> int:
+    """Return the steps of `factor_exchange`, without building it where they are claimed."""
+    algorithm = algorithm_for(network, model, algorithms)
+    assert algorithm is not None
+    claim = algorithm.claim(network, TotalExchange(), model)
+    return factor_exchange(network, model, algorithms).steps if claim is None else int(claim)
+
+
+def product_reason(
+    network: Network, model: Model, algorithms: Callable[[Network], tuple[Algorithm, ...]]
+) -> str | None:
+    """Say why exchanges of the factors, by the algorithms that each may use, make none of a network, or None."""
+    if not network.factors:
+        return "needs a product of networks"
+    for factor in network.factors:
+        reasons = [a.reason(factor, TotalExchange(), model) for a in algorithms(factor)]
+        if factor.node_count > 1 and None not in reasons:
+            return f"cannot exchange along factor {factor.spec}, where it {reasons[-1]}"
+    n = network.node_count
+    return too_many_hops(sum((n // f.node_count) ** 2 * total_distance(f) for f in network.factors))

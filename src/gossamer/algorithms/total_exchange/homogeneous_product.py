@@ -18,16 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS, begin_of_runs, best_rounds
-from gossamer.algorithms.total_exchange.busiest_first import total_distance
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
 from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
-from gossamer.algorithms.total_exchange.factor_exchanges import algorithm_for, factor_exchange
+from gossamer.algorithms.total_exchange.factor_exchanges import factor_exchange, factor_steps, product_reason
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["HOMOGENEOUS_PRODUCT", "PRODUCT_ROUNDS", "product_rounds_exchange"]
@@ -120,13 +119,9 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (EDGE_COLORED, ARRAY_ROUNDS, HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS, GREEDY_OFFSETS)
 
 
-@lru_cache(maxsize=64)
 def _steps(factor: Network) -> int:
     """Return the steps of the exchange of a factor."""
-    algorithm = algorithm_for(factor, _ALL, _algorithms(factor))
-    assert algorithm is not None
-    claim = algorithm.claim(factor, TotalExchange(), _ALL)
-    return factor_exchange(factor, _ALL, _algorithms(factor)).steps if claim is None else int(claim)
+    return factor_steps(factor, _ALL, _algorithms(factor))
 
 
 @lru_cache(maxsize=64)
@@ -141,20 +136,7 @@ def _hops(network: Network) -> int:
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if not network.factors:
-        return "needs a product of networks"
-    for factor in network.factors:
-        if factor.node_count == 1:
-            continue
-        reasons = [a.reason(factor, TotalExchange(), _ALL) for a in _algorithms(factor)]
-        if None not in reasons:
-            return f"cannot exchange along factor {factor.spec}, where it {reasons[-1]}"
-    if model.ports != "all":
-        return "needs ports 'all'"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    n = network.node_count
-    return too_many_hops(sum((n // f.node_count) ** 2 * total_distance(f) for f in network.factors))
+    return product_reason(network, _ALL, _algorithms) or all_ports_reason(model)
 
 
 def _homogeneous(network: Network) -> bool:

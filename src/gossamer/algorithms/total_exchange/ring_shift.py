@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.errors import ModelError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -136,11 +137,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     grid = network.grid
     if grid is None or grid.dimensions != 1 or not grid.wraps[0] or network.node_count % 2 == 0 or not network.group:
         return "needs a ring of an odd number of nodes, 3 or more"
-    if model.ports != "all":
-        return "needs ports 'all'"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return None
+    return all_ports_reason(model)
 
 
 MESSAGE_SHIFT = Algorithm(

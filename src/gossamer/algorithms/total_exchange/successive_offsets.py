@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import cayley_reason
 from gossamer.algorithms.trees import path_hops, shortest_path_tree
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
 from gossamer.tasks import Task, TotalExchange
 
-__all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset"]
+__all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset", "status", "status_reason"]
 
 
 def offset_by_offset(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -58,20 +60,30 @@ def offset_by_offset(network: Network, task: Task, model: Model, *, seed: int = 
     return Schedule(network, task, model, slot, link, packet, symmetry=Symmetry(network))
 
 
-def _status(network: Network) -> int:
+@lru_cache(maxsize=64)
+def status(network: Network) -> int:
+    """Return the status of node 0, the sum of its distances to all others.
+
+    >>> import gossamer
+    >>> status(gossamer.network("star:4"))
+    62
+    """
     return int(network.distances(0).sum(dtype=np.int64))
 
 
+def status_reason(network: Network) -> str | None:
+    """Say why a schedule of as many slots as the status, the same at every node, does not cover a network, or None."""
+    reason = cayley_reason(network)
+    if reason is None and status(network) > 2**31 - 2:
+        return f"would take {status(network)} slots, and a schedule has at most {2**31 - 2}"
+    return reason
+
+
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.group is None:
-        return "needs a Cayley network"
-    if network.uniform_capacity is None:
-        return "needs links of one capacity"
-    if int(network.distances(0).min()) < 0:
-        return "needs a connected network"
-    if _status(network) > 2**31 - 2:
-        return f"would take {_status(network)} slots, and a schedule has at most {2**31 - 2}"
-    if model.buffer is not None and model.buffer_counts == "all" and model.buffer < network.node_count - 1:
+    reason = status_reason(network)
+    if reason is not None or model.buffer is None or model.buffer_counts != "all":
+        return reason
+    if model.buffer < network.node_count - 1:
         return f"needs room for the {network.node_count - 1} messages of every node"
     return None
 
@@ -81,7 +93,7 @@ SUCCESSIVE_OFFSETS = Algorithm(
     task=TotalExchange,
     builder=offset_by_offset,
     reason=_reason,
-    claim=lambda network, task, model: Fraction(_status(network)),
+    claim=lambda network, task, model: Fraction(status(network)),
     networks="Cayley networks",
     source="Dimakopoulos 1996, Theorem 4.11",
     summary="the messages of one offset after another on shortest paths, one hop a slot at every node",

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, total_distance
-from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, algorithm_for, factor_exchange
+from gossamer.algorithms.reasons import buffer_reason
+from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
+from gossamer.algorithms.total_exchange.factor_exchanges import (
+    FactorExchange,
+    factor_exchange,
+    factor_steps,
+    product_reason,
+)
 from gossamer.algorithms.total_exchange.node_invariant import NODE_INVARIANT_FIFO
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["TWO_PHASE_PRODUCT", "two_phase_product_exchange"]
@@ -109,31 +113,13 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (NODE_INVARIANT_FIFO,) if factor.group is not None else (TWO_PHASE_PRODUCT, BUSIEST_FIRST)
 
 
-@lru_cache(maxsize=64)
-def _steps(factor: Network) -> int:
-    """Return the steps of the exchange of a factor."""
-    algorithm = algorithm_for(factor, _ONE, _algorithms(factor))
-    assert algorithm is not None
-    claim = algorithm.claim(factor, TotalExchange(), _ONE)
-    return factor_exchange(factor, _ONE, _algorithms(factor)).steps if claim is None else int(claim)
-
-
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if not network.factors:
-        return "needs a product of networks"
-    for factor in network.factors:
-        reasons = [a.reason(factor, TotalExchange(), _ONE) for a in _algorithms(factor)]
-        if None not in reasons:
-            return f"cannot exchange along factor {factor.spec}, where it {reasons[-1]}"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    n = network.node_count
-    return too_many_hops(sum((n // f.node_count) ** 2 * total_distance(f) for f in network.factors))
+    return product_reason(network, _ONE, _algorithms) or buffer_reason(model)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction:
     n = network.node_count
-    return Fraction(sum(n // f.node_count * _steps(f) for f in network.factors))
+    return Fraction(sum(n // f.node_count * factor_steps(f, _ONE, _algorithms(f)) for f in network.factors))
 
 
 def _optimal(network: Network, task: Task, model: Model) -> bool:

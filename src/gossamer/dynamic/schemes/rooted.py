@@ -42,10 +42,7 @@ def flooded(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
     A row stands for a directed edge and all that follows beyond it, whatever the source was.
     """
     link, n = links_between(network), parent.size
-    order = _from_root(parent)
-    below: list[list[int]] = [[] for _ in range(n)]
-    for v in order[1:]:
-        below[int(parent[v])].append(v)
+    order, below = _from_root(parent)
     down = [-1] * n
     for v in reversed(order[1:]):
         following = [down[c] for c in below[v]]
@@ -69,10 +66,7 @@ def over_the_root(rows: Rows, network: Network, parent: IntArray) -> list[list[i
     About twice the depth of a source in rows of its own, for each source.
     """
     link, n = links_between(network), parent.size
-    order = _from_root(parent)
-    below: list[list[int]] = [[] for _ in range(n)]
-    for v in order[1:]:
-        below[int(parent[v])].append(v)
+    order, below = _from_root(parent)
     down = [-1] * n
     for v in reversed(order[1:]):
         down[v] = rows.add(link[int(parent[v]), v], [down[c] for c in below[v]], low=True)
@@ -92,12 +86,12 @@ def over_the_root(rows: Rows, network: Network, parent: IntArray) -> list[list[i
     return entries
 
 
-def _from_root(parent: IntArray) -> list[int]:
-    """Return the nodes of a tree, parents before their children."""
+def _from_root(parent: IntArray) -> tuple[list[int], list[list[int]]]:
+    """Return the nodes of a tree, parents before their children, and the children of each."""
     below: list[list[int]] = [[] for _ in range(parent.size)]
     order = np.flatnonzero(parent < 0).tolist()
     for v in np.flatnonzero(parent >= 0).tolist():
         below[int(parent[v])].append(v)
     for v in order:
         order.extend(below[v])
-    return order
+    return order, below

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gossamer.algorithms.reasons import opposite_reason, unit_reason
 from gossamer.errors import NotApplicableError
 
 if TYPE_CHECKING:
@@ -24,12 +25,9 @@ def trees_reason(network: Network) -> str | None:
     >>> trees_reason(gossamer.network("hypercube:3")) is None
     True
     """
-    if network.terminal_count != network.node_count or network.uniform_capacity != 1:
-        return "needs links of capacity 1 and no routing nodes"
-    if network.node_count < 2:
-        return "needs at least 2 nodes"
-    if not network.link_count or int(network.reverse_link.min()) < 0:
-        return "needs an opposite for every link"
+    reason = unit_reason(network) or opposite_reason(network)
+    if reason is not None:
+        return reason
     if int(network.distances(0).min()) < 0:
         return "is not connected"
     if network.link_count // 2 > _MOST_EDGES:

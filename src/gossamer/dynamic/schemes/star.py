@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from gossamer.algorithms.reasons import unit_reason
 from gossamer.dynamic.schemes.balance import mixture, order_traffic, solve, uniform_part, violated_set
 from gossamer.dynamic.schemes.factors import factor_reason, flattened, product_factors
 from gossamer.dynamic.schemes.products import Factor, product_scheme
@@ -238,10 +239,9 @@ def star_reason(network: Network) -> str | None:
     >>> star_reason(gossamer.network("fat-tree:k=2,h=2,capacity=constant"))
     'needs links of capacity 1 and no routing nodes'
     """
-    if network.terminal_count != network.node_count or network.uniform_capacity != 1:
-        return "needs links of capacity 1 and no routing nodes"
-    if network.node_count < 2:
-        return "needs at least 2 nodes"
+    reason = unit_reason(network)
+    if reason is not None:
+        return reason
     live = [f for f in flattened(network) if f.node_count > 1]
     if len(live) == 1 and live[0].grid is None and live[0].degree < live[0].node_count - 1:
         return "needs a torus, a hypercube, or another product of factors"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gossamer.algorithms.reasons import unit_reason
 from gossamer.dynamic.schemes.automorphisms import Images, automorphism, generated, stabilizer
 from gossamer.dynamic.schemes.balance import mixture
 from gossamer.dynamic.schemes.products import Factor, Tree, product_scheme
@@ -42,10 +43,9 @@ def symmetric_reason(network: Network) -> str | None:
     >>> symmetric_reason(gossamer.network("array:4x4"))
     'is not node-symmetric: no automorphism takes node 0 to node 1'
     """
-    if network.terminal_count != network.node_count or network.uniform_capacity != 1:
-        return "needs links of capacity 1 and no routing nodes"
-    if network.node_count < 2:
-        return "needs at least 2 nodes"
+    reason = unit_reason(network)
+    if reason is not None:
+        return reason
     if network.group is not None:
         return None
     if network.node_count > _SEARCHED:

@@ -87,9 +87,14 @@ def destinations(
     if not isinstance(pattern_, str):
         fixed = np.asarray(pattern_)
         if fixed.shape != (n,) or fixed.dtype.kind not in "iu":
-            raise TaskError(f"destinations must be {n} whole numbers, one a node, got shape {fixed.shape}")
-        if int(fixed.min()) < -1 or int(fixed.max()) >= n:
-            raise TaskError(f"destinations must be -1..{n - 1}, got {int(fixed.min())}..{int(fixed.max())}")
+            got = f"{fixed.size} in shape {fixed.shape}" if fixed.ndim != 1 else f"{fixed.size} of type {fixed.dtype}"
+            raise TaskError(f"destinations must be {n} whole numbers, one a node of {network.spec}, got {got}")
+        wrong = np.flatnonzero((fixed < -1) | (fixed >= n))
+        if wrong.size:
+            u = int(wrong[0])
+            raise TaskError(
+                f"the destination of node {u} is {fixed[u]}; it must be 0..{n - 1} on {network.spec}, or -1 for none"
+            )
         return _sending(Destinations("given destinations", fixed.astype(np.int32), none, 0.0), n)
     name = pattern_.strip().lower().replace("_", "-")
     kind, _, nodes = name.partition(":")
@@ -155,11 +160,14 @@ def shortest_displacement(
     return np.asarray(move, np.int32)
 
 
-def ideal_throughput(network: Network, pattern_: str | npt.ArrayLike, *, hot_share: float = _HOT_SHARE) -> float:
+def ideal_throughput(
+    network: Network, pattern_: str | npt.ArrayLike, *, hot_share: float = _HOT_SHARE, seed: int = 0
+) -> float:
     """Return the load in flits per sending node and cycle at which some channel of the shortest paths is always busy.
 
     No routers can accept more under dimension-ordered routing. Messages that go half way round a ring are counted
-    half in each direction. Loads of sources and of ejection are not considered.
+    half in each direction. Loads of sources and of ejection are not considered. `hot_share` and `seed` are those of
+    `destinations`.
 
     Notes
     -----
@@ -178,7 +186,7 @@ def ideal_throughput(network: Network, pattern_: str | npt.ArrayLike, *, hot_sha
     >>> round(ideal_throughput(gossamer.network("torus:8x8"), "uniform") * 64 / 63, 9)
     1.0
     """
-    where, channels = destinations(network, pattern_, hot_share=hot_share), Channels(network)
+    where, channels = destinations(network, pattern_, hot_share=hot_share, seed=seed), Channels(network)
     n, d = network.node_count, channels.dimensions
     load = np.zeros((n, d, 2))
     for u in where.sources(n).tolist():

@@ -22,7 +22,7 @@ __all__ = ["Saturation", "latency_load", "loads", "saturation_throughput", "writ
 _MOST_LOADS = 1000
 _COLUMNS = (
     *("load", "offered", "throughput", "latency", "half_width", "median", "p95", "p99", "messages", "undelivered"),
-    *("saturated", "mean_hops", "peak_utilization", "cycles", "flit_hops"),
+    *("saturated", "mean_hops", "peak_utilization", "cycles", "flit_hops", "deadlock"),
 )
 
 
@@ -152,7 +152,7 @@ def saturation_throughput(
     """
     if isinstance(resolution, bool) or not isinstance(resolution, int | float) or not 0.001 <= resolution <= 0.5:
         raise ModelError(f"resolution must be in 0.001..0.5, got {resolution!r}")
-    words = {"hot_share": options["hot_share"]} if "hot_share" in options else {}
+    words = {name: options[name] for name in ("hot_share", "seed") if name in options}
     ideal = ideal_throughput(network, pattern, **words)
     limit = min(ideal, float(options.get("message_flits", 8)))
     low, high = 0.0, limit

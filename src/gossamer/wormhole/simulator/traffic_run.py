@@ -156,9 +156,10 @@ class TrafficRun:
             "throughput": self.throughput,
             "latency": None if np.isnan(self.latency) else self.latency,
             "half_width": None if np.isnan(self.half_width) else self.half_width,
-            "median": self.percentile(0.5),
-            "p95": self.percentile(0.95),
-            "p99": self.percentile(0.99),
+            **{
+                name: None if (cycles := self.percentile(share)) < 0 else cycles
+                for name, share in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))
+            },
             "messages": self.messages,
             "undelivered": self.undelivered,
             "saturated": self.saturated,

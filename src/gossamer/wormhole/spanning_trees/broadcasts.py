@@ -252,7 +252,7 @@ EDST = (
         reason=partial(_reason, quarters=True),
         claim=_level_claim,
         networks="n x n tori",
-        source="the rival of Chen, Chen; digest, section 7",
+        source="the rival in Chen, Chen",
         summary="quarters gather and go down four arc-disjoint spanning trees, level by level",
     ),
     WormholeAlgorithm(
@@ -263,7 +263,7 @@ EDST = (
         claim=_pipelined_claim,
         claim_is_bound=True,
         networks="n x n tori",
-        source="digest of Chen, Chen, section 7",
+        source="the rival in Chen, Chen, pipelined",
         summary="quarters gather and go down four arc-disjoint spanning trees in packets that follow each other",
     ),
     WormholeAlgorithm(
@@ -274,7 +274,7 @@ EDST = (
         claim=_no_claim,
         least=_rank_least,
         networks="n x n tori",
-        source="digest of Chen, Chen, section 8.5",
+        source="after the combined form of Varvarigos, Bertsekas 1994",
         summary="the message of rank r goes up and down tree r mod 4, whole",
     ),
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
+from gossamer.algorithms.reasons import buffer_reason, cayley_reason, opposite_reason
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
@@ -63,17 +64,7 @@ def translated_tree(network: Network, task: Task, model: Model, *, seed: int = 0
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.group is None:
-        return "needs a Cayley network"
-    if network.uniform_capacity is None:
-        return "needs links of one capacity"
-    if network.link_count and not np.isin(network.group.inverse(network.generators), network.generators).all():
-        return "needs an opposite for every link"
-    if int(network.distances(0).min()) < 0:
-        return "needs a connected network"
-    if model.buffer is not None:
-        return "does not limit the packets that a node holds"
-    return None
+    return cayley_reason(network) or opposite_reason(network) or buffer_reason(model)
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction | None:

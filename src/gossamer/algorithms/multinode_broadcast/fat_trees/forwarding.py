@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.fat_trees import levels_of, refusal, serve_queues
+from gossamer.algorithms.fat_trees import claiming, covering, serve_queues
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
@@ -151,22 +149,12 @@ def _own(network: Network) -> npt.NDArray[np.int32]:
     return np.arange(network.terminal_count, dtype=np.int32)[:, None]
 
 
-def _flooding_claim(network: Network, task: Task, model: Model) -> Fraction:
-    levels = levels_of(network)
-    return Fraction(flooding_steps(levels.arity, levels.height, levels.capacities[0] if levels.capacities else 1))
-
-
-def _up_first_claim(network: Network, task: Task, model: Model) -> Fraction:
-    levels = levels_of(network)
-    return Fraction(up_first_steps(levels.arity, levels.height))
-
-
 FLOODING = Algorithm(
     name="fat-tree-flooding",
     task=MultinodeBroadcast,
     builder=flooding_broadcast,
-    reason=lambda network, task, model: refusal(network, model, "all"),
-    claim=_flooding_claim,
+    reason=covering("all"),
+    claim=claiming(lambda levels: flooding_steps(levels.arity, levels.height, max(levels.capacities[:1], default=1))),
     networks="fat trees",
     source="Dimakopoulos 1996, 6.3.2, Theorem 6.9",
     summary="flooding with a queue for each link",
@@ -177,8 +165,8 @@ UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     task=MultinodeBroadcast,
     builder=up_first_broadcast,
-    reason=lambda network, task, model: refusal(network, model, "one-send"),
-    claim=_up_first_claim,
+    reason=covering("one-send"),
+    claim=claiming(lambda levels: up_first_steps(levels.arity, levels.height)),
     networks="fat trees",
     source="Dimakopoulos 1996, 6.2.3, Theorem 6.5",
     summary="one packet a slot and node: first all messages upwards, then the children in turn",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, refusal
+from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, claiming, covering, levels_of, phase_starts
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
@@ -114,17 +112,12 @@ def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed:
     return Schedule(network, task, model, *star_exchange_hops(network))
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    levels = levels_of(network)
-    return Fraction(star_exchange_steps(levels.arity, levels.height))
-
-
 STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
     task=MultinodeBroadcast,
     builder=star_exchange_broadcast,
-    reason=lambda network, task, model: refusal(network, model, "all"),
-    claim=_claim,
+    reason=covering("all"),
+    claim=claiming(lambda levels: star_exchange_steps(levels.arity, levels.height)),
     networks="fat trees",
     source="Dimakopoulos 1996, 6.3.2.2",
     summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import buffer_reason
 from gossamer.errors import NetworkError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -87,11 +88,9 @@ def _hops(network: Network, task: Task) -> int:
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.buffer is not None:
-        return "does not limit buffers"
     if isinstance(task, PartialMultinodeBroadcast) and model.control_time:
         return "needs the active nodes known ahead (control time 0)"
-    return too_many_hops(_hops(network, task))
+    return buffer_reason(model) or too_many_hops(_hops(network, task))
 
 
 def _claim(network: Network, task: Task, model: Model) -> Fraction | None:

@@ -14,6 +14,7 @@ from gossamer.algorithms.routing.move_and_smooth.contract import MoveAndSmooth
 from gossamer.algorithms.routing.move_and_smooth.moving import Chunk, Traffic
 from gossamer.algorithms.routing.move_and_smooth.recording import PhaseRun
 from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
+from gossamer.bounds import Bound, bounds
 from gossamer.errors import NotApplicableError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -40,6 +41,8 @@ class StreamedRun:
         Violations, delivery, buffers, hops.
     claim : Fraction
         Guaranteed completion time in steps.
+    bounds : tuple of Bound
+        Lower bounds in steps, the largest first.
     seconds : float
         Wall time of it all; ``found.verification.seconds`` of it in the checker.
     """
@@ -51,6 +54,7 @@ class StreamedRun:
     phases: tuple[PhaseRun, ...]
     found: StreamVerification
     claim: Fraction
+    bounds: tuple[Bound, ...]
     seconds: float
 
     @property
@@ -58,6 +62,11 @@ class StreamedRun:
         """Completion time in steps when phases end with their last hop."""
         control = sum(phase.steps for phase in self.phases if phase.control)
         return sum(phase.steps for phase in self.phases if not phase.control) + control * self.model.control_time
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest lower bound; 0 when there is nothing to do."""
+        return self.bounds[0].value if self.bounds else Fraction(0)
 
     @property
     def hops_a_second(self) -> float:
@@ -71,13 +80,18 @@ class StreamedRun:
         verdict = f"yes: {seen}, no violation" if verification.ok else str(verification)
         data = sum(phase.steps for phase in self.phases if not phase.control)
         control = sum(phase.steps for phase in self.phases if phase.control)
+        beside = "meets the bound: optimal"
+        if self.completion_time != self.bound:
+            beside = f"{float(self.completion_time / self.bound):.4g} x the bound" if self.bound else "- x the bound"
+        witness = f" ({self.bounds[0].name}: {self.bounds[0].witness})" if self.bounds else ""
         where = "" if peak.node is None else f", first at {self.network.node_name(peak.node)} before slot {peak.slot}"
         return [
             ("network", f"{self.network.spec}: {self.network.node_count:,} nodes, {self.network.link_count:,} links"),
             ("task", self.task.describe()),
             ("algorithm", self.algorithm),
             ("claim", f"at most {float(self.claim):,.10g} steps"),
-            ("completion time", f"{float(self.completion_time):,.10g} steps"),
+            ("completion time", f"{float(self.completion_time):,.10g} steps - {beside}"),
+            ("lower bound", f"{float(self.bound):,.10g} steps{witness}"),
             ("of which", f"{data:,} steps of messages, {control:,} of counting at {self.model.control_time} step each"),
             ("by phase", self._by_kind()),
             ("delivered", f"{self.found.delivered:,} messages"),
@@ -109,6 +123,8 @@ class StreamedRun:
             "model": self.model.to_dict(),
             "algorithm": self.algorithm,
             "completion_time": float(self.completion_time),
+            "bound": float(self.bound),
+            "bound_name": self.bounds[0].name if self.bounds else "nothing to do",
             "claim": float(self.claim),
             "claim_is_bound": True,
             "verified": self.found.verification.ok,
@@ -211,8 +227,8 @@ def route_streaming(
     >>> from gossamer.algorithms.routing.move_and_smooth import route_streaming
     >>> task = gossamer.task("permutation", destination=list(range(63, -1, -1)))
     >>> run = route_streaming(gossamer.network("array:8x8"), task)
-    >>> run.completion_time, run.claim, bool(run.found), run.found.delivered
-    (Fraction(14, 1), Fraction(24, 1), True, 64)
+    >>> run.completion_time, run.claim, run.bound, bool(run.found), run.found.delivered
+    (Fraction(14, 1), Fraction(24, 1), Fraction(14, 1), True, 64)
     """
     model = model or Model()
     task.check(network)
@@ -240,4 +256,5 @@ def route_streaming(
     found.verification.raise_if_invalid()
     seconds = time.perf_counter() - began
     claim = run.claim(network, task, model)
-    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, seconds)
+    limits = bounds(network, task, model)
+    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, limits, seconds)

@@ -9,7 +9,7 @@ __all__ = ["rebalance"]
 
 
 @njit(cache=True, nogil=True)
-def _offer(v, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used):
+def _offer(v, used, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after):
     """Queue leaf v for every other branch next to it; return the number of places used in the pool.
 
     The first node of a branch stays in it.
@@ -80,6 +80,7 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
             below[link_target[reverse_link[parent_link[v]]]] += 1
     head, tail = np.full((2, branches * branches), -1, np.int64)
     pool, after = np.empty((2, 2 * link_target.size + 64), np.int64)
+    state = (root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after)
     chain = np.empty(branches, np.int64)
     came = np.empty(branches, np.int64)
     moves, used, freed_at = 0, pool.size, -1
@@ -88,21 +89,7 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
             head[:] = -1
             used = 0
             for v in range(nodes):
-                used = _offer(
-                    v,
-                    root,
-                    branches,
-                    first_link,
-                    link_target,
-                    parent_link,
-                    branch,
-                    below,
-                    head,
-                    tail,
-                    pool,
-                    after,
-                    used,
-                )
+                used = _offer(v, used, *state)
         start = np.argmax(size)
         if size[start] <= size_limit:
             return moves
@@ -154,29 +141,11 @@ def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_li
             size[a] -= 1
             size[b] += 1
             moves += 1
-            used = _offer(
-                v, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used
-            )
-            used = _offer(
-                old, root, branches, first_link, link_target, parent_link, branch, below, head, tail, pool, after, used
-            )
+            used = _offer(v, used, *state)
+            used = _offer(old, used, *state)
             for e in range(first_link[v], first_link[v + 1]):
                 w = link_target[e]
                 if branch[w] != b:
-                    used = _offer(
-                        w,
-                        root,
-                        branches,
-                        first_link,
-                        link_target,
-                        parent_link,
-                        branch,
-                        below,
-                        head,
-                        tail,
-                        pool,
-                        after,
-                        used,
-                    )
+                    used = _offer(w, used, *state)
             b = a
     return moves

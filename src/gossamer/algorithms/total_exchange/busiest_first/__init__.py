@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import buffer_reason, opposite_reason
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
@@ -92,13 +93,10 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
         return "needs ports 'one' or 'one-send'"
     if network.node_count > _MOST_NODES:
         return f"needs at most {_MOST_NODES:,} nodes"
-    if network.link_count and int(network.reverse_link.min()) < 0:
-        return "needs an opposite for every link"
-    if int(network.distances(0).min()) < 0:
-        return "needs a connected network"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return too_many_hops(total_distance(network))
+    reason = opposite_reason(network)
+    if reason is None and int(network.distances(0).min()) < 0:
+        reason = "needs a connected network"
+    return reason or buffer_reason(model) or too_many_hops(total_distance(network))
 
 
 def _is_line(network: Network) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.fat_trees import levels_of, refusal, serve_queues
+from gossamer.algorithms.fat_trees import claiming, covering, levels_of, serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
 from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.networks.network import FatTreeLevels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Task, TotalExchange
 
@@ -128,32 +126,24 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
     return _exchange(network, task, model, one_send=False)
 
 
-def _up_first_claim(network: Network, task: Task, model: Model) -> Fraction:
-    levels = levels_of(network)
-    return Fraction(routing_node_steps(levels.arity, levels.height))
-
-
-def _digitwise_claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    levels = levels_of(network)
+def _digitwise_steps(levels: FatTreeLevels) -> int | None:
     k, h = levels.arity, levels.height
     if len(set(levels.capacities)) <= 1:
-        return Fraction(branch_steps(levels))
-    if levels.capacities == tuple(k**i for i in range(h)):
-        return Fraction(k**h + 2 * h - 2)
-    return None
+        return branch_steps(levels)
+    return int(k**h) + 2 * h - 2 if levels.capacities == tuple(k**i for i in range(h)) else None
 
 
 def _digitwise_optimal(network: Network, task: Task, model: Model) -> bool:
-    claim = _digitwise_claim(network, task, model)
-    return not model.split and claim == least_steps(levels_of(network))
+    levels = levels_of(network)
+    return not model.split and _digitwise_steps(levels) == least_steps(levels)
 
 
 DIGITWISE = Algorithm(
     name="fat-tree-digitwise",
     task=TotalExchange,
     builder=digitwise_exchange,
-    reason=lambda network, task, model: refusal(network, model, "all"),
-    claim=_digitwise_claim,
+    reason=covering("all"),
+    claim=claiming(_digitwise_steps),
     networks="fat trees",
     source="gossamer; Dimakopoulos 1996, (6.4), for the bound that it meets",
     summary="furthest first, partners by digits without carries, with a queue for each link",
@@ -164,8 +154,8 @@ UP_FIRST = Algorithm(
     name="fat-tree-up-first",
     task=TotalExchange,
     builder=up_first_exchange,
-    reason=lambda network, task, model: refusal(network, model, "one-send"),
-    claim=_up_first_claim,
+    reason=covering("one-send"),
+    claim=claiming(lambda levels: routing_node_steps(levels.arity, levels.height)),
     networks="fat trees",
     source="Dimakopoulos 1996, 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.fat_trees import exchange_paths, levels_of, refusal
+from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, refusal
 from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -121,17 +119,12 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return None
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    levels = levels_of(network)
-    return Fraction(way_steps(levels.arity, levels.height))
-
-
 OFFSETS = Algorithm(
     name="fat-tree-offsets",
     task=TotalExchange,
     builder=offset_exchange,
     reason=_reason,
-    claim=_claim,
+    claim=claiming(lambda levels: way_steps(levels.arity, levels.height)),
     networks="fat trees with capacities of at least k**(i-1)",
     source="gossamer",
     summary="digitwise offsets, each with a slot of its own to leave and to arrive in",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.fat_trees import exchange_paths, levels_of, phase_starts, refusal
+from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, phase_starts, refusal
 from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
 from gossamer.model import Model
 from gossamer.networks.network import FatTreeLevels, Network
@@ -148,10 +147,6 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return f"may hold {room} packets in transit at a node" if model.buffer < room else None
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    return Fraction(phased_steps(levels_of(network)))
-
-
 def _optimal(network: Network, task: Task, model: Model) -> bool:
     levels = levels_of(network)
     return not model.split and phased_steps(levels) == least_steps(levels)
@@ -162,7 +157,7 @@ PHASES = Algorithm(
     task=TotalExchange,
     builder=phased_exchange,
     reason=_reason,
-    claim=_claim,
+    claim=claiming(phased_steps),
     networks="fat trees",
     source="Dimakopoulos 1996, 6.3.3, (6.5), corrected",
     summary="one phase a level in which packets never wait",

@@ -7,7 +7,6 @@ holds every offset once until it is served.
 
 from __future__ import annotations
 
-import functools
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -15,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.reasons import all_ports_reason, buffer_reason
+from gossamer.algorithms.total_exchange.successive_offsets import status, status_reason
 from gossamer.errors import ModelError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -212,31 +213,14 @@ def greedy_offsets_exchange(network: Network, task: Task, model: Model, *, seed:
     return Schedule(network, TotalExchange(), model, slot, link, packet, symmetry=Symmetry(network))
 
 
-@functools.lru_cache(maxsize=64)
-def _status(network: Network) -> int:
-    return int(network.distances(0).sum(dtype=np.int64))
-
-
 def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.group is None:
-        return "needs a Cayley network"
-    if network.uniform_capacity is None:
-        return "needs links of one capacity"
-    if int(network.distances(0).min()) < 0:
-        return "needs a connected network"
-    if _status(network) > 2**31 - 2:
-        return f"would take {_status(network)} slots, and a schedule has at most {2**31 - 2}"
-    if model.buffer is not None:
-        return "does not limit buffers"
-    return None
+    return status_reason(network) or buffer_reason(model)
 
 
 def _reason_all_ports(network: Network, task: Task, model: Model) -> str | None:
-    if model.ports != "all":
-        return "needs ports 'all'"
     if network.node_count > _MOST_NODES:
         return f"needs at most {_MOST_NODES:,} nodes"
-    return _reason(network, task, model)
+    return all_ports_reason(model) or status_reason(network)
 
 
 NODE_INVARIANT_FIFO = Algorithm(
@@ -244,7 +228,7 @@ NODE_INVARIANT_FIFO = Algorithm(
     task=TotalExchange,
     builder=node_invariant_exchange,
     reason=_reason,
-    claim=lambda network, task, model: Fraction(_status(network)),
+    claim=lambda network, task, model: Fraction(status(network)),
     networks="Cayley networks",
     source="Dimakopoulos 1996, section 4.4 (TE4, TE5), Theorem 4.11",
     summary="every node sends the head of its queue on a shortest path, the same at all nodes",

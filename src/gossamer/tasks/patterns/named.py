@@ -1,7 +1,4 @@
-"""Named destination patterns: permutations that routing is usually tried on, and random and adversarial instances.
-
-Every pattern is a permutation of the terminals: entry u is the node to which the message of node u goes.
-"""
+"""Permutations that routing is usually tried on, by name: entry u is where the message of node u goes."""
 
 from __future__ import annotations
 
@@ -13,21 +10,8 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError, nearest
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.tasks.messages import Task
-from gossamer.tasks.names import kind_of
-from gossamer.tasks.routing import OneToManyRouting, Permutation
 
-__all__ = [
-    "PATTERNS",
-    "bit_permute_complement",
-    "one_to_many",
-    "pattern",
-    "patterned_task",
-    "permutation",
-    "random_disjoint_sets",
-    "random_partial",
-    "thinned",
-]
+__all__ = ["PATTERNS", "bit_permute_complement", "generator", "pattern"]
 
 _Maker: TypeAlias = Callable[[str, Network, np.random.Generator], npt.NDArray[np.integer]]
 
@@ -98,7 +82,7 @@ def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
     if key not in PATTERNS:
         hint = nearest(key, PATTERNS) or f"; known patterns: {', '.join(PATTERNS)}"
         raise TaskError(f"unknown pattern {name!r}{hint}")
-    return _MAKERS[key](key, network, _generator(seed)).astype(np.int32)
+    return _MAKERS[key](key, network, generator(seed)).astype(np.int32)
 
 
 def bit_permute_complement(network: Network, bits: Sequence[int], complement: int = 0) -> IntArray:
@@ -147,203 +131,11 @@ def bit_permute_complement(network: Network, bits: Sequence[int], complement: in
     return (result ^ complement).astype(np.int32)
 
 
-def random_partial(
-    network: Network, messages: int | None = None, density: float | None = None, *, seed: int = 0
-) -> IntArray:
-    """Return a random partial permutation: random sources, each with a random destination of its own.
-
-    Parameters
-    ----------
-    network : Network
-        Any.
-    messages, density : int or float
-        How many nodes send, or which share of them, 0..1. Give one of the two.
-    seed : int
-        Of the random choices.
-
-    Returns
-    -------
-    int32[N]
-        The destination of every node, -1 if it sends nothing.
-
-    Raises
-    ------
-    TaskError
-        If not exactly one of `messages` and `density` is given, or it is out of range.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> (random_partial(gossamer.network("array:4x4"), 5) >= 0).sum()
-    np.int64(5)
-    """
-    n = network.terminal_count
-    if (messages is None) == (density is None):
-        raise TaskError("give either messages or density")
-    if density is not None:
-        messages = _share(density, n)
-    if isinstance(messages, bool) or not isinstance(messages, int | np.integer) or not 0 <= messages <= n:
-        raise TaskError(f"messages must be 0..{n} on {network.spec}, got {messages!r}")
-    draw = _generator(seed)
-    result = np.full(n, -1, np.int32)
-    result[draw.permutation(n)[:messages]] = draw.permutation(n)[:messages]
-    return result
-
-
-def thinned(destination: npt.ArrayLike, density: float, *, seed: int = 0) -> IntArray:
-    """Return destinations of which a random share is kept, the others made -1.
-
-    Parameters
-    ----------
-    destination : int[N]
-        The destination of every node, -1 for none.
-    density : float
-        The share of the messages that is kept, 0..1, rounded to a whole number of messages.
-    seed : int
-        Of the random choice.
-
-    Raises
-    ------
-    TaskError
-        If `density` is out of range.
-
-    Examples
-    --------
-    >>> thinned([3, 2, 1, 0], 0.5).tolist()
-    [3, -1, 1, -1]
-    """
-    result = np.array(destination, np.int32)
-    source = np.flatnonzero(result >= 0)
-    kept = _share(density, source.size)
-    result[_generator(seed).permutation(source)[kept:]] = -1
-    return result
-
-
-def random_disjoint_sets(
-    network: Network, sources: int, *, density: float = 1.0, seed: int = 0
-) -> tuple[tuple[int, ...], ...]:
-    """Return random disjoint sets of destinations for random sources, as one-to-many routing takes them.
-
-    Parameters
-    ----------
-    network : Network
-        Any.
-    sources : int
-        How many nodes send a message, 0..N.
-    density : float
-        The share of the nodes that are a destination, 0..1; at least one for each source.
-    seed : int
-        Of the random choices.
-
-    Returns
-    -------
-    tuple of tuple of int
-        The destinations of every node, empty if it sends nothing.
-
-    Raises
-    ------
-    TaskError
-        If `sources` or `density` is out of range.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> random_disjoint_sets(gossamer.network("array:2x2"), 2)
-    ((2,), (), (0, 1, 3), ())
-    """
-    n = network.terminal_count
-    if isinstance(sources, bool) or not isinstance(sources, int | np.integer) or not 0 <= sources <= n:
-        raise TaskError(f"sources must be 0..{n} on {network.spec}, got {sources!r}")
-    reached = max(_share(density, n), sources) if sources else 0
-    draw = _generator(seed)
-    source, target = draw.permutation(n)[:sources], draw.permutation(n)[:reached]
-    owner = source[np.concatenate([np.arange(sources), draw.integers(0, max(sources, 1), reached - sources)])]
-    rows: list[list[int]] = [[] for _ in range(n)]
-    for u, v in sorted(zip(owner.tolist(), target.tolist(), strict=True)):
-        rows[u].append(v)
-    return tuple(map(tuple, rows))
-
-
-def permutation(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> Permutation:
-    """Return the permutation task of a named pattern, of which a random share `density` of the messages is kept.
-
-    Raises
-    ------
-    TaskError
-        As `pattern` and `thinned` do.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> permutation("reversal", gossamer.network("array:2x2")).destination
-    (3, 2, 1, 0)
-    """
-    whole = pattern(name, network, seed=seed)
-    return Permutation(tuple((whole if density == 1 else thinned(whole, density, seed=seed)).tolist()))
-
-
-def one_to_many(name: str, network: Network, *, density: float = 1.0, seed: int = 0) -> OneToManyRouting:
-    """Return a one-to-many routing: ``random:M`` for M random sources with disjoint sets, or a permutation's pattern.
-
-    Raises
-    ------
-    TaskError
-        If the name is unknown or M is out of range.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> one_to_many("random:1", gossamer.network("array:3")).destinations
-    ((), (), (0, 1, 2))
-    """
-    kind, colon, count = str(name).strip().lower().partition(":")
-    if kind == "random" and colon:
-        if not count.isdigit() or len(count) > 18:
-            raise TaskError(f"pattern {name!r} must be random:M with M a number of sources")
-        return OneToManyRouting(random_disjoint_sets(network, int(count), density=density, seed=seed))
-    single = permutation(name, network, density=density, seed=seed).destination
-    return OneToManyRouting(tuple((v,) if v >= 0 else () for v in single))
-
-
-def patterned_task(task: str, network: Network, name: str, *, density: float = 1.0, seed: int = 0) -> Task:
-    """Return the routing task called `task` whose destinations follow a pattern: `permutation` or `one_to_many`.
-
-    Raises
-    ------
-    TaskError
-        If the task is unknown or has no destinations, or as these two do.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> patterned_task("permutation", gossamer.network("ring:3"), "neighbor")
-    Permutation(destination=(1, 2, 0))
-    """
-    kind = kind_of(task)
-    if kind is Permutation:
-        return permutation(name, network, density=density, seed=seed)
-    if kind is OneToManyRouting:
-        return one_to_many(name, network, density=density, seed=seed)
-    raise TaskError(f"task {kind.name} takes no pattern; {Permutation.name} and {OneToManyRouting.name} do")
-
-
-# -- the patterns ---------------------------------------------------------------------------------------------
-
-
-def _generator(seed: int) -> np.random.Generator:
+def generator(seed: int) -> np.random.Generator:
+    """Return the generator of random choices; TaskError if the seed is no whole number, 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise TaskError(f"seed must be a whole number, 0 or more, got {seed!r}")
     return np.random.default_rng(seed)
-
-
-def _share(density: float, n: int) -> int:
-    try:
-        share = float(density)
-    except (TypeError, ValueError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise TaskError(f"density must be in [0, 1], got {density!r}")
-    return round(share * n)
 
 
 def _bit_count(what: str, network: Network) -> int:

@@ -1,0 +1,84 @@
+"""Columns of a schedule: what they may hold, and which rows of them belong to a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+
+__all__ = ["MOST", "check_range", "column", "phase_rows", "whole"]
+
+MOST = 2**31 - 1
+"""The largest number of slots, steps or parts."""
+
+
+def column(values: npt.ArrayLike, name: str, dtype: type = np.int32, dimensions: int = 1) -> Any:
+    """Return a read-only column of integers of `dtype`, or raise a ScheduleError that calls it `name`.
+
+    An array that is one already is taken over without a copy.
+    """
+    array = np.asarray(values)
+    if array.ndim != dimensions:
+        shape = "be one-dimensional" if dimensions == 1 else f"have {dimensions} dimensions"
+        raise ScheduleError(f"column {name!r} must {shape}, got shape {array.shape}")
+    if array.size and array.dtype.kind not in "iu":
+        raise ScheduleError(f"column {name!r} must hold integers, got {array.dtype}")
+    if array.size and array.dtype != dtype:
+        info = np.iinfo(dtype)
+        if int(array.min()) < info.min or int(array.max()) > info.max:
+            raise ScheduleError(f"column {name!r} has values outside {info.min}..{info.max}")
+    array = np.ascontiguousarray(array, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+def check_range(values: npt.NDArray[Any], name: str, low: int, high: int) -> None:
+    """Raise a ScheduleError if a column, which is not empty, has values outside ``low..high``."""
+    least, most = int(values.min()), int(values.max())
+    if least < low or most > high:
+        raise ScheduleError(f"column {name!r} must be {low}..{high}, got {least}..{most}")
+
+
+def whole(value: Any, what: str, least: int = 0) -> int:
+    """Return a whole number of at least `least` that fits a column, or raise a ScheduleError that calls it `what`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST:
+        raise ScheduleError(f"{what} must be a whole number in {least}..{MOST}, got {value!r}")
+    return int(value)
+
+
+def phase_rows(times: npt.NDArray[Any], names: Sequence[str], starts: Sequence[int], phase: int | str) -> slice:
+    """Return the rows of one of the phases that follow each other.
+
+    Parameters
+    ----------
+    times : int32[H]
+        The slot or step of each row, ascending.
+    names : sequence of str
+        Of the phases.
+    starts : sequence of int
+        The first slot or step of each phase, and the first after the last one.
+    phase : int or str
+        Position or name.
+
+    Raises
+    ------
+    ScheduleError
+        If there is no such phase.
+
+    Examples
+    --------
+    >>> phase_rows(np.array([0, 0, 1, 4]), ["up", "down"], [0, 1, 5], "down")
+    slice(2, 4, None)
+    """
+    if isinstance(phase, str):
+        if phase not in names:
+            raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
+        phase = names.index(phase)
+    if not 0 <= phase < len(names):
+        raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
+    low, high = np.searchsorted(times, [starts[phase], starts[phase + 1]])
+    return slice(int(low), int(high))
