@@ -491,7 +491,7 @@ def fresh_pages(drawn: bool, only: Sequence[str] = ()) -> Iterator[tuple[Path, s
 
 
 def stale_pages(only: Sequence[str] = ()) -> list[Path]:
-    """Return the pages, of all or of `only`, whose text is not what this script would write, and put the right text beside them.
+    """Return the pages, of all or of `only`, whose text is not what this script writes, and put the right text beside.
 
     Pictures must be there; what is in them is for the tests of the plots.
     """

@@ -96,7 +96,8 @@ def cut_over_time(
 def cut_over_time_bounds(problem: Problem) -> Iterator[Bound]:
     """Yield, for a scatter or gather on a small network, the least time that a flow over time allows.
 
-    Exact with all ports, and a bound with fewer. Only if it is more than what the distances and the links of the hub ask for.
+    Exact with all ports, and a bound with fewer. Only if it is more than what the distances and the links of the hub
+    ask for.
     """
     demand = problem.demands[0]
     if not isinstance(demand, HubDemand) or len(problem.demands) > 1 or demand.shared or demand.hubs.size > 1:
