@@ -115,6 +115,18 @@ def test_plan_save_verify_draw(capsys, tmp_path):
     assert picture.read_text().lstrip().startswith("<?xml")
 
 
+def test_draw_refuses_what_it_cannot_draw_before_it_reads(capsys, tmp_path):
+    missing = tmp_path / "missing.parquet"
+    assert_one_line(run(capsys, "draw", missing, "-o", tmp_path / "x.bmp"), "suffix '.bmp'")
+    assert_one_line(run(capsys, "draw", missing, "-o", tmp_path / "none" / "x.gif"), "cannot write")
+    assert_one_line(run(capsys, "draw", missing, "-o", tmp_path / "x.gif", "--kind", "both"), "messages in motion")
+
+
+def test_plan_refuses_a_place_for_the_schedule_before_it_builds(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.planner.plan", lambda *_, **__: pytest.fail("planned"))
+    assert_one_line(run(capsys, "plan", "ring:4", "allgather", "--save", tmp_path / "none" / "x"), "cannot write")
+
+
 def test_seed_draws_the_same_active_nodes_again(capsys):
     words = ("plan", "array:5x5", "allgatherv", "--active", "random:6", "--seed", "4", "--json")
     first, second = (json.loads(run(capsys, *words)[1]) for _ in range(2))

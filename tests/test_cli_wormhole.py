@@ -80,6 +80,32 @@ def test_destinations_from_a_file(capsys, tmp_path):
     assert json.loads(out)["runs"][0]["pattern"] == "given destinations"
 
 
+def test_destinations_by_source(capsys, tmp_path):
+    path = tmp_path / "to.txt"
+    path.write_text("0: 9\n5: 9  # two nodes send to node 9\n")
+    words = ("--destinations", path, "--load", "0.1", *QUICK)
+    assert run(capsys, "wormhole", "traffic", "array:4x4", *words)[0] == 0
+    path.write_text("0: 16\n")
+    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", *words)
+    told = "gossamer: the destination of node 0 is 16; it must be 0..15 on array:4x4, or -1 for none\n"
+    assert (status, out, err) == (2, "", told)
+
+
+def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.wormhole.simulator.latency_load", lambda *_, **__: pytest.fail("simulated"))
+    table, plot = tmp_path / "x.csv", tmp_path / "no folder" / "x.svg"
+    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "--csv", table, "--plot", plot)
+    assert (status, out) == (2, "")
+    assert err == f"gossamer: cannot write {str(plot)!r}: No such file or directory\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_not_measured_is_a_dash(capsys):
+    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", "--load", "1e-9", *QUICK)
+    assert status == 0
+    assert out.splitlines()[-1].split() == ["1e-09", "0.0000", "-", "-", "-", "-", "0.000"]
+
+
 def test_a_deadlock_is_told(capsys):
     words = ("--load", "4", "--virtual-channels", 1, "--dateline", "none", "--warmup", 0, "--measured", 5000)
     status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", *words)
@@ -120,6 +146,10 @@ def test_run_prints_cycles_and_contention(capsys, saved):
         (("traffic", "torus:4x4", "--plot", "x.jpg"), ".svg, .png, .pdf"),
         (("traffic", "torus:4x4", "--destinations", "none.txt"), "none.txt"),
         (("traffic", "torus:4x4", "--dateline", "maybe"), "maybe"),
+        (("traffic", "torus:4x4", "--pattern", "transpose", "--destinations", "x.txt"), "not both"),
+        (("traffic", "torus:4x4", "--saturation", "--load", "0.1"), "leave out --load"),
+        (("traffic", "torus:4x4", "--hot-share", "0.5"), "--hot-share goes with --pattern hotspot"),
+        (("traffic", "torus:4x4", "--load", ""), "got ''"),
         (("run", "none.parquet"), "none.parquet"),
         ((), "no command given"),
     ],

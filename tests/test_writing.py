@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import FileFormatError
-from gossamer.writing import whole_file
+from gossamer.writing import check_writable, whole_file
 
 
 def names(folder: Path) -> list[str]:
@@ -61,3 +61,15 @@ def test_places_that_take_no_file_are_named(tmp_path):
     file.write_text("")
     with pytest.raises(FileFormatError, match="Not a directory"), whole_file(file / "x"):
         pytest.fail("the block must not run")
+
+
+def test_a_place_is_tried_without_a_trace(tmp_path):
+    old = tmp_path / "old"
+    old.write_text("as before")
+    check_writable(old)
+    check_writable(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == [old]
+    assert old.read_text() == "as before"
+    for path in (tmp_path, tmp_path / "none" / "x"):
+        with pytest.raises(FileFormatError, match="cannot write"):
+            check_writable(path)

@@ -58,8 +58,11 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
 
     >>> nearest("tours", ["torus", "ring"])
     " (did you mean 'torus'?)"
+    >>> nearest("q", ["H", "Q"])
+    " (did you mean 'Q'?)"
     >>> nearest("zzz", ["torus", "ring"])
     ''
     """
-    match = difflib.get_close_matches(given, list(allowed), n=1)
+    given, words = str(given), list(allowed)
+    match = [word for word in words if word.lower() == given.lower()] or difflib.get_close_matches(given, words, n=1)
     return f" (did you mean {match[0]!r}?)" if match else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from gossamer.errors import FileFormatError
 
-__all__ = ["Rows", "memory_text", "whole_file"]
+__all__ = ["Rows", "check_writable", "memory_text", "whole_file"]
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -50,6 +50,16 @@ class whole_file:  # noqa: N801 - used like a function
             self.part.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 raise FileFormatError(f"cannot write {str(self.path)!r}: {error.strerror or error}") from error
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise now, before long work, the FileFormatError that `whole_file` would raise after it.
+
+    >>> check_writable("nowhere/x.txt")
+    Traceback (most recent call last):
+    gossamer.errors.FileFormatError: cannot write 'nowhere/x.txt': No such file or directory
+    """
+    whole_file(path).__enter__().unlink()
 
 
 class Rows:

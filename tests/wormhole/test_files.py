@@ -128,6 +128,12 @@ def test_every_truncation_is_refused(saved):
     assert refusal(saved.with_name("none")).startswith("no such file: ")
 
 
+def test_a_column_whose_name_is_no_text_is_refused(saved):
+    whole = saved.read_bytes()
+    saved.write_bytes(whole.replace(b"payload", b"\xf5ayload"))
+    assert refusal(saved).startswith("FILE ")
+
+
 def test_a_flipped_bit_is_noticed_or_harmless(saved):
     whole, rng = saved.read_bytes(), random.Random(2)
     refused = 0

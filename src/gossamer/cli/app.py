@@ -281,8 +281,11 @@ def dynamic(
     ] = None,
     arrivals: Annotated[Arrivals, typer.Option(help="How requests arrive at every node.")] = Arrivals.poisson,
     burst: Annotated[
-        str, typer.Option(help="Mean steps that a node is on and off, for on-off arrivals.", metavar="ON:OFF")
-    ] = "20:80",
+        str | None,
+        typer.Option(
+            help="Mean steps that a node is on and off, for on-off arrivals. Default 20:80.", metavar="ON:OFF"
+        ),
+    ] = None,
     trace: Annotated[
         Path | None, typer.Option(help="Replay requests from a file: time and node (text, .csv, .npy, .parquet).")
     ] = None,

@@ -22,7 +22,7 @@ def dynamic(
     loads: str | None,
     arrivals: str,
     trace: Path | None,
-    burst: str,
+    burst: str | None,
     options: dict[str, Any],
     table: Path | None,
     plot: Path | None,
@@ -64,15 +64,19 @@ def dynamic(
             print(f"wrote {path}")
 
 
-def _arrivals(name: str, trace: Path | None, burst: str) -> Arrivals:
+def _arrivals(name: str, trace: Path | None, burst: str | None) -> Arrivals:
     from gossamer.dynamic.arrivals import Bernoulli, OnOff, Poisson, Trace
 
     if trace is not None:
+        if name != "poisson":
+            raise ModelError("a trace has arrivals of its own; leave out --arrivals")
         return Trace.read(trace)
+    if burst is not None and name != "on-off":
+        raise ModelError("--burst is for on-off arrivals; add --arrivals on-off, or leave it out")
     if name != "on-off":
         return Poisson() if name == "poisson" else Bernoulli()
     try:
-        on, off = (float(word) for word in burst.split(":"))
+        on, off = (float(word) for word in (burst or "20:80").split(":"))
     except ValueError:
         raise ModelError(f"--burst must be two mean times in steps such as 20:80, on and off, got {burst!r}") from None
     return OnOff(on, off)
@@ -84,7 +88,7 @@ def _plain(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(points: list[Point]) -> None:
-    from gossamer.dynamic.sweep import grouped
+    from gossamer.dynamic.sweep import INTERVALS, grouped
     from gossamer.experiments.table import Table
 
     print(f"broadcast requests at random on {points[0].network}; delays in steps, 95% confidence")
@@ -92,18 +96,26 @@ def _print(points: list[Point]) -> None:
         rows, notes = [], []
         for p in theirs:
             if not p.stable:
-                rows.append((f"{p.load:.4g}", "unstable", *["-"] * 6))
-                notes.append(f"at {p.load:.4g}: {p.reason}")
+                rows.append((f"{p.load:.6g}", "unstable", *["-"] * 6))
+                notes.append(f"at {p.load:.6g}: {p.reason}")
                 continue
+            if p.result is not None and not p.result.settled:
+                notes.append(f"at {p.load:.6g}: the end of the warm-up was not found; take more --steps")
+            elif p.reception.mean + p.reception.half_width < p.reception_bound:
+                notes.append(
+                    f"at {p.load:.6g}: the run is too short, as its mean is below the bound; take more --steps"
+                )
             used = f"{p.result.utilization.max():.3f}" if p.result is not None else "-"
             rows.append(
                 (
-                    f"{p.load:.4g}", str(p.reception), _figure(p.reception_bound), str(p.broadcast),
-                    _figure(p.broadcast_bound), _figure(p.reception_estimate), _figure(p.broadcast_estimate), used,
+                    f"{p.load:.6g}", str(p.reception), _figure(p.reception_bound), _figure(p.reception_estimate),
+                    str(p.broadcast), _figure(p.broadcast_bound), _figure(p.broadcast_estimate), used,
                 )
             )  # fmt: skip
-        columns = ("load", "reception", "at least", "broadcast", "at least", "expected", "expected", "busiest link")
-        title = f"{name}: its links are saturated at load {theirs[0].limit:.4g}"
+        columns = ("load", "reception", "at least", "expected", "broadcast", "at least", "expected", "busiest link")
+        aware = any(p.result is not None and p.result.choose != "oblivious" for p in theirs)
+        what = "it is not stable from load" if aware or name == INTERVALS else "its links are saturated at load"
+        title = f"{name}: {what} {theirs[0].limit:.4g}"
         print(f"\n{Table(title, columns, tuple(rows), chr(10).join(notes)).text()}")
 
 
@@ -145,13 +157,13 @@ def schemes(network: str | None, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    print_entries(
-        (
-            row["scheme"],
-            [
-                row["summary"] + (f"; links saturated at load {row['saturated_at']:.4g}" if net is not None else ""),
-                row["source"],
-            ],
-        )
-        for row in rows
-    )
+    if not rows:
+        print(f"no scheme covers {network}")
+    print_entries((row["scheme"], [row["summary"] + _limit(row), row["source"]]) for row in rows)
+
+
+def _limit(row: dict[str, Any]) -> str:
+    if "saturated_at" not in row:
+        return ""
+    what = "not stable from load" if row["scheme"] == "varvarigos-bertsekas" else "links saturated at load"
+    return f"; {what} {row['saturated_at']:.4g}"

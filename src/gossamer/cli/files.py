@@ -61,13 +61,22 @@ def verify(file: Path, limit: int, json: bool) -> int:
 def draw(file: Path, output: Path, kind: str) -> None:
     """Draw a schedule file."""
     from gossamer import plots
+    from gossamer.errors import FileFormatError
+    from gossamer.plots.drawing import picture_format
     from gossamer.schedules import load
+    from gossamer.writing import check_writable
 
+    moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
+    if moving and kind != "load":
+        raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
+    if not moving:
+        picture_format(output)
+    check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
         stage(f"drawing {output}")
-        if output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS:
+        if moving:
             plots.animate(schedule, output)
         else:
             plots.draw(schedule, output, kind)

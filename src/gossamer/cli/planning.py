@@ -132,9 +132,12 @@ def plan(asked: Case, algorithm: str, side: str | None, seed: int, save: Path | 
     """Plan the case and print what came out."""
     from gossamer import planner
     from gossamer.wormhole.planning import WormholePlan
+    from gossamer.writing import check_writable
 
     if side is not None and not isinstance(asked.model, WormholeModel):
         raise ModelError("--partition-side goes with --switching wormhole")
+    if save is not None:
+        check_writable(save)  # refuse before the work
     result: planner.Plan | WormholePlan
     with progress() as stage:
         choices: dict[str, Any] = {"algorithm": algorithm, "seed": seed, "progress": stage}

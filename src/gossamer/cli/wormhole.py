@@ -64,23 +64,34 @@ def traffic(
         list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
     ],
     pattern: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose.", metavar="NAME"
+            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. "
+            "Default uniform.",
+            metavar="NAME",
         ),
-    ] = "uniform",
+    ] = None,
     destinations: Annotated[
         Path | None,
-        typer.Option(help="File (text, .npy) with the destination of each node, -1 for none.", metavar="FILE"),
+        typer.Option(
+            help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
+            metavar="FILE",
+        ),
     ] = None,
     load: Annotated[
-        str, typer.Option(help="Flits per node and cycle: 0.1,0.2 or first:last:step.", metavar="LOADS")
-    ] = "0.05:0.5:0.05",
+        str | None,
+        typer.Option(
+            help="Flits per node and cycle: 0.1,0.2 or first:last:step. Default 0.05:0.5:0.05.", metavar="LOADS"
+        ),
+    ] = None,
     saturation: Annotated[
         bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
     ] = False,
     message_flits: Annotated[int, typer.Option(help="Flits of a message.")] = 8,
-    hot_share: Annotated[float, typer.Option(help="Share of hotspot traffic that goes to hot nodes.")] = 0.1,
+    hot_share: Annotated[
+        float | None,
+        typer.Option(help="Share of hotspot traffic that goes to hot nodes. Default 0.1.", metavar="SHARE"),
+    ] = None,
     virtual_channels: VirtualChannels = 2,
     buffer_depth: BufferDepth = 4,
     router_delay: RouterDelay = 1,
@@ -99,20 +110,30 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit."""
-    from gossamer.active_sets import read_numbers
+    from gossamer.active_sets import read_destinations
     from gossamer.cli.console import print_json, progress
+    from gossamer.errors import ModelError, TaskError
     from gossamer.networks.spec import network as parse_network
     from gossamer.wormhole.simulator import Routers, latency_load, loads, saturation_throughput, write_csv
+    from gossamer.writing import check_writable
 
+    if pattern is not None and destinations is not None:
+        raise TaskError("give --pattern or --destinations, not both")
+    if load is not None and saturation:
+        raise ModelError("--saturation chooses the loads; leave out --load")
+    if hot_share is not None and not (pattern or "").strip().lower().startswith("hotspot"):
+        raise TaskError("--hot-share goes with --pattern hotspot")
     if plot is not None:
         from gossamer.plots.drawing import picture_format
 
-        picture_format(plot)  # refuse a wrong suffix before the work
+        picture_format(plot)
+    for path in (csv, plot):
+        if path is not None:
+            check_writable(path)  # refuse before the work
     nets = [parse_network(text) for text in networks]
-    wanted = loads(load)
+    wanted = loads("0.05:0.5:0.05" if load is None else load)
     options: dict[str, Any] = {
         "message_flits": message_flits,
-        "hot_share": hot_share,
         "warmup": warmup,
         "measured": measured,
         "seed": seed,
@@ -127,11 +148,15 @@ def traffic(
             dateline=dateline.value,
         ),
     }
-    where: Any = pattern if destinations is None else read_numbers(destinations)
+    if hot_share is not None:
+        options["hot_share"] = hot_share
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
     with progress() as stage:
         for net in nets:
+            where: Any = "uniform" if pattern is None else pattern
+            if destinations is not None:
+                where = read_destinations(destinations, net.node_count)
             if saturation:
                 found[net.spec] = saturation_throughput(net, where, progress=stage, **options)
                 curves[net.spec] = found[net.spec].runs
@@ -223,16 +248,16 @@ def _print_runs(runs: Sequence[TrafficRun]) -> None:
     from gossamer.experiments.table import Table
 
     columns = ("load", "throughput", "latency", "+-", "median", "p99", "busiest channel", "")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for r in runs:
         if r.deadlock is not None:
             rows.append((f"{r.load:.4g}", f"{r.throughput:.4f}", "-", "-", "-", "-", "-", "deadlock"))
             continue
         rows.append(
             (
-                f"{r.load:.4g}", f"{r.throughput:.4f}", f"{r.latency:.2f}", f"{r.half_width:.2f}",
-                str(r.percentile(0.5)), str(r.percentile(0.99)), f"{r.peak_utilization:.3f}",
-                "saturated" if r.saturated else "",
+                f"{r.load:.4g}", f"{r.throughput:.4f}", _shown(r.latency), _shown(r.half_width),
+                *(str(q) if (q := r.percentile(share)) >= 0 else "-" for share in (0.5, 0.99)),
+                f"{r.peak_utilization:.3f}", "saturated" if r.saturated else "",
             )
         )  # fmt: skip
     first = runs[0]
@@ -241,6 +266,10 @@ def _print_runs(runs: Sequence[TrafficRun]) -> None:
     stuck = next((r.deadlock for r in runs if r.deadlock is not None), None)
     if stuck is not None:
         print(f"\n{stuck}")
+
+
+def _shown(cycles: float) -> str:
+    return "-" if cycles != cycles else f"{cycles:.2f}"  # not a number where no message was measured
 
 
 def _print_run(found: ScheduleRun, valid: Verification) -> None:

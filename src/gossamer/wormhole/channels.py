@@ -44,6 +44,8 @@ class Channels:
     """
 
     def __init__(self, network: Network) -> None:
+        if not isinstance(network, Network):
+            raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
         if network.grid is None or network.uniform_capacity != 1:
             raise NetworkError(f"wormhole messages need an array or torus such as torus:8x8, got {network.spec}")
         self.network = network

@@ -177,3 +177,9 @@ def test_bad_input_is_told_in_one_line():
 
 def test_a_message_of_no_bytes_has_a_flit():
     assert simulate_schedule(chain([1], sizes=1)).flits.tolist() == [1]
+
+
+@pytest.mark.parametrize("wrong", [None, "atd.parquet", gossamer.plan("ring:4", "allgather").schedule])
+def test_only_wormhole_schedules_run(wrong):
+    with pytest.raises(ScheduleError, match=f"runs wormhole schedules, got {type(wrong).__name__}"):
+        simulate_schedule(wrong)

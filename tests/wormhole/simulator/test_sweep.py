@@ -8,7 +8,16 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.wormhole.simulator import Routers, latency_load, loads, saturation_throughput, simulate_traffic, write_csv
+from gossamer.tasks.patterns import pattern
+from gossamer.wormhole.simulator import (
+    Routers,
+    ideal_throughput,
+    latency_load,
+    loads,
+    saturation_throughput,
+    simulate_traffic,
+    write_csv,
+)
 
 TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")
 
@@ -73,3 +82,11 @@ def test_a_range_of_loads_ends_where_it_says():
 def test_bad_resolution():
     with pytest.raises(ModelError, match=r"resolution must be in 0\.001\.\.0\.5, got 0"):
         saturation_throughput(TORUS, resolution=0)
+
+
+def test_the_ideal_of_a_drawn_pattern_is_that_of_the_same_draw():
+    ideals = {ideal_throughput(TORUS, "random", seed=seed) for seed in range(4)}
+    assert len(ideals) > 1
+    for seed in range(4):
+        found = saturation_throughput(TORUS, "random", seed=seed, resolution=0.5, warmup=0, measured=200)
+        assert found.ideal == ideal_throughput(TORUS, pattern("random", TORUS, seed=seed))

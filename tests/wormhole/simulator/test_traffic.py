@@ -166,7 +166,9 @@ def test_percentiles_are_those_of_the_histogram():
         ({"pattern": "hotspot:99"}, r"hot nodes must be 0\.\.63, got 99"),
         ({"pattern": "hotspot", "hot_share": 0}, r"hot_share must be above 0 and at most 1, got 0"),
         ({"pattern": [1, 2]}, r"destinations must be 64 whole numbers"),
-        ({"pattern": [64] * 64}, r"destinations must be -1\.\.63, got 64\.\.64"),
+        ({"pattern": [0, 64] * 32}, r"the destination of node 1 is 64; it must be 0\.\.63 on torus:8x8"),
+        ({"pattern": [-2] * 64}, r"the destination of node 0 is -2; it must be"),
+        ({"pattern": [0.5] * 64}, r"destinations must be 64 whole numbers, .* got 64 of type float64"),
     ],
 )
 def test_bad_input_is_told_in_one_line(words, message):
@@ -176,7 +178,16 @@ def test_bad_input_is_told_in_one_line(words, message):
 
 
 def test_networks_without_dimensions_are_refused():
+    with pytest.raises(GossamerError, match=r"a network such as .* is needed, got 'torus:4x4'"):
+        simulate_traffic("torus:4x4")
     with pytest.raises(GossamerError, match="array or torus"):
         simulate_traffic(gossamer.network("star:4"))
     with pytest.raises(GossamerError, match="at least 2 nodes"):
         simulate_traffic(gossamer.network("array:1"))
+
+
+def test_what_no_message_measured_is_left_out():
+    run = simulate_traffic(TORUS, "uniform", 1e-9, warmup=0, measured=100)
+    assert run.messages == 0
+    fields = run.to_dict()
+    assert [fields[name] for name in ("latency", "half_width", "median", "p95", "p99")] == [None] * 5

@@ -183,6 +183,8 @@ def simulate_schedule(
     """
     from gossamer.wormhole.simulator import _kernels
 
+    if not isinstance(schedule, WormholeSchedule):
+        raise ScheduleError(f"the flit simulator runs wormhole schedules, got {type(schedule).__name__}")
     settings = Routers() if settings is None else settings
     if starts not in get_args(Starts):
         hint = nearest(str(starts), get_args(Starts))

@@ -10,6 +10,7 @@ import pytest
 import gossamer
 from algorithms.routing.move_and_smooth.instances import algorithm, broadcasts
 from gossamer.algorithms.routing.move_and_smooth import route_streaming, streaming
+from gossamer.bounds import bounds
 from gossamer.cli import main
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
@@ -39,6 +40,8 @@ def test_a_streamed_run_is_the_recorded_one(case, name, chunk, monkeypatch):
     peak = buffer_peak(schedule, "all")
     assert run.found.buffer.packets == peak.packets
     assert run.found.delivered == network.node_count
+    distance = bounds(network, task, model)[0]
+    assert (run.bound, run.witness) == (distance.value, f"{distance.name}: {distance.witness}")
     assert said
     values = run.to_dict()
     assert values["verified"]
@@ -72,3 +75,10 @@ def test_the_command_line_streams(capsys):
     assert "nothing to --save" in capsys.readouterr().err
     assert main(["plan", "torus:4x4", "permutation", "--pattern", "random", "--stream"]) == 2
     assert "needs an array" in capsys.readouterr().err
+
+
+def test_a_streamed_run_of_nothing_meets_its_bound():
+    run = route_streaming(gossamer.network("array:4x4"), gossamer.task("permutation", destination=[-1] * 16))
+    assert run.bound == run.completion_time == 0
+    assert repr(run) == "<StreamedRun permutation on array:4x4: 0 steps, bound 0, Q>"
+    assert dict(run.rows())["completion time"] == "0 steps - meets the bound: optimal"

@@ -14,7 +14,6 @@ from gossamer.algorithms.routing.move_and_smooth.contract import MoveAndSmooth
 from gossamer.algorithms.routing.move_and_smooth.moving import Chunk, Traffic
 from gossamer.algorithms.routing.move_and_smooth.recording import PhaseRun
 from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
-from gossamer.bounds import Bound, bounds
 from gossamer.errors import NotApplicableError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -41,8 +40,10 @@ class StreamedRun:
         Violations, delivery, buffers, hops.
     claim : Fraction
         Guaranteed completion time in steps.
-    bounds : tuple of Bound
-        Lower bounds in steps, the largest first.
+    bound : Fraction
+        The largest distance of a message in steps, which no schedule can beat.
+    witness : str
+        A message that has so far to go.
     seconds : float
         Wall time of it all; ``found.verification.seconds`` of it in the checker.
     """
@@ -54,7 +55,8 @@ class StreamedRun:
     phases: tuple[PhaseRun, ...]
     found: StreamVerification
     claim: Fraction
-    bounds: tuple[Bound, ...]
+    bound: Fraction
+    witness: str
     seconds: float
 
     @property
@@ -62,11 +64,6 @@ class StreamedRun:
         """Completion time in steps when phases end with their last hop."""
         control = sum(phase.steps for phase in self.phases if phase.control)
         return sum(phase.steps for phase in self.phases if not phase.control) + control * self.model.control_time
-
-    @property
-    def bound(self) -> Fraction:
-        """The largest lower bound; 0 when there is nothing to do."""
-        return self.bounds[0].value if self.bounds else Fraction(0)
 
     @property
     def hops_a_second(self) -> float:
@@ -82,8 +79,8 @@ class StreamedRun:
         control = sum(phase.steps for phase in self.phases if phase.control)
         beside = "meets the bound: optimal"
         if self.completion_time != self.bound:
-            beside = f"{float(self.completion_time / self.bound):.4g} x the bound" if self.bound else "- x the bound"
-        witness = f" ({self.bounds[0].name}: {self.bounds[0].witness})" if self.bounds else ""
+            ratio = f"{float(self.completion_time / self.bound):.4g}" if self.bound else "-"
+            beside = f"{ratio} x the bound"
         where = "" if peak.node is None else f", first at {self.network.node_name(peak.node)} before slot {peak.slot}"
         return [
             ("network", f"{self.network.spec}: {self.network.node_count:,} nodes, {self.network.link_count:,} links"),
@@ -91,7 +88,7 @@ class StreamedRun:
             ("algorithm", self.algorithm),
             ("claim", f"at most {float(self.claim):,.10g} steps"),
             ("completion time", f"{float(self.completion_time):,.10g} steps - {beside}"),
-            ("lower bound", f"{float(self.bound):,.10g} steps{witness}"),
+            ("lower bound", f"{float(self.bound):,.10g} steps ({self.witness})"),
             ("of which", f"{data:,} steps of messages, {control:,} of counting at {self.model.control_time} step each"),
             ("by phase", self._by_kind()),
             ("delivered", f"{self.found.delivered:,} messages"),
@@ -104,6 +101,10 @@ class StreamedRun:
                 f"{self.hops_a_second / 1e6:.3g} million hops a second",
             ),
         ]
+
+    def __repr__(self) -> str:
+        times = f"{self.completion_time} steps, bound {self.bound}"
+        return f"<StreamedRun {self.task.name} on {self.network.spec}: {times}, {self.algorithm}>"
 
     def _by_kind(self) -> str:
         """Return the steps of all phases of a kind together, in words."""
@@ -124,7 +125,7 @@ class StreamedRun:
             "algorithm": self.algorithm,
             "completion_time": float(self.completion_time),
             "bound": float(self.bound),
-            "bound_name": self.bounds[0].name if self.bounds else "nothing to do",
+            "bound_name": "distance",
             "claim": float(self.claim),
             "claim_is_bound": True,
             "verified": self.found.verification.ok,
@@ -246,7 +247,7 @@ def route_streaming(
     reason = (
         run.reason(network, model) if isinstance(task, Permutation) else f"is for {Permutation.name} when streaming"
     )
-    if reason is not None:
+    if reason is not None or not isinstance(task, Permutation):
         raise NotApplicableError(f"algorithm {algorithm!r} does not cover {task.name} on {network.spec}: it {reason}")
     began = time.perf_counter()
     checker = StreamingChecker(network, task, model)
@@ -256,5 +257,20 @@ def route_streaming(
     found.verification.raise_if_invalid()
     seconds = time.perf_counter() - began
     claim = run.claim(network, task, model)
-    limits = bounds(network, task, model)
-    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, limits, seconds)
+    bound = _distance(network, task)
+    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, *bound, seconds)
+
+
+def _distance(network: Network, task: Permutation) -> tuple[Fraction, str]:
+    """Return the largest distance of a message on an array, and which message has to go it."""
+    assert network.grid is not None  # the algorithms cover arrays only
+    target = np.array(task.destination, np.int64)
+    source = np.flatnonzero(target >= 0)
+    both = zip(*(np.unravel_index(v, network.grid.sides) for v in (source, target[source])), strict=True)
+    far = sum((np.abs(a - b) for a, b in both), np.zeros(source.size, np.int64))
+    most = int(far.max(initial=0))
+    if not most:
+        return Fraction(0), "nothing to do: every message is where it must end"
+    u = int(source[far.argmax()])
+    where = f"a message of node {network.node_name(u)} must reach node {network.node_name(int(target[u]))}"
+    return Fraction(most), f"distance: {where}, {most:,} hops away"
