@@ -1,6 +1,6 @@
 """Aggregation-then-distribution: how long a schedule takes to build and to verify, and what it costs over the bound.
 
-    pytest benchmarks --benchmark-only --benchmark-timer=time.process_time -o python_files='bench_*.py'
+pytest benchmarks --benchmark-only --benchmark-timer=time.process_time -o python_files='bench_*.py'
 """
 
 from __future__ import annotations

@@ -248,6 +248,8 @@ def plan(
         if ports is not None or split is not None:
             raise ModelError("ports and split are not choices of wormhole switching; it uses all ports")
         return plan_wormhole(network, task, model, algorithm, seed, side, progress)
+    if model is not None and not isinstance(model, Model):
+        raise ModelError(f"model must be a gossamer.Model or a gossamer.WormholeModel, got {model!r}")
     model = model or Model()
     if ports is not None or split is not None:
         model = Model(

@@ -72,7 +72,7 @@ def test_five_a_side_takes_d_plus_2():
 
 @pytest.mark.solver
 def test_five_a_side_has_no_rotated_trees_of_depth_d_plus_1():
-    from ortools.sat.python import cp_model
+    cp_model = pytest.importorskip("ortools.sat.python.cp_model", reason="needs the extra 'solver' (OR-Tools)")
 
     n, height = 5, 5
     model = cp_model.CpModel()

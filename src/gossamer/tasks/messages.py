@@ -34,6 +34,7 @@ __all__ = [
     "OfActive",
     "Task",
     "check_node",
+    "counted",
     "listed",
     "node_number",
     "node_set",
@@ -145,8 +146,19 @@ class Task:
         parts = []
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
-            parts.append(f"{f.name}: {len(value)} nodes" if isinstance(value, tuple) else f"{f.name} {value}")
+            parts.append(
+                f"{f.name}: {counted(len(value), 'node')}" if isinstance(value, tuple) else f"{f.name} {value}"
+            )
         return self.name + (f" ({', '.join(parts)})" if parts else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "node"), counted(4096, "node")
+    ('1 node', '4,096 nodes')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def check_node(network: Network, node: int, role: str) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.tasks.messages import COPY, Ids, Messages, Task, listed, node_number, to_one
+from gossamer.tasks.messages import COPY, Ids, Messages, Task, counted, listed, node_number, to_one
 
 __all__ = ["OneToManyRouting", "Permutation"]
 
@@ -74,6 +74,14 @@ class Permutation(Task):
         """Name a message by its destination instead."""
         return np.array(self.destination, np.int64)[ids]
 
+    def describe(self) -> str:
+        """Return the name with the number of messages, for people.
+
+        >>> Permutation([1, -1, 0]).describe()
+        'permutation (2 messages)'
+        """
+        return f"{self.name} ({counted(sum(target >= 0 for target in self.destination), 'message')})"
+
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""
         names = by(np.arange(len(self.destination), dtype=np.int64)).tolist()
@@ -134,6 +142,15 @@ class OneToManyRouting(Task):
         start = np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.int64)
         targets = np.array([v for r in rows for v in r], np.int32)
         return Messages(origin, origin.astype(np.int32), np.full(origin.size, COPY), start, targets)
+
+    def describe(self) -> str:
+        """Return the name with the numbers of messages and of destinations, for people.
+
+        >>> OneToManyRouting([[1, 2], [], [0]]).describe()
+        'one-to-many-routing (2 messages for 3 nodes)'
+        """
+        sets = [targets for targets in self.destinations if targets]
+        return f"{self.name} ({counted(len(sets), 'message')} for {counted(sum(map(len, sets)), 'node')})"
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""

@@ -104,6 +104,8 @@ def cost(value: Any, name: str) -> Fraction:
     (Fraction(1, 3), Fraction(1, 10))
     """
     try:
+        if isinstance(value, bool):
+            raise TypeError
         time = Fraction(repr(value) if isinstance(value, float) else value)
     except (TypeError, ValueError, ArithmeticError):
         raise ModelError(f"{name} must be a number that is 0 or more, such as 100 or 1/10, got {value!r}") from None
