@@ -146,6 +146,19 @@ def test_a_table_without_the_columns_is_refused(tmp_path):
         Trace.read(tmp_path / "t.parquet")
 
 
+def test_columns_may_be_named_in_the_other_order(tmp_path):
+    (tmp_path / "t.csv").write_text("\ufeffNode,time\n3,0\n1,0.5\n", encoding="utf-8")
+    trace = Trace.read(tmp_path / "t.csv")
+    assert trace.time.tolist() == [0.0, 0.5]
+    assert trace.node.tolist() == [3, 1]
+
+
+def test_text_in_another_encoding_is_refused_with_what_works(tmp_path):
+    (tmp_path / "t.csv").write_text("time,node\n0,0\n", encoding="utf-16")
+    with pytest.raises(FileFormatError, match=r"not text in UTF-8; a trace is text, \.csv, \.npy or \.parquet"):
+        Trace.read(tmp_path / "t.csv")
+
+
 def test_an_array_of_another_shape_is_refused(tmp_path):
     np.save(tmp_path / "t.npy", np.zeros((3, 3)))
     with pytest.raises(FileFormatError, match=r"shape \(3, 3\)"):

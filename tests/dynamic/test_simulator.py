@@ -255,7 +255,12 @@ def test_a_run_that_outgrows_its_memory_is_reported():
         ({"load": 0.5, "time": "slots"}, "unknown value 'slots' of time .did you mean 'slotted'"),
         ({"load": 0.5, "ties": "oldest"}, "unknown value 'oldest' of ties"),
         ({"load": 0.5, "choose": "globel"}, "did you mean 'global'"),
-        ({"load": 0.5, "replications": 0}, "at least 1"),
+        ({"load": 0.5, "replications": 0}, "replications must be 1 or more, got 0"),
+        ({"load": 0.5, "mixture": 1.5}, "mixture must be in 0..1 and guard 0 or more, got 1.5 and 2.0"),
+        ({"load": 0.5, "guard": -1}, "mixture must be in 0..1 and guard 0 or more, got 0.5 and -1"),
+        ({"load": 0.5, "seed": -1}, "seed must be 0 or more, got -1"),
+        ({"load": 0.5, "steps": 1e30}, "broadcasts would be simulated, of at most 1e.12; choose fewer steps"),
+        ({"load": 1.0, "choose": "global"}, "load 1 is not below 1, from which on no scheme is stable"),
         ({"load": 0.5, "steps": 0}, "the measured time must be a positive number of steps, got 0"),
         ({"load": 0.5, "broadcasts": 0}, "at least 1 broadcast must be measured, got 0"),
         ({"load": 0.5, "broadcasts": 5, "steps": 5}, "in steps or in broadcasts"),
@@ -264,7 +269,7 @@ def test_a_run_that_outgrows_its_memory_is_reported():
         ({"load": 0.5, "nodes": [16]}, "node 16 generates no broadcasts"),
         ({"load": 0.5, "nodes": []}, "no node would generate broadcasts"),
         ({"load": 0.5, "arrivals": Trace([0.0], [0])}, "a trace has its own rate"),
-        ({"arrivals": Trace([0.0], [16])}, "request 1 is at node 16"),
+        ({"arrivals": Trace([0.0], [16])}, "request 1 is at node 16, .*; 16 nodes do, from 0 to 15"),
         (
             {"arrivals": Trace([0.0, 3.0], [1, 1]), "warmup": 7},
             "the warm-up of 7 steps is as long as trace, which ends at 3",
@@ -280,6 +285,18 @@ def test_bad_input_gets_one_clear_line(arguments, message):
 def test_the_limit_of_some_nodes_is_their_own():
     with pytest.raises(ModelError, match="not below the stability limit"):
         simulate(cube(), load=0.5, nodes=[0])
+
+
+def test_a_choice_that_looks_at_the_load_is_not_held_to_the_limit_of_a_drawn_one():
+    uneven = schemes.star(gossamer.network("torus:4x4"), coin=False)  # saturated at 3/4 if drawn
+    assert simulate(uneven, load=0.78, choose="global", steps=300).load == pytest.approx(0.78)
+
+
+def test_default_runs_are_long_enough_for_their_intervals():
+    exact, covered = 1 + 0.9 / (2 * (1 - 0.9)), 0
+    for seed in range(40):
+        covered += simulate(one_link(), rate=0.9, seed=seed).reception.covers(exact)
+    assert covered >= 34  # of 40, where 95% is meant
 
 
 def test_the_limit_names_the_link_that_binds():
@@ -311,3 +328,10 @@ def test_memory_does_not_grow_with_the_length_of_the_run():
         machine.advance(time, source, drawn, np.zeros(2000, np.int32), np.zeros((0, 2)))
         sizes.append((machine.copies.shape, machine.casts.shape))
     assert sizes[-1] == sizes[4]
+
+
+@pytest.mark.parametrize("length", [{"steps": 0.001}, {"broadcasts": 3}])
+def test_a_very_short_run_is_not_taken_for_an_unstable_one(length):
+    result = simulate(cube(), load=0.5, **length)
+    assert result.stable
+    assert not result.settled

@@ -10,10 +10,10 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.dynamic import Trace
+from gossamer.dynamic import Bernoulli, Trace
 from gossamer.dynamic.sweep import grouped, load_range, sweep, write_table
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
-from gossamer.plots.delay import draw_delays
+from gossamer.plots.delay import delay_figure, draw_delays
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +110,16 @@ def test_a_figure_has_a_curve_for_each_scheme(points, tmp_path):
     assert all(f"<!-- {name} -->" in text for name, _ in grouped(points))
 
 
+def test_a_curve_goes_through_the_loads_in_their_order(points):
+    drawn = delay_figure(points[::-1], "").axes[0].containers[0].lines[0].get_xdata()
+    assert list(drawn) == sorted(drawn)
+    assert len(drawn) > 1
+
+
 def test_refusals_say_what_would_work():
     network = gossamer.network("array:4x4")
     with pytest.raises(
-        ModelError, match=r"no load is below the limit of stability on array:4x4: priority is stable below"
+        ModelError, match=r"every load is at or above the limit on array:4x4, 0\.\d+ for priority; choose a lower one"
     ):
         sweep(network, ["priority"], [0.9])
     with pytest.raises(NotApplicableError, match=r"unknown scheme 'prority'.*priority"):
@@ -122,6 +128,21 @@ def test_refusals_say_what_would_work():
         sweep(network, ["fifo"], [0.1], jobs=0)
     with pytest.raises(ModelError, match="at least one scheme and one load"):
         sweep(network, ["fifo"], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"arrivals": Bernoulli()}, "Poisson arrivals only, not with Bernoulli"),
+        ({"arrivals": Trace([0.0], [0])}, "Poisson arrivals only, not with Trace"),
+        ({"ties": "age"}, "with ties 'fifo' only, not 'age'"),
+        ({"time": "slotted"}, "with time 'continuous' only, not 'slotted'"),
+        ({"choose": "global"}, "with choose 'oblivious' only, not 'global'"),
+    ],
+)
+def test_the_interval_scheme_refuses_what_it_cannot_simulate(options, why):
+    with pytest.raises(NotApplicableError, match=why):
+        sweep(gossamer.network("torus:4x4"), ["varvarigos-bertsekas"], [0.2], **options)
 
 
 # -- the commands -----------------------------------------------------------------------------------------------
@@ -147,6 +168,8 @@ def test_schemes_are_listed_with_their_limits(capsys):
     assert limits["priority"] == 1
     assert "arc" not in limits
     assert 0 < limits["varvarigos-bertsekas"] < 1
+    assert main(["schemes", "array:1"]) == 0
+    assert capsys.readouterr().out == "no scheme covers array:1\n"
     assert main(["schemes"]) == 0
     assert "arc" in capsys.readouterr().out
 
@@ -154,7 +177,13 @@ def test_schemes_are_listed_with_their_limits(capsys):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["torus:4x4", "--load", "1.0"], "no load is below the limit of stability"),
+        (
+            ["torus:4x4", "--load", "1.0"],
+            "every load is at or above the limit on torus:4x4, 1 for priority; choose a lower",
+        ),
+        (["torus:4x4", "--load", "0.5", "--seed", "-1"], "seed must be 0 or more, got -1"),
+        (["torus:4x4", "--load", "0.5", "--burst", "3:4"], "--burst is for on-off arrivals"),
+        (["torus:4x4", "--trace", "t.csv", "--arrivals", "bernoulli"], "leave out --arrivals"),
         (["torus:4x4", "--load", "0.9:0.1:0.1"], "is empty"),
         (["torus:4x4"], "say which loads to simulate"),
         (["torus:4x4", "--scheme", "arc", "--load", "0.5"], "needs an array"),
@@ -173,3 +202,8 @@ def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monke
     assert why in error
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_mean_below_its_bound_is_noted_as_a_short_run(capsys):
+    assert main(["dynamic", "hypercube:4", "--load", "0.999999", "--steps", "500"]) == 0
+    assert "at 0.999999: the run is too short, as its mean is below the bound" in capsys.readouterr().out

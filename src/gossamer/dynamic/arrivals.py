@@ -231,7 +231,7 @@ class Trace:
         """Read a trace: two columns, time and node.
 
         ``.npy`` (shape (K, 2)), ``.parquet`` (columns time, node), else text: one request a line, separated by a comma
-        or by spaces, with ``#`` comments and an optional first line of titles.
+        or by spaces, with ``#`` comments and an optional first line of titles (``node,time`` turns the columns round).
 
         Raises
         ------
@@ -254,8 +254,11 @@ class Trace:
             raise
         except ModelError as error:
             raise FileFormatError(str(error)) from None
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{file}: it is not text in UTF-8; a trace is text, .csv, .npy or .parquet") from None
         except (ValueError, OSError) as error:
-            raise FileFormatError(f"{file}: {str(error).splitlines()[0]}") from None
+            why = "it is no array of numbers" if file.suffix == ".npy" else str(error).splitlines()[0]
+            raise FileFormatError(f"{file}: {why}") from None
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
         """Return a new stream.
@@ -271,6 +274,7 @@ class Trace:
         if wrong.size:
             raise ModelError(
                 f"{self.name}: request {wrong[0] + 1} is at node {self.node[wrong[0]]}, which generates no broadcasts"
+                f"; {nodes.size} nodes do, from {nodes[0]} to {nodes[-1]}"
             )
         return _TraceStream(self.time, index.astype(np.int32))
 
@@ -304,16 +308,18 @@ def _parquet_columns(file: Path) -> tuple[npt.ArrayLike, npt.ArrayLike]:
 def _text_columns(file: Path) -> tuple[Sequence[float], Sequence[int]]:
     times: list[float] = []
     nodes: list[int] = []
-    with file.open(encoding="utf-8") as lines:
+    swapped = False
+    with file.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             fields = line.partition("#")[0].replace(",", " ").split()
             if not fields:
                 continue
             try:
-                time, node = fields
+                time, node = reversed(fields) if swapped else fields
                 request = float(time), int(node)
             except ValueError:
                 if not times and number == 1 and not any(ch.isdigit() for ch in line):
+                    swapped = [word.lower() for word in fields] == ["node", "time"]
                     continue
                 raise FileFormatError(
                     f"{file}, line {number}: {line.strip()[:40]!r} is not a time and a node number"

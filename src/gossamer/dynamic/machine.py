@@ -41,6 +41,8 @@ class Tables:
         With load-aware choice: transmissions in each dimension of a broadcast.
     total : int64[S, C]
         Transmissions of a broadcast.
+    depth : int
+        Transmissions on the longest path of a broadcast.
     """
 
     scheme: Scheme
@@ -54,6 +56,7 @@ class Tables:
     weight: FloatArray
     total: LongArray
     links: int
+    depth: int
 
     @classmethod
     def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> Tables:
@@ -105,6 +108,7 @@ class Tables:
             weight=_dimension_weights(scheme, d),
             total=np.ascontiguousarray(demand[..., d]),
             links=_link_rule(scheme),
+            depth=int(height.max(initial=0)) + 1,
         )
 
 

@@ -22,6 +22,10 @@ CELLS = 400
 CHUNKS = 200
 LONGER = 3
 """How many times an automatic warm-up may be prolonged."""
+SHORT = 5
+"""Lengths of the longest path that a run must last before a growing backlog says anything."""
+FINISHING = 2000
+"""Requests at least that may follow until the measured broadcasts are finished."""
 
 
 @dataclass(frozen=True)
@@ -158,16 +162,18 @@ def replicate(
     ended, services = machine.now, machine.services.copy()
     samples = np.array(run.samples)
     busiest = float(services.max(initial=0)) / max(ended - began, 1.0)
-    if not reason and grows(samples[:, 1], machine.transmissions, busiest):
+    short = float(samples[-1, 0]) < SHORT * plan.tables.depth
+    if not reason and not short and grows(samples[:, 1], machine.transmissions, busiest):
         reason = (
             f"the transmissions still to be made grew from {int(samples[0, 1]):,} to {int(samples[-1, 1]):,} "
             f"in {samples[-1, 0] / parts:,.0f} steps"
         )
     if not reason:
-        run.go(plan.count, "finishing", until="measured")
+        run.go(max(plan.count, FINISHING), "finishing", until="measured")
         if machine.open:
             reason = (
-                f"{machine.open:,} of {plan.count:,} measured broadcasts were unfinished after as many more requests"
+                f"{machine.open:,} of {plan.count:,} measured broadcasts were unfinished after "
+                f"{max(plan.count, FINISHING):,} more requests"
             )
     first = machine.first_cell
     sums, counts = machine.cell_sum[:, first:] / parts, machine.cell_count[:, first:]
@@ -188,7 +194,7 @@ def replicate(
         peak=machine.peak,
         warmup=began / parts,
         measured=(ended - began) / parts,
-        settled=settled,
+        settled=settled and not short,
         backlog=samples[:, :2] / np.array([parts, 1]),
     )
 

@@ -21,6 +21,7 @@ __all__ = ["simulate"]
 
 TIMES = ("continuous", "slotted")
 
+_MOST_BROADCASTS = 10**12
 _WALK = 20_000_000
 """Transmissions of the trees of some of the sources up to which the stability limit is found."""
 
@@ -74,6 +75,8 @@ def simulate(
         copies wait per outgoing link of the source).
     seed : int
         Same seed, same result. The requests depend on the seed only, not on the scheme.
+    mixture, guard : float
+        Of the guarded choice, 0 to 1 and at least 0.
     replications : int
         Independent runs; the intervals are over runs if there are at least two, else by batch means.
     warmup : float or "auto"
@@ -81,7 +84,7 @@ def simulate(
         flight has not settled by the rule MSER-5.
     steps, broadcasts : float, int
         At most one of them: how long broadcasts are measured. Default 3000 steps to load 0.7, 5000 to 0.9, else 9000,
-        and at least 2000 broadcasts.
+        and at least 2000 broadcasts, near load 1 more.
     most_in_flight : int
         Copies in flight at which a run stops as unstable; 16 bytes each, 32 with other ties than ``fifo``.
     above_limit : bool
@@ -96,7 +99,8 @@ def simulate(
     Raises
     ------
     ModelError
-        If an argument has an illegal value, or the load is at or above the stability limit.
+        If an argument has an illegal value, or the load is at or above the stability limit (1 if `choose` looks at the
+        load).
     NotApplicableError
         If a load-aware choice is asked of a scheme that has none.
 
@@ -119,22 +123,34 @@ def simulate(
     (True, True)
     """
     _check_words(time, ties, choose)
-    if replications < 1 or most_in_flight < 1:
-        raise ModelError(f"replications and most_in_flight must be at least 1, got {replications} and {most_in_flight}")
+    for what, value, least in (
+        ("replications", replications, 1),
+        ("most_in_flight", most_in_flight, 1),
+        ("seed", seed, 0),
+    ):
+        if value < least:
+            raise ModelError(f"{what} must be {least} or more, got {value}")
+    if not (0 <= mixture <= 1 and guard >= 0):
+        raise ModelError(f"mixture must be in 0..1 and guard 0 or more, got {mixture} and {guard}")
     sending = scheme if nodes is None else scheme.restricted(nodes)
     process: Arrivals = Poisson() if arrivals is None else arrivals
     per_step = _rate(scheme, sending, load, rate, process)
     load_of_one = _load_of_one(scheme, sending)
     load = per_step * load_of_one
+    tables = Tables.of(sending, ties, choose)
     if not above_limit and not isinstance(process, Trace):
-        _check_limit(sending, per_step, load_of_one)
+        _check_limit(sending, per_step, load_of_one, oblivious=choose == "oblivious")
     total = per_step * sending.source_nodes.size
     count = _broadcasts(process, total, load, steps, broadcasts)
     lead = _warmup(warmup, count, total, process)
     if isinstance(process, Trace):
         count = min(count, process.time.size - lead)
+    elif count + lead > _MOST_BROADCASTS:
+        raise ModelError(
+            f"{count + lead:.3g} broadcasts would be simulated, of at most {_MOST_BROADCASTS:.0e}; choose fewer steps"
+        )
     plan = Plan(
-        tables=Tables.of(sending, ties, choose),
+        tables=tables,
         process=process,
         rate=per_step,
         slotted=time == "slotted",
@@ -221,10 +237,14 @@ def _rate(scheme: Scheme, sending: Scheme, load: float | None, rate: float | Non
     return value if load is None else value / _load_of_one(scheme, sending)
 
 
-def _check_limit(sending: Scheme, rate: float, load_of_one: float) -> None:
+def _check_limit(sending: Scheme, rate: float, load_of_one: float, *, oblivious: bool) -> None:
     """Refuse a rate at or above the stability limit, and say which link binds."""
     from gossamer.dynamic.theory import stability_limit
 
+    if not oblivious:
+        if rate * load_of_one >= 1:
+            raise ModelError(f"load {rate * load_of_one:.6g} is not below 1, from which on no scheme is stable")
+        return
     network, sources = sending.network, sending.source_nodes.size
     if (
         sending.translated
@@ -254,7 +274,8 @@ def _broadcasts(process: Arrivals, per_step: float, load: float, steps: float | 
     if steps is None:
         if isinstance(process, Trace):
             return process.time.size
-        return max(2000, int(per_step * (3000 if load <= 0.7 else 5000 if load <= 0.9 else 9000)))
+        least = max(2000, int(180 / (1 - min(load, 0.95)) ** 2))  # a queue forgets in about 1 / (1 - load)^2 services
+        return max(least, int(per_step * (3000 if load <= 0.7 else 5000 if load <= 0.9 else 9000)))
     return max(1, int(per_step * steps))
 
 

@@ -20,7 +20,7 @@ from gossamer.dynamic.schemes import scheme as named_scheme
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.statistics import NO_ESTIMATE, Estimate
 from gossamer.dynamic.theory import best_bound, delay_estimate, stability_limit
-from gossamer.errors import FileFormatError, ModelError
+from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.writing import whole_file
 
@@ -152,7 +152,8 @@ def sweep(
         Load factors. One at or above the limit of a scheme is not simulated, and its point says so. Not read with a
         `Trace`, which has its own rate.
     arrivals, choose, seed, **options
-        As for `simulate`; the interval scheme knows `seed` only.
+        As for `simulate`. The interval scheme is simulated with Poisson arrivals in continuous time only, without ties
+        or choices, and for a number of packets of its own.
     jobs : int
         Points simulated at once, in threads (the kernel leaves the interpreter's lock).
     progress : callable, optional
@@ -168,7 +169,7 @@ def sweep(
     Raises
     ------
     NotApplicableError
-        If a scheme is unknown or does not cover the network.
+        If a scheme is unknown, does not cover the network, or cannot be simulated with an option.
     ModelError
         If an option is illegal, or every load is at or above the limit of every scheme.
 
@@ -187,6 +188,8 @@ def sweep(
     asked = [(scheme, load) for scheme in made for load in ([0.0] if isinstance(arrivals, Trace) else loads)]
     process: Arrivals = arrivals or Poisson()
     options = {"arrivals": process, "choose": choose, "seed": seed, "progress": progress} | options
+    if any(isinstance(scheme, IntervalScheme) for scheme in made):
+        _check_interval_options(options)
 
     def point(case: tuple[Scheme | IntervalScheme, float]) -> Point:
         scheme, load = case
@@ -200,8 +203,8 @@ def sweep(
         with ThreadPoolExecutor(jobs) as pool:
             found = list(pool.map(point, asked))
     if all(p.result is None and not p.stable for p in found):
-        limits = "; ".join(f"{p.scheme} is stable below {p.limit:.4g}" for p in {p.scheme: p for p in found}.values())
-        raise ModelError(f"no load is below the limit of stability on {network.spec}: {limits}")
+        limits = ", ".join(f"{p.limit:.4g} for {p.scheme}" for p in {p.scheme: p for p in found}.values())
+        raise ModelError(f"every load is at or above the limit on {network.spec}, {limits}; choose a lower one")
     return found
 
 
@@ -214,8 +217,8 @@ def _made(name: str, network: Network, options: dict[str, Any]) -> Scheme | Inte
 def _point(scheme: Scheme, load: float, options: dict[str, Any]) -> Point:
     process = options["arrivals"]
     aware = options["choose"] != "oblivious"
-    limit = stability_limit(scheme).load
-    above = not isinstance(process, Trace) and load >= (1 if aware else limit)
+    limit = Fraction(1) if aware else stability_limit(scheme).load
+    above = not isinstance(process, Trace) and load >= limit
     result = None
     if not above:
         result = simulate(scheme, load=None if isinstance(process, Trace) else load, **options)
@@ -234,13 +237,27 @@ def _point(scheme: Scheme, load: float, options: dict[str, Any]) -> Point:
         load,
         float(limit),
         result is not None and result.stable,
-        f"not below the limit {float(1 if aware else limit):.4g}" if result is None else result.reason,
+        f"not below the limit {float(limit):.4g}" if result is None else result.reason,
         NO_ESTIMATE if result is None else result.reception,
         NO_ESTIMATE if result is None else result.broadcast,
         *bounds,
         *estimates,
         result,
     )
+
+
+def _check_interval_options(options: dict[str, Any]) -> None:
+    """Refuse what the simulation of the interval scheme cannot do."""
+    process = options["arrivals"]
+    if not isinstance(process, Poisson):
+        raise NotApplicableError(
+            f"scheme {INTERVALS!r} is simulated with Poisson arrivals only, not with {type(process).__name__}"
+        )
+    for name, plain in (("choose", "oblivious"), ("time", "continuous"), ("ties", "fifo")):
+        if options.get(name, plain) != plain:
+            raise NotApplicableError(
+                f"scheme {INTERVALS!r} is simulated with {name} {plain!r} only, not {options[name]!r}"
+            )
 
 
 def _interval_point(scheme: IntervalScheme, load: float, seed: int, progress: Callable[[str], None] | None) -> Point:

@@ -60,7 +60,7 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
 
 
 def _paint(panel: Any, points: Sequence[Point], name: str, what: str, colour: str, marker: str) -> None:
-    shown = [p for p in points if not math.isnan(getattr(p, what).mean)]
+    shown = sorted((p for p in points if not math.isnan(getattr(p, what).mean)), key=lambda p: p.load)
     if name == INTERVALS and what == "reception":
         return
     loads = [p.load for p in shown]

@@ -37,7 +37,7 @@ def simulated(name: str, spec: str, load: float, ties: str = "fifo", choose: str
 def delay_text(result: Result, what: str) -> str:
     """Return a mean delay with its interval, or that it is unstable."""
     estimate = getattr(result, what)
-    return f"{estimate.mean:.2f} +- {estimate.half_width:.2f}" if result.stable else "unstable"
+    return f"{estimate.mean:.2f}±{estimate.half_width:.2f}" if result.stable else "unstable"
 
 
 def delays() -> Table:
