@@ -207,3 +207,19 @@ def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monke
 def test_a_mean_below_its_bound_is_noted_as_a_short_run(capsys):
     assert main(["dynamic", "hypercube:4", "--load", "0.999999", "--steps", "500"]) == 0
     assert "at 0.999999: the run is too short, as its mean is below the bound" in capsys.readouterr().out
+
+
+def test_requests_may_come_from_some_nodes_only(capsys):
+    """One node of a hypercube can send on its four links: a broadcast a step, at load factor 15/4."""
+    words = ["dynamic", "hypercube:4", "--nodes", "3", "--steps", "1000", "--json"]
+    assert main([*words, "--load", "2"]) == 0
+    (line,) = json.loads(capsys.readouterr().out)
+    assert (line["limit"], line["stable"]) == (3.75, True)
+    assert line["reception_bound"] == pytest.approx(32 / 15)
+    assert line["reception_estimate"] is None
+    assert main([*words, "--load", "4"]) == 2
+    assert "3.75 for priority" in capsys.readouterr().err
+    assert main(["dynamic", "hypercube:4", "--nodes", "16", "--load", "0.5"]) == 2
+    assert "node 16" in capsys.readouterr().err
+    assert main(["dynamic", "hypercube:4", "--nodes", "1", "--load", "0.5", "--scheme", "varvarigos-bertsekas"]) == 2
+    assert "requests at all nodes only" in capsys.readouterr().err

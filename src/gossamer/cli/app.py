@@ -279,6 +279,10 @@ def dynamic(
     load: Annotated[
         str | None, typer.Option(help="Load factors: 0.5, or 0.1,0.5,0.9, or first:last:step.", metavar="LOADS")
     ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(help="Nodes where requests arrive: a file, numbers 0,5,7, random:M, or all.", metavar="SET"),
+    ] = None,
     arrivals: Annotated[Arrivals, typer.Option(help="How requests arrive at every node.")] = Arrivals.poisson,
     burst: Annotated[
         str | None,
@@ -318,7 +322,7 @@ def dynamic(
         "time": time.value, "ties": ties.value, "choose": choose.value, "seed": seed, "replications": replications,
         "warmup": "auto" if warmup is None else warmup, "steps": steps, "jobs": jobs,
     }  # fmt: skip
-    simulated.dynamic(network, scheme or [], load, arrivals.value, trace, burst, options, save, plot, json)
+    simulated.dynamic(network, scheme or [], load, nodes, arrivals.value, trace, burst, options, save, plot, json)
 
 
 @app.command()

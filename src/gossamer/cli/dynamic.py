@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gossamer.active_sets import active_nodes
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import FileFormatError, ModelError
 
@@ -20,6 +21,7 @@ def dynamic(
     network: str,
     names: list[str],
     loads: str | None,
+    nodes: str | None,
     arrivals: str,
     trace: Path | None,
     burst: str | None,
@@ -46,7 +48,9 @@ def dynamic(
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
     process = _arrivals(arrivals, trace, burst)
     with progress() as stage:
-        points = sweep(net, wanted, load_range(loads) if loads else (), arrivals=process, progress=stage, **options)
+        chosen = None if nodes is None else active_nodes(nodes, net.node_count, options["seed"])
+        found = load_range(loads) if loads else ()
+        points = sweep(net, wanted, found, arrivals=process, nodes=chosen, progress=stage, **options)
         if table is not None:
             stage(f"writing {table}")
             write_table(points, table)

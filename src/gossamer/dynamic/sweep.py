@@ -133,6 +133,7 @@ def sweep(
     loads: Sequence[float],
     *,
     arrivals: Arrivals | None = None,
+    nodes: Sequence[int] | None = None,
     choose: str = "oblivious",
     jobs: int = 1,
     seed: int = 0,
@@ -151,6 +152,9 @@ def sweep(
     loads : sequence of float
         Load factors. One at or above the limit of a scheme is not simulated, and its point says so. Not read with a
         `Trace`, which has its own rate.
+    nodes : sequence of int, optional
+        The nodes that generate broadcasts; default all. Load factors, and limits, are those of the rate per generating
+        node: with few nodes they may be above 1. The bounds are then those that hold for any arrivals.
     arrivals, choose, seed, **options
         As for `simulate`. The interval scheme is simulated with Poisson arrivals in continuous time only, without ties
         or choices, and for a number of packets of its own.
@@ -184,10 +188,11 @@ def sweep(
         raise ModelError(f"jobs must be 1 or more, got {jobs}")
     if not schemes or not (loads or isinstance(arrivals, Trace)):
         raise ModelError("name at least one scheme and one load")
-    made = [_made(name, network, scheme_options or {}) for name in schemes]
+    made = [_made(name, network, scheme_options or {}, nodes) for name in schemes]
     asked = [(scheme, load) for scheme in made for load in ([0.0] if isinstance(arrivals, Trace) else loads)]
     process: Arrivals = arrivals or Poisson()
     options = {"arrivals": process, "choose": choose, "seed": seed, "progress": progress} | options
+    even = isinstance(process, Poisson) and nodes is None
     if any(isinstance(scheme, IntervalScheme) for scheme in made):
         _check_interval_options(options)
 
@@ -195,7 +200,7 @@ def sweep(
         scheme, load = case
         if isinstance(scheme, IntervalScheme):
             return _interval_point(scheme, load, seed, progress)
-        return _point(scheme, load, options)
+        return _point(scheme, load, even, options)
 
     if jobs == 1:
         found = [point(case) for case in asked]
@@ -208,13 +213,17 @@ def sweep(
     return found
 
 
-def _made(name: str, network: Network, options: dict[str, Any]) -> Scheme | IntervalScheme:
+def _made(name: str, network: Network, options: dict[str, Any], nodes: Sequence[int] | None) -> Scheme | IntervalScheme:
     if name.strip().lower().replace("_", "-") in (INTERVALS, "intervals"):
+        if nodes is not None:
+            raise NotApplicableError(f"scheme {INTERVALS!r} is simulated with requests at all nodes only")
         return interval_scheme(network, **options)
-    return named_scheme(name, network, **options)
+    made = named_scheme(name, network, **options)
+    return made if nodes is None else made.restricted(nodes)
 
 
-def _point(scheme: Scheme, load: float, options: dict[str, Any]) -> Point:
+def _point(scheme: Scheme, load: float, even: bool, options: dict[str, Any]) -> Point:
+    """Simulate a point; `even`: requests are Poisson at all nodes, as bounds by queues and estimates ask."""
     process = options["arrivals"]
     aware = options["choose"] != "oblivious"
     limit = Fraction(1) if aware else stability_limit(scheme).load
@@ -225,10 +234,9 @@ def _point(scheme: Scheme, load: float, options: dict[str, Any]) -> Point:
         load = result.load
     nan = float("nan")
     bounds = estimates = (nan, nan)
-    if load < 1:
-        theirs = best_bound(scheme, load if isinstance(process, Poisson) else 0.0, oblivious=not aware)
-        bounds = theirs
-    if isinstance(process, Poisson) and load < limit and not aware:
+    if load < 1 or not even:
+        bounds = best_bound(scheme, load if even else 0.0, oblivious=not aware)
+    if even and load < limit and not aware:
         estimate = delay_estimate(scheme, load)
         estimates = (estimate.reception, estimate.broadcast)
     return Point(
