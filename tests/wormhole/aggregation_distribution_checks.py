@@ -17,7 +17,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form,
     closed_form_time,
 )
-from gossamer.wormhole.tuning import movement
+from gossamer.wormhole.aggregation_distribution.tuning import movement
 
 ATD_OPT_MIX3 = replace(ATD_OPT, tuning="mix3")
 ATD_PIECE_MIX3 = replace(ATD_PIECE, tuning="mix3")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from gossamer.networks import torus
 from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole import WormholeModel
-from gossamer.wormhole.aggregation import aggregate
+from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
+from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition
 from gossamer.wormhole.payloads import CONTROL
-from gossamer.wormhole.recording import Recording
 from wormhole import paths
 
 

@@ -11,9 +11,9 @@ from gossamer.experiments.chen_chen.formulas import lemma_3, theorem_1
 from gossamer.experiments.chen_chen.runs import partitioned
 from gossamer.experiments.table import Cell, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
+from gossamer.wormhole.aggregation_distribution.tuning import destinations
 from gossamer.wormhole.contraction import ceil_log, offset
 from gossamer.wormhole.partition import Partition
-from gossamer.wormhole.tuning import destinations
 
 __all__ = ["TABLES", "smallest_cases"]
 

@@ -21,9 +21,9 @@ from gossamer.experiments.chen_chen.runs import (
 )
 from gossamer.experiments.table import Cell, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
-from gossamer.wormhole.closed_forms import closed_form
+from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form
+from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS
 from gossamer.wormhole.partition import common_divisors
-from gossamer.wormhole.tuning import MOVEMENTS
 
 __all__ = ["TABLES", "automatic_choice", "best_choice", "chosen", "larger_is_slower"]
 

@@ -12,7 +12,7 @@ from gossamer.experiments.chen_chen.formulas import best_theorem_1, trees
 from gossamer.experiments.chen_chen.runs import VARIANTS, bound, drawn, fastest, model, rival
 from gossamer.experiments.table import Cell, Curve, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
-from gossamer.wormhole.closed_forms import closed_form, closed_form_time
+from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form, closed_form_time
 
 __all__ = [
     "CURVES", "PAIRS", "POINTS", "RIVALS", "TABLES", "TAUS", "Point", "broadcasts", "compared", "counts", "curves",

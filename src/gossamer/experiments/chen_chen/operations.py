@@ -11,8 +11,8 @@ from gossamer.experiments.chen_chen.formulas import lemma_1
 from gossamer.experiments.chen_chen.runs import Cost, Run, partitioned, with_movement
 from gossamer.experiments.table import Cell, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, Variant
+from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS
 from gossamer.wormhole.contraction import ceil_log, group_tree
-from gossamer.wormhole.tuning import MOVEMENTS
 
 __all__ = [
     "FULL", "TABLES", "TWENTY", "aggregation", "all_to_all", "collection", "full_load", "plain_pattern_collides",

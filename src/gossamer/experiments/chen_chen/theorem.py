@@ -10,7 +10,7 @@ from gossamer.experiments.chen_chen.operations import FULL
 from gossamer.experiments.chen_chen.runs import VARIANTS, model, partitioned, rival
 from gossamer.experiments.table import Cell, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
-from gossamer.wormhole.closed_forms import closed_form
+from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form
 from gossamer.wormhole.contraction import ceil_log
 from gossamer.wormhole.partition import common_divisors
 from gossamer.wormhole.spanning_trees import shallow_trees, tree_a, tree_b

@@ -21,11 +21,9 @@ from typing import Any
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole.aggregation import aggregate, diagonal_broadcast
-from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.alignment import tell_all
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.closed_forms import (
+from gossamer.wormhole.aggregation_distribution.aggregation import aggregate, diagonal_broadcast
+from gossamer.wormhole.aggregation_distribution.alignment import tell_all
+from gossamer.wormhole.aggregation_distribution.closed_forms import (
     ATD_5,
     ATD_OPT,
     ATD_PIECE,
@@ -37,27 +35,18 @@ from gossamer.wormhole.closed_forms import (
     holdings,
     with_tuning,
 )
-from gossamer.wormhole.collection import collect
+from gossamer.wormhole.aggregation_distribution.collection import collect
+from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
+from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.aggregation_distribution.tuning import destinations, tune
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import Partition, common_divisors
-from gossamer.wormhole.prefix_sums import prefix_sums, ranks
-from gossamer.wormhole.recording import Recording
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.tuning import destinations, tune
 
-__all__ = [
-    "ATD",
-    "ATD_5",
-    "ATD_OPT",
-    "ATD_PIECE",
-    "Variant",
-    "aggregation_distribution",
-    "best_h",
-    "closed_form",
-    "closed_form_time",
-    "with_tuning",
-]
+__all__ = ["ATD", "aggregation_distribution"]
 
 
 def aggregation_distribution(

@@ -26,10 +26,10 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form_time,
     with_tuning,
 )
+from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, movement
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.simulator import simulate_schedule
-from gossamer.wormhole.tuning import MOVEMENTS, movement
 from wormhole.aggregation_distribution_checks import (
     ATD_OPT_MIX3,
     ATD_PIECE_MIX3,

@@ -21,9 +21,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, Recording
 from gossamer.wormhole.contraction import balanced_digits, ceil_log
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.recording import PhaseCost, Recording
 
 __all__ = ["MOVEMENTS", "destinations", "movement", "tune", "tuning_cost"]
 

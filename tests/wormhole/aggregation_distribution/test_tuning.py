@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
+from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, destinations, movement, tune, tuning_cost
 from gossamer.wormhole.contraction import ceil_log, offset
 from gossamer.wormhole.partition import Partition
-from gossamer.wormhole.prefix_sums import prefix_sums, ranks
-from gossamer.wormhole.tuning import MOVEMENTS, destinations, movement, tune, tuning_cost
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording
 from wormhole.twenty_sources import AGGREGATED, SOURCES

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.collection import COLUMNS, ROWS, collect, collection_cost, dilation_two_ring
+from gossamer.wormhole.aggregation_distribution.collection import (
+    COLUMNS,
+    ROWS,
+    collect,
+    collection_cost,
+    dilation_two_ring,
+)
 from gossamer.wormhole.contraction import ceil_log, line_broadcast
 from wormhole.recordings import cases, contention, recording
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, Recording
 from gossamer.wormhole.contraction import GroupTree, contraction
-from gossamer.wormhole.recording import PhaseCost, Recording
 
 __all__ = ["aggregate", "contraction_cost", "diagonal_broadcast"]
 

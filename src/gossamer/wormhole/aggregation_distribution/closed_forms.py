@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from gossamer.wormhole.aggregation import contraction_cost
-from gossamer.wormhole.alignment import gathering_cost
-from gossamer.wormhole.collection import collection_cost
+from gossamer.wormhole.aggregation_distribution.aggregation import contraction_cost
+from gossamer.wormhole.aggregation_distribution.alignment import gathering_cost
+from gossamer.wormhole.aggregation_distribution.collection import collection_cost
+from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_cost
+from gossamer.wormhole.aggregation_distribution.recording import PhaseCost
+from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, tuning_cost
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import Partition, common_divisors
-from gossamer.wormhole.prefix_sums import prefix_cost
-from gossamer.wormhole.recording import PhaseCost
-from gossamer.wormhole.tuning import MOVEMENTS, tuning_cost
 
 __all__ = [
     "ATD_5",

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.recording import NOTHING, PhaseCost, Recording
 
 __all__ = ["Partner", "gather_rounds", "gather_steps", "gathering_cost", "tell_all"]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, Recording
 from gossamer.wormhole.contraction import Moves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.recording import PhaseCost, Recording
 
 __all__ = ["prefix_cost", "prefix_sums", "ranks"]
 

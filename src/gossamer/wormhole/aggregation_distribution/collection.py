@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
 from gossamer.wormhole.contraction import line_broadcast
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.recording import NOTHING, PhaseCost, Recording
 
 __all__ = ["COLUMNS", "ROWS", "collect", "collection_cost", "dilation_two_ring"]
 
