@@ -335,3 +335,15 @@ def test_a_very_short_run_is_not_taken_for_an_unstable_one(length):
     result = simulate(cube(), load=0.5, **length)
     assert result.stable
     assert not result.settled
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [({"load": "0.5"}, "load must be a number, got '0.5'"), ({"load": 0.5, "seed": 1.5}, "seed must be a whole number"),
+     ({"load": 0.5, "arrivals": "poisson"}, r"arrivals must be Poisson\(\)"),
+     ({"rate": True}, "rate must be a number")],
+)  # fmt: skip
+def test_values_of_a_wrong_type_get_one_clear_line(wrong, why):
+    scheme = scheme_from_parents("both ways", gossamer.network("ring:3"), parent=[-1, -1], step=[0, 1])
+    with pytest.raises(ModelError, match=why):
+        simulate(scheme, **wrong)

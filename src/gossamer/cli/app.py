@@ -387,7 +387,7 @@ def algorithms(
     switching: SwitchingOption = Switching.store_and_forward,
     json: Json = False,
 ) -> None:
-    """List the algorithms and their sources."""
+    """List the algorithms and their sources; those of wormhole switching with --switching wormhole."""
     from gossamer.cli import tables
 
     if switching is Switching.wormhole:

@@ -62,15 +62,15 @@ def draw(file: Path, output: Path, kind: str) -> None:
     """Draw a schedule file."""
     from gossamer import plots
     from gossamer.errors import FileFormatError
-    from gossamer.plots.drawing import picture_format
     from gossamer.schedules import load
     from gossamer.writing import check_writable
 
     moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
     if moving and kind != "load":
         raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
-    if not moving:
-        picture_format(output)
+    if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
+        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS))
+        raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
     check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")

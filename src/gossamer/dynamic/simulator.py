@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from typing import Literal
 
 import numpy as np
@@ -123,17 +124,24 @@ def simulate(
     (True, True)
     """
     _check_words(time, ties, choose)
+    numbers = {"load": load, "rate": rate, "mixture": mixture, "guard": guard, "steps": steps, "broadcasts": broadcasts}
+    for what, number in numbers.items():
+        if number is not None:
+            _check_number(what, number)
     for what, value, least in (
         ("replications", replications, 1),
         ("most_in_flight", most_in_flight, 1),
         ("seed", seed, 0),
     ):
+        _check_number(what, value, whole=True)
         if value < least:
             raise ModelError(f"{what} must be {least} or more, got {value}")
     if not (0 <= mixture <= 1 and guard >= 0):
         raise ModelError(f"mixture must be in 0..1 and guard 0 or more, got {mixture} and {guard}")
     sending = scheme if nodes is None else scheme.restricted(nodes)
     process: Arrivals = Poisson() if arrivals is None else arrivals
+    if not hasattr(process, "stream"):
+        raise ModelError(f"arrivals must be Poisson(), Bernoulli(), OnOff(...) or a Trace, got {arrivals!r}")
     per_step = _rate(scheme, sending, load, rate, process)
     load_of_one = _load_of_one(scheme, sending)
     load = per_step * load_of_one
@@ -207,6 +215,11 @@ def simulate(
 
 
 # -- what was asked -------------------------------------------------------------------------------------------------
+
+
+def _check_number(what: str, value: object, whole: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        raise ModelError(f"{what} must be a {'whole ' if whole else ''}number, got {value!r}")
 
 
 def _check_words(time: str, ties: str, choose: str) -> None:
