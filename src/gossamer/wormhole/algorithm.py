@@ -14,7 +14,16 @@ from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.schedule import WormholeSchedule
 
-__all__ = ["WormholeAlgorithm"]
+__all__ = ["WormholeAlgorithm", "too_many_messages"]
+
+
+def too_many_messages(count: int, most: int = 100_000_000) -> str | None:
+    """Return the reason for which an algorithm declines to write out `count` messages, or None if it may.
+
+    >>> too_many_messages(30_000_000, most=20_000_000)
+    'would write out 30,000,000 messages; at most 20,000,000 are allowed'
+    """
+    return f"would write out {count:,} messages; at most {most:,} are allowed" if count > most else None
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.tasks import PartialMultinodeBroadcast, Task
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
-from gossamer.wormhole.payloads import CONTROL, Pieces
+from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.rings import add_ring_phases, held_by_node
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
-from gossamer.wormhole.store_and_forward import add_hops
+from gossamer.wormhole.store_and_forward import add_phase
 
 __all__ = ["PACKED", "packed_ring_all_gather"]
 
@@ -72,13 +72,10 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
     pieces = Pieces.of(task.messages(network), model.message_bytes, d)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     at = pieces.origin.astype(np.int64)
-    for name in ("prefix", "packing"):
-        phase = next(p for p in ranked.phases if p.name == name)
-        rows = ranked.phase_hops(name)
+    for number in (0, 1):  # prefix, packing
+        add_phase(steps, ranked, number, payload)
+        rows = ranked.phase_hops(number)
         packet, link = ranked.packet[rows], ranked.link[rows]
-        carried = np.where(packet == CONTROL_HOP, CONTROL, payload[np.maximum(packet, 0)])
-        add_hops(steps, network, ranked.slot[rows] - np.int32(phase.first_slot), link, carried)
-        steps.end_phase(name, phase.slots)
         moved = packet != CONTROL_HOP
         at[packet[moved]] = network.link_target[link[moved]]  # by slot, so the last hop of a packet stands
     assert network.grid is not None
@@ -93,7 +90,7 @@ def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
     if model.message_bytes < d:
         return f"cuts messages in {d} parts, so they need as many bytes"
     hops = len(task.messages(network).ids) * network.node_count * max(d, 1)
-    return f"would write out {hops:,} messages; at most 100,000,000 are allowed" if hops > 100_000_000 else None
+    return too_many_messages(hops)
 
 
 def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:

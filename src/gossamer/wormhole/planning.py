@@ -20,6 +20,7 @@ from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.checker import verify
 from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.partition import common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.schedule import WormholeSchedule
 
@@ -138,7 +139,7 @@ def check_partition_side(network: Network, h: Any) -> int:
     >>> check_partition_side(gossamer.network("torus:10x10"), 5)
     5
     """
-    allowed = _allowed_sides(network)
+    allowed = common_divisors(Channels(network).sides)
     try:
         side = 0 if isinstance(h, bool) else operator.index(h)
     except TypeError:
@@ -182,12 +183,7 @@ def _choices(
     sources = int(task.messages(network).ids.size)
     if options or "h" not in algorithm.options or network.node_count * sources > _EVERY_SIDE:
         return [options]
-    return [{"h": h} for h in _allowed_sides(network)]
-
-
-def _allowed_sides(network: Network) -> list[int]:
-    sides = Channels(network).sides
-    return [k for k in range(1, min(sides) + 1) if not any(s % k for s in sides)]
+    return [{"h": h} for h in common_divisors(Channels(network).sides)]
 
 
 def _named(name: str, task: Task) -> WormholeAlgorithm:

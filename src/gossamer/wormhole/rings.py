@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import Pieces
@@ -26,7 +26,6 @@ from gossamer.wormhole.steps import Steps
 __all__ = ["RINGS", "add_ring_phases", "held_by_node", "phase_steps", "ring_all_gather", "ring_cost"]
 
 _NOTHING = -2
-_MOST_MESSAGES = 100_000_000
 
 Ints = npt.NDArray[np.int64]
 
@@ -224,11 +223,10 @@ def _claim(network: Network, task: Task, model: WormholeModel, *, rotated: bool)
 def _reason(network: Network, task: Task, model: WormholeModel, *, rotated: bool) -> str | None:
     channels = Channels(network)
     count = 2 * network.node_count * sum(max(phase_steps(channels, a)) for a in _used(channels))
-    if count > _MOST_MESSAGES:
-        return f"would write out {count:,} messages; at most {_MOST_MESSAGES:,} are allowed"
-    if rotated and model.message_bytes < len(_used(channels)):
+    too_many = too_many_messages(count)
+    if too_many is None and rotated and model.message_bytes < len(_used(channels)):
         return f"cuts messages in {len(_used(channels))} parts, so they need as many bytes"
-    return None
+    return too_many
 
 
 def _algorithm(rotated: bool) -> WormholeAlgorithm:

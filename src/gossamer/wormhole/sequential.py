@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.contraction import line_broadcast
 from gossamer.wormhole.model import WormholeModel
@@ -130,7 +130,7 @@ def sequential_broadcasts(
 
 def _reason(network: Network, task: Task, model: WormholeModel, **options: Any) -> str | None:
     count = task.messages(network).count * (network.node_count - 1)
-    return f"would write out {count:,} messages; at most {MAX_MESSAGES:,} are allowed" if count > MAX_MESSAGES else None
+    return too_many_messages(count, MAX_MESSAGES)
 
 
 def _claim(network: Network, task: Task, model: WormholeModel, **options: Any) -> Fraction:

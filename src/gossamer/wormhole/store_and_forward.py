@@ -13,14 +13,14 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
-__all__ = ["PACKET_SWITCHED", "add_hops", "from_store_and_forward", "link_displacement"]
+__all__ = ["PACKET_SWITCHED", "add_hops", "add_phase", "from_store_and_forward", "link_displacement"]
 
 
 def link_displacement(network: Network, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
@@ -44,6 +44,16 @@ def link_displacement(network: Network, links: npt.ArrayLike) -> npt.NDArray[np.
 def add_hops(steps: Steps, network: Network, slot: IntArray, link: IntArray, payload: npt.ArrayLike) -> None:
     """Add hops of a packet-switched schedule as messages; `slot` counts from the start of the phase."""
     steps.add(slot, network.link_source[link], link_displacement(network, link), payload)
+
+
+def add_phase(steps: Steps, schedule: Schedule, number: int, payload: npt.NDArray[np.integer]) -> None:
+    """Add a phase of an explicit packet-switched schedule; `payload` int[P] is the payload row of each packet."""
+    phase, rows = schedule.phases[number], schedule.phase_hops(number)
+    packet = schedule.packet[rows]
+    carried = np.full(packet.size, CONTROL, np.int64)
+    carried[packet != CONTROL_HOP] = payload[packet[packet != CONTROL_HOP]]
+    add_hops(steps, schedule.network, schedule.slot[rows] - np.int32(phase.first_slot), schedule.link[rows], carried)
+    steps.end_phase(phase.name, phase.slots)
 
 
 def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> WormholeSchedule:
@@ -86,14 +96,8 @@ def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> Wormhole
     row_of = np.searchsorted(explicit.messages.ids, table.message) * explicit.parts + table.part
     steps = Steps(channels.dimensions)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
-    for number, phase in enumerate(explicit.phases):
-        rows = explicit.phase_hops(number)
-        packet = explicit.packet[rows]
-        carried = np.where(
-            packet == CONTROL_HOP, CONTROL, payload[row_of[np.maximum(packet, 0)]] if pieces.count else CONTROL
-        )
-        add_hops(steps, network, explicit.slot[rows] - np.int32(phase.first_slot), explicit.link[rows], carried)
-        steps.end_phase(phase.name, phase.slots)
+    for number in range(len(explicit.phases)):
+        add_phase(steps, explicit, number, payload[row_of])
     return steps.schedule(network, explicit.task, model, pieces)
 
 
@@ -104,7 +108,7 @@ def _packet_switched(network: Network, task: Task, model: WormholeModel, *, seed
 
 def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
     hops = len(task.messages(network).ids) * network.node_count * 2 * Channels(network).dimensions
-    return f"would write out {hops:,} messages; at most 100,000,000 are allowed" if hops > 100_000_000 else None
+    return too_many_messages(hops)
 
 
 def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:

@@ -19,7 +19,7 @@ from gossamer.algorithms.routing.prefix import prefix_phase
 from gossamer.algorithms.routing.rotation import links_along, rotations
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import CONTROL, Pieces
@@ -219,9 +219,7 @@ def _reason(network: Network, task: Task, model: WormholeModel, *, quarters: boo
     if quarters and model.message_bytes < 4:
         return "cuts messages in quarters, so they need 4 bytes"
     messages = int(task.messages(network).ids.size)
-    if not quarters and messages * network.node_count > _MOST_MESSAGES:
-        return f"would write out {messages * network.node_count:,} messages; at most {_MOST_MESSAGES:,} are allowed"
-    return None
+    return None if quarters else too_many_messages(messages * network.node_count, _MOST_MESSAGES)
 
 
 def _level_claim(network: Network, task: Task, model: WormholeModel) -> Fraction:
