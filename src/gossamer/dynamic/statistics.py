@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Estimate", "Histogram", "batch_means", "grows", "over_replications", "warmup_end"]
+__all__ = ["Estimate", "Histogram", "batch_means", "grows", "over_replications", "t_interval", "warmup_end"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,7 +40,8 @@ class Estimate:
 NO_ESTIMATE = Estimate(float("nan"), float("nan"))
 
 
-def _interval(means: FloatArray, mean: float) -> Estimate:
+def t_interval(means: FloatArray, mean: float) -> Estimate:
+    """Return a mean with the interval of Student's t distribution that independent `means` of its parts give."""
     from scipy.special import stdtrit
 
     n = means.size
@@ -79,7 +80,7 @@ def batch_means(total: npt.ArrayLike, count: npt.ArrayLike) -> Estimate:
         means = np.add.reduceat(sums, edges)[number > 0] / number[number > 0]
         if means.size < BATCHES or _correlation(means) <= 0.2:
             break
-    return _interval(means, mean)
+    return t_interval(means, mean)
 
 
 def _correlation(values: FloatArray) -> float:
@@ -93,7 +94,7 @@ def over_replications(estimates: list[Estimate]) -> Estimate:
     if len(estimates) == 1:
         return estimates[0]
     means = np.array([e.mean for e in estimates])
-    return _interval(means, float(means.mean()))
+    return t_interval(means, float(means.mean()))
 
 
 def warmup_end(series: npt.ArrayLike) -> int:

@@ -9,7 +9,7 @@ __all__ = ["run_intervals"]
 
 
 @njit(cache=True, nogil=True)
-def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, means, squares, totals):
+def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, means, totals):
     """Serve one packet of every node that has one in each interval; write the mean delay of each batch.
 
     Parameters
@@ -26,8 +26,6 @@ def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, m
         Most packets that may wait.
     means : float64[batches]
         Receives the mean delay of the packets of each batch; a packet's delay ends with the interval that serves it.
-    squares : float64[batches]
-        Receives the mean square of the delays.
     totals : float64[5]
         Receives the intervals, the sum of M, the time, the most packets waiting, and the packets served.
 
@@ -51,7 +49,6 @@ def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, m
     batch = 0
     in_batch = 0
     total = 0.0
-    total_square = 0.0
     comes = np.random.exponential(1.0 / (rate * nodes))
     while batch < batches:
         active = 0
@@ -74,15 +71,12 @@ def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, m
                 served += 1
                 if served > warm and batch < batches:
                     total += delay
-                    total_square += delay * delay
                     in_batch += 1
                     if in_batch == per_batch:
                         means[batch] = total / per_batch
-                        squares[batch] = total_square / per_batch
                         batch += 1
                         in_batch = 0
                         total = 0.0
-                        total_square = 0.0
         while comes <= end:
             if waiting == waiting_limit:
                 totals[2] = comes

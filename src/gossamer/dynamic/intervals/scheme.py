@@ -8,7 +8,6 @@ broadcast of M nodes really takes, which never exceeds ``V + X M``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial_times import split_time, whole_time
+from gossamer.dynamic.statistics import t_interval
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Grid, Network
 
 __all__ = ["IntervalRun", "IntervalScheme", "interval_scheme"]
 
 _BATCHES = 20
-_STUDENT = 2.093  # 97.5% point of Student's t distribution with 19 degrees of freedom
 
 
 @dataclass(frozen=True)
@@ -220,11 +219,9 @@ class IntervalScheme:
             progress(f"interval scheme on {self.network.spec} at {float(self.load(chosen)):.3f}")
         lengths = np.array([float(self.length(m, exact)) for m in range(self.network.node_count + 1)])
         per_batch = -(-packets // _BATCHES)
-        means, squares, totals = np.zeros(_BATCHES), np.zeros(_BATCHES), np.zeros(5)
+        means, totals = np.zeros(_BATCHES), np.zeros(5)
         limit = min(50_000_000, packets + 10 * self.network.node_count + 1000)
-        done = run_intervals(
-            lengths, float(chosen), seed, packets // 4, _BATCHES, per_batch, limit, means, squares, totals
-        )
+        done = run_intervals(lengths, float(chosen), seed, packets // 4, _BATCHES, per_batch, limit, means, totals)
         if done < _BATCHES:
             raise ModelError(f"{limit:,} packets wait at rate {float(chosen):.6g}; choose a lower rate or more packets")
         return IntervalRun(
@@ -282,7 +279,7 @@ class IntervalRun:
     @property
     def half_width(self) -> float:
         """Half of the 95% confidence interval of `delay`, from the batch means."""
-        return _STUDENT * float(self.batch_means.std(ddof=1)) / math.sqrt(self.batch_means.size)
+        return t_interval(self.batch_means, self.delay).half_width
 
     @property
     def upper_bound(self) -> Fraction:
