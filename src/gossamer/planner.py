@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
@@ -20,8 +20,10 @@ from gossamer.tasks import OneToManyRouting, Permutation, Task
 from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import patterned_task
 from gossamer.wormhole import WormholeModel
-from gossamer.wormhole.planning import WormholePlan
-from gossamer.wormhole.planning import plan as plan_wormhole
+from gossamer.writing import quantity
+
+if TYPE_CHECKING:
+    from gossamer.wormhole.planning import WormholePlan
 
 __all__ = ["Plan", "applicable", "plan"]
 
@@ -97,7 +99,6 @@ class Plan(Compared):
         parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
         control = [p for p in s.phases if p.name.startswith(("prefix", "count"))]
         together = "" if self.held is None else f", {self.held.packets:,} with its own and those delivered"
-        packets = f"{self.buffer.packets:,} packet{'' if self.buffer.packets == 1 else 's'}"
         rows = [
             ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {s.network.link_count:,} links"),
             ("task", s.task.describe()),
@@ -106,7 +107,7 @@ class Plan(Compared):
             *self.time_rows(),
             ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
             ("link utilization", f"{float(self.link_utilization):.1%}"),
-            ("buffer peak", f"{packets} in transit at a node{together}"),
+            ("buffer peak", f"{quantity(self.buffer.packets, 'packet')} in transit at a node{together}"),
             ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
             self.expense_row(),
         ]
@@ -247,6 +248,8 @@ def plan(
     if isinstance(model, WormholeModel):
         if ports is not None or split is not None:
             raise ModelError("ports and split are not choices of wormhole switching; it uses all ports")
+        from gossamer.wormhole.planning import plan as plan_wormhole
+
         return plan_wormhole(network, task, model, algorithm, seed, side, progress)
     if model is not None and not isinstance(model, Model):
         raise ModelError(f"model must be a gossamer.Model or a gossamer.WormholeModel, got {model!r}")

@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.bounds.distances import distance_bounds
+from gossamer.bounds.problem import Problem
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -94,10 +94,7 @@ def worst(name: str, spec: str) -> Worst:
 
 
 def _farthest(network: Network, task: Permutation) -> int:
-    assert network.coordinates is not None
-    target = np.array(task.destination)
-    moved = network.coordinates[target] - network.coordinates
-    return int(np.abs(moved).sum(axis=1).max())
+    return max((int(b.value) for b in distance_bounds(Problem(network, task, Model()))), default=0)
 
 
 def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:
