@@ -10,7 +10,7 @@ from typing import Any
 
 from gossamer.errors import FileFormatError
 
-__all__ = ["Rows", "check_writable", "memory_text", "whole_file"]
+__all__ = ["Rows", "check_writable", "memory_text", "quantity", "whole_file"]
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -84,6 +84,16 @@ class Rows:
             f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
         )
         return f"<table>{cells}</table>"
+
+
+def quantity(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> quantity(1, "message"), quantity(4096, "link"), quantity(2, "copy")
+    ('1 message', '4,096 links', '2 copies')
+    """
+    plural = noun + ("es" if noun.endswith("ch") else "s") if not noun.endswith("y") else noun[:-1] + "ies"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def memory_text(count: int) -> str:

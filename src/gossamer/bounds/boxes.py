@@ -15,7 +15,8 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
 from gossamer.bounds.demands import Counts, HubDemand
 from gossamer.bounds.metric import Axis, axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["MAX_BOXES", "box_bounds"]
 

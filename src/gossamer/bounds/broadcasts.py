@@ -14,7 +14,8 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, Demand, HubDemand
 from gossamer.bounds.metric import MAX_SEARCHES, at_least
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["MAX_DEPTH", "Case", "broadcast_bounds", "doubling_time", "spread_cases", "tree_time"]
 

@@ -13,7 +13,8 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.demands import HubDemand
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["cluster_bounds"]
 

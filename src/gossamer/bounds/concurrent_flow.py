@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
+from gossamer.writing import quantity
 
 __all__ = ["MAX_VARIABLES", "concurrent_flow_bounds"]
 

@@ -15,9 +15,10 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.demands import Counts
 from gossamer.bounds.metric import axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.bounds.separators import own_load, part_load
 from gossamer.networks.network import Network
+from gossamer.writing import quantity
 
 __all__ = ["Branches", "branches_of", "cut_node_bounds"]
 

@@ -16,7 +16,8 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand, Line, PairDemand
 from gossamer.bounds.metric import Axis, axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Cut", "cut_bounds", "layer_cut"]
 

@@ -11,8 +11,9 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import HubDemand
 from gossamer.bounds.metric import at_least
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.networks.network import IntArray
+from gossamer.writing import quantity
 
 __all__ = ["LARGEST", "TimeCut", "cut_over_time", "cut_over_time_bounds"]
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]
 

@@ -9,7 +9,8 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Demand, HubDemand
 from gossamer.bounds.metric import axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
+from gossamer.writing import quantity
 
 __all__ = ["load_bounds"]
 

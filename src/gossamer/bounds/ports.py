@@ -17,8 +17,9 @@ import numpy.typing as npt
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand
 from gossamer.bounds.metric import MAX_SEARCHES, MAX_VISITS, at_least
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.errors import NetworkError
+from gossamer.writing import quantity
 
 __all__ = ["port_bounds"]
 

@@ -13,18 +13,9 @@ from gossamer.errors import NetworkError
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.tasks import Task
+from gossamer.writing import quantity
 
-__all__ = ["Problem", "quantity"]
-
-
-def quantity(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> quantity(1, "message"), quantity(4096, "link"), quantity(2, "copy")
-    ('1 message', '4,096 links', '2 copies')
-    """
-    plural = noun + ("es" if noun.endswith("ch") else "s") if not noun.endswith("y") else noun[:-1] + "ies"
-    return f"{number:,} {noun if number == 1 else plural}"
+__all__ = ["Problem"]
 
 
 class Problem:

@@ -15,8 +15,9 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.demands import Counts, HubDemand, Line
 from gossamer.bounds.metric import axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.bounds.sweeps import Swept, descends_by_one, search_sources, swept_networks
+from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "own_load", "part_load", "separator_bounds"]
 

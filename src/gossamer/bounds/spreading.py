@@ -9,8 +9,9 @@ from fractions import Fraction
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.broadcasts import Case, doubling_time, spread_cases, tree_time
 from gossamer.bounds.metric import at_least
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.bounds.spread_counts import MAX_STEPS, closed_form_time, degree_time, level_time
+from gossamer.writing import quantity
 
 __all__ = ["spread_bounds"]
 

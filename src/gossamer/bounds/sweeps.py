@@ -15,8 +15,9 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, Cut, layer_cut
 from gossamer.bounds.demands import Counts, HubDemand, Line
 from gossamer.bounds.metric import MAX_VISITS, axes_of
-from gossamer.bounds.problem import Problem, quantity
+from gossamer.bounds.problem import Problem
 from gossamer.networks.network import Network
+from gossamer.writing import quantity
 
 __all__ = ["Swept", "descends_by_one", "search_sources", "sweep_bounds", "swept_networks"]
 

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from gossamer.schedules import Schedule
+from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -19,7 +20,6 @@ __all__ = [
     "busy",
     "caption",
     "heading",
-    "plural",
     "sequential",
     "text_width",
     "write",
@@ -53,15 +53,6 @@ def sequential() -> Colormap:
     return ListedColormap(shades, name="gossamer")
 
 
-def plural(count: int, noun: str) -> str:
-    """Return the count, with thousands set apart, and the noun.
-
-    >>> plural(1, "link"), plural(24576, "link")
-    ('1 link', '24,576 links')
-    """
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **style: Any) -> Any:
     """Write plain text (a dollar sign is only a dollar sign) on a figure or on axes."""
     style.setdefault("color", INK)
@@ -88,10 +79,10 @@ def heading(figure: Any, schedule: Schedule, width: float, height: float) -> flo
     if schedule.completion_time == 1:
         facts[-1] = "1 step"
     if schedule.slot_count != schedule.completion_time:
-        facts.append(plural(schedule.slot_count, "slot"))
+        facts.append(quantity(schedule.slot_count, "slot"))
     if schedule.parts > 1:
         facts.append(f"messages in {schedule.parts} parts")
-    facts.append(f"{plural(network.node_count, 'node')}, {plural(network.link_count, 'link')}")
+    facts.append(f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}")
     used = 0.16
     for text, size, colour in ((first, _HEADING, INK), (" · ".join(facts), _SMALL, MUTED)):
         for line in _lines(text, size, width):

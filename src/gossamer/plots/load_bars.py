@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.plots.appearance import INK, MUTED, PAPER, busy, caption, heading, load_unit, plural, text_width, write
+from gossamer.plots.appearance import INK, MUTED, PAPER, busy, caption, heading, load_unit, text_width, write
 from gossamer.plots.link_groups import LinkGroups, link_groups
 from gossamer.schedules import Schedule
+from gossamer.writing import quantity
 
 __all__ = ["bars_size", "paint_bars"]
 
@@ -28,7 +29,7 @@ def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], wid
     """Show mean, least and largest load of each group of links, or how many links have which load."""
     groups = link_groups(schedule.network)
     names = groups.names[:_SHOWN]
-    notes = [f"The network is too large to draw its {plural(load.size, 'link')}."]
+    notes = [f"The network is too large to draw its {quantity(load.size, 'link')}."]
     if len(groups.names) > 1:
         notes.append("Bars: mean over the links of a group; whiskers: least and largest load.")
     if len(names) < len(groups.names):

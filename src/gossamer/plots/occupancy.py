@@ -16,12 +16,12 @@ from gossamer.plots.appearance import (
     busy,
     caption,
     heading,
-    plural,
     text_width,
     write,
 )
 from gossamer.plots.occupancy_counts import Occupancy, occupancy
 from gossamer.schedules import Phase, Schedule, verify
+from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -237,13 +237,13 @@ def _notes(schedule: Schedule, count: Occupancy, missing: int) -> list[str]:
     notes = ["Top: share of all links' capacity in use."]
     symmetry = schedule.symmetry
     if symmetry is not None:
-        notes.append(f"Invariant schedule: a row is an orbit of {plural(symmetry.order, 'link')}, used alike.")
+        notes.append(f"Invariant schedule: a row is an orbit of {quantity(symmetry.order, 'link')}, used alike.")
     if count.binned:
         notes.append("A cell is the mean over its links and slots.")
     if count.control.any() and (count.control * count.packets).any():
         notes.append("Cells with both kinds of packets have the colour of the more frequent.")
     if missing:
-        notes.append(f"{plural(missing, 'phase')} too short to be named.")
+        notes.append(f"{quantity(missing, 'phase')} too short to be named.")
     return notes
 
 

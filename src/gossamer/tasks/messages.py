@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
+from gossamer.writing import quantity
 
 __all__ = [
     "COMBINE",
@@ -34,7 +35,6 @@ __all__ = [
     "OfActive",
     "Task",
     "check_node",
-    "counted",
     "listed",
     "node_number",
     "node_set",
@@ -147,18 +147,9 @@ class Task:
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
             parts.append(
-                f"{f.name}: {counted(len(value), 'node')}" if isinstance(value, tuple) else f"{f.name} {value}"
+                f"{f.name}: {quantity(len(value), 'node')}" if isinstance(value, tuple) else f"{f.name} {value}"
             )
         return self.name + (f" ({', '.join(parts)})" if parts else "")
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun.
-
-    >>> counted(1, "node"), counted(4096, "node")
-    ('1 node', '4,096 nodes')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def check_node(network: Network, node: int, role: str) -> None:

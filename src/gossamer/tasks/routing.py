@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.tasks.messages import COPY, Ids, Messages, Task, counted, listed, node_number, to_one
+from gossamer.tasks.messages import COPY, Ids, Messages, Task, listed, node_number, to_one
+from gossamer.writing import quantity
 
 __all__ = ["OneToManyRouting", "Permutation"]
 
@@ -80,7 +81,7 @@ class Permutation(Task):
         >>> Permutation([1, -1, 0]).describe()
         'permutation (2 messages)'
         """
-        return f"{self.name} ({counted(sum(target >= 0 for target in self.destination), 'message')})"
+        return f"{self.name} ({quantity(sum(target >= 0 for target in self.destination), 'message')})"
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""
@@ -150,7 +151,7 @@ class OneToManyRouting(Task):
         'one-to-many-routing (2 messages for 3 nodes)'
         """
         sets = [targets for targets in self.destinations if targets]
-        return f"{self.name} ({counted(len(sets), 'message')} for {counted(sum(map(len, sets)), 'node')})"
+        return f"{self.name} ({quantity(len(sets), 'message')} for {quantity(sum(map(len, sets)), 'node')})"
 
     def renamed(self, by: Callable[[Ids], Ids]) -> Task:
         """Rename origins and destinations."""

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds import Bound
-from gossamer.bounds.problem import quantity
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.tasks import COMBINE, Task
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.model import WormholeModel
+from gossamer.writing import quantity
 
 __all__ = ["bounds", "spreading_steps"]
 
