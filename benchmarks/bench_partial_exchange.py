@@ -27,7 +27,7 @@ CASES = [
     ("array:8x8x8", "corner 4x4x4", block((8, 8, 8), (0, 0, 0), (4, 4, 4))),
     ("array:8x8x8", "a plane", list(range(64))),
     ("torus:8x8x8", "128 at random", drawn(512, 128, 0)),
-    ("array:12x10x6", "centre 4x4x4", block((12, 10, 6), (4, 3, 1), (4, 4, 4))),
+    ("array:12x10x6", "center 4x4x4", block((12, 10, 6), (4, 3, 1), (4, 4, 4))),
     ("array:24x16", "48 at random", drawn(384, 48, 1)),
     ("array:16x16x16", "300 at random", drawn(4096, 300, 0)),
 ]

@@ -223,7 +223,7 @@ Varvarigos and Bertsekas for any d.
 
 ## How
 
-*Folding.* A ring is folded into a line so that neighbours are at most two positions apart: positions 0, 1, 2, 3, 4 host
+*Folding.* A ring is folded into a line so that neighbors are at most two positions apart: positions 0, 1, 2, 3, 4 host
 nodes 0, 4, 1, 3, 2 of a ring of five. Then one slot of the torus becomes two of the array, and no link is used
 twice, even if the torus uses all of its links. That is the proof of Theorem 1 in the paper;
 `gossamer.schedules.torus_on_array` does it with any schedule of any task. For two equal sides it gives the optimum
@@ -231,7 +231,7 @@ already.
 
 *The last slot.* The torus receives over 2d links. If N-1 leaves a remainder of 1 to d when divided by 2d, its last slot
 is not full, and twice its time is one step too many. So the last messages do not take that way: every node takes each
-of them from a neighbour that has it, in one slot, one from each neighbour. Who takes which is a bipartite matching at
+of them from a neighbor that has it, in one slot, one from each neighbor. Who takes which is a bipartite matching at
 every node.
 
 *Sides of 2.* A torus has one link there, not two, and twice the time of the torus wastes half of it. Such links need no

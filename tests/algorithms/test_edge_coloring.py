@@ -1,4 +1,4 @@
-"""Koenig: as many colours as the largest degree are enough, whatever the multigraph."""
+"""Koenig: as many colors as the largest degree are enough, whatever the multigraph."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_whole_messages_take_whole_steps():
 
 @pytest.mark.parametrize(("ports", "value"), [("one", 8), ("one-send", 8)])
 def test_port_limits_count(ports, value):
-    """On a ring of 5 the messages of a node make 6 hops; one active node sends 4, and its neighbours pass on 2."""
+    """On a ring of 5 the messages of a node make 6 hops; one active node sends 4, and its neighbors pass on 2."""
     net = ring(5)
     assert bound(net, TotalExchange(), Model(ports=ports, split=True)).value == 6
     assert bound(array(3, 3), PartialExchange([4]), Model(ports=ports, split=True)).value == value

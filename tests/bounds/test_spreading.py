@@ -1,4 +1,4 @@
-"""Bounds on one-port broadcast: Theorem 3.3 and its corollaries, two furthest nodes, few neighbours."""
+"""Bounds on one-port broadcast: Theorem 3.3 and its corollaries, two furthest nodes, few neighbors."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def reach_by_counting(root_links, node_links, steps):
 
 @given(st.integers(1, 4), st.integers(1, 3), st.lists(st.integers(1, 30), min_size=1, max_size=6))
 @settings(max_examples=100)
-def test_few_neighbours_are_counted_as_in_the_largest_tree(root_links, node_links, levels):
+def test_few_neighbors_are_counted_as_in_the_largest_tree(root_links, node_links, levels):
     levels = np.array([1, *levels])
     steps, d, nodes = degree_time(levels, root_links, node_links, 0)
     far = np.cumsum(levels[::-1])[::-1]
@@ -189,10 +189,10 @@ def test_few_neighbours_are_counted_as_in_the_largest_tree(root_links, node_link
     assert nodes == far[d]
 
 
-def test_few_neighbours_raise_the_bound_of_a_regular_network():
+def test_few_neighbors_raise_the_bound_of_a_regular_network():
     network = from_networkx(nx.random_regular_graph(4, 200, seed=1))
     bounds = {b.name: b for b in spread_bounds(Problem(network, Broadcast(0), ONE))}
-    bound = bounds["doubling with few neighbours"]
+    bound = bounds["doubling with few neighbors"]
     assert (bound.value, doubling_time(np.bincount(network.distances(0)))[0]) == (9, 8)
     assert bound.witness.endswith("each node passes it on once a step, at most 3 times")
 

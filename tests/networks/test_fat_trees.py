@@ -61,7 +61,7 @@ def test_leaves_are_twice_their_lowest_common_level_apart(k, h):
     assert net.diameter == 2 * h
 
 
-def test_named_patterns_are_recognised():
+def test_named_patterns_are_recognized():
     assert fat_tree(2, 3).spec == "fat-tree:k=2,h=3,capacity=constant"
     assert fat_tree(2, 3, [1, 1, 1]).spec == "fat-tree:k=2,h=3,capacity=constant"
     assert fat_tree(2, 3, (1, 2, 4)).spec == "fat-tree:k=2,h=3,capacity=exponential"

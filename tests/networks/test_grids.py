@@ -32,15 +32,15 @@ def inside(coordinate, side):
 
 @given(sides, st.sampled_from([(torus, wrapped), (array, inside)]))
 @settings(deadline=None)
-def test_neighbours_differ_by_one_in_one_coordinate(sides, family):
-    build, neighbours = family
+def test_neighbors_differ_by_one_in_one_coordinate(sides, family):
+    build, neighbors = family
     net = build(*sides)
     number = {tuple(c): i for i, c in enumerate(net.coordinates.tolist())}
     assert len(number) == net.node_count == math.prod(sides)
     expected = set()
     for place, u in number.items():
         for dimension, side in enumerate(sides):
-            for moved in neighbours(place[dimension], side):
+            for moved in neighbors(place[dimension], side):
                 expected.add((u, number[(*place[:dimension], moved, *place[dimension + 1 :])]))
     assert links(net) == expected
     assert net.link_count == len(expected)

@@ -18,18 +18,18 @@ def swapped(a, i, j):
 
 @pytest.mark.parametrize("m", range(1, 6))
 @pytest.mark.parametrize(
-    ("build", "neighbours"),
+    ("build", "neighbors"),
     [
         (star, lambda a: [swapped(a, 0, i) for i in range(1, len(a))]),
         (pancake, lambda a: [a[:i][::-1] + a[i:] for i in range(2, len(a) + 1)]),
         (bubble_sort, lambda a: [swapped(a, i, i + 1) for i in range(len(a) - 1)]),
     ],
 )
-def test_permutation_networks_move_symbols_in_the_order_of_their_generators(build, neighbours, m):
+def test_permutation_networks_move_symbols_in_the_order_of_their_generators(build, neighbors, m):
     arrangements = list(itertools.permutations(range(m)))
     number = {a: i for i, a in enumerate(arrangements)}
     net = build(m)
-    assert net.link_target.tolist() == [number[b] for a in arrangements for b in neighbours(a)]
+    assert net.link_target.tolist() == [number[b] for a in arrangements for b in neighbors(a)]
     assert net.node_count == len(arrangements)
 
 

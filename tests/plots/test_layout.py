@@ -1,4 +1,4 @@
-"""Every node has its own place, neighbours stand where a reader expects them, and nothing is left to chance."""
+"""Every node has its own place, neighbors stand where a reader expects them, and nothing is left to chance."""
 
 from __future__ import annotations
 
@@ -146,9 +146,9 @@ def test_arrangements_with_the_same_last_symbols_stand_together_in_hexagons(spec
     assert np.allclose(length(network, layout)[same], 1)
     assert (layout.shape[same] == STRAIGHT).all()
     assert (layout.shape[~same] == STUB).all()
-    centre = [layout.positions[arrangement[:, -1] == s].mean(axis=0) for s in range(5)]
-    reach = max(np.hypot(*(layout.positions[arrangement[:, -1] == s] - c).T).max() for s, c in enumerate(centre))
-    assert closest(np.array(centre)) > 2 * reach + 1
+    center = [layout.positions[arrangement[:, -1] == s].mean(axis=0) for s in range(5)]
+    reach = max(np.hypot(*(layout.positions[arrangement[:, -1] == s] - c).T).max() for s, c in enumerate(center))
+    assert closest(np.array(center)) > 2 * reach + 1
 
 
 @pytest.mark.parametrize("bits", [3, 4, 7])

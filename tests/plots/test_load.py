@@ -78,7 +78,7 @@ def test_four_thousand_nodes_are_drawn_in_few_paths_with_every_link(spec):
     assert len(loads) == schedule.network.link_count + stubs
 
 
-def test_more_load_is_a_wider_line_and_none_is_grey():
+def test_more_load_is_a_wider_line_and_none_is_gray():
     from matplotlib.colors import to_rgba
 
     figure = load_figure(scatter(gossamer.network("array:5x5")))
@@ -88,9 +88,9 @@ def test_more_load_is_a_wider_line_and_none_is_grey():
     assert len(set(widths.tolist())) == len(set(loads.tolist()))
     (lines,) = collections(figure, "links")
     lines.update_scalarmappable()
-    colours = lines.get_edgecolors()
-    assert np.allclose(colours[lines.get_array() == 0], to_rgba(FAINT))
-    assert not np.allclose(colours[lines.get_array() > 0], to_rgba(FAINT))
+    colors = lines.get_edgecolors()
+    assert np.allclose(colors[lines.get_array() == 0], to_rgba(FAINT))
+    assert not np.allclose(colors[lines.get_array() > 0], to_rgba(FAINT))
 
 
 def test_control_packets_are_no_load():

@@ -35,14 +35,14 @@ def test_a_page_has_its_pictures_in_itself(tmp_path):
     assert 'class="fa' not in text
 
 
-def test_messages_end_at_their_destinations_in_the_colours_of_the_places():
+def test_messages_end_at_their_destinations_in_the_colors_of_the_places():
     plan = transposed(4)
     film = _film(plan.schedule, 1)
     last = list(film.frames(1))[-1]
     x, y = last.places[:, 0], last.places[:, 1]
     node = (y * 4 + x).round().astype(int)
     assert node.tolist() == list(plan.schedule.task.destination)
-    corner = film.colours[node == 0][0]
+    corner = film.colors[node == 0][0]
     assert np.allclose(corner, [0.17, 0.42, 0.69])
 
 

@@ -1,4 +1,4 @@
-"""What a schedule uses: links, utilisation, buffers."""
+"""What a schedule uses: links, utilization, buffers."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def test_positions_of_a_line_host_the_ring_as_printed():
 
 
 @pytest.mark.parametrize("p", range(3, 13))
-def test_ring_neighbours_are_at_most_two_positions_apart(p):
+def test_ring_neighbors_are_at_most_two_positions_apart(p):
     position = array_positions(ring(p).grid)
     assert sorted(position.tolist()) == list(range(p))
     assert np.abs(position - np.roll(position, 1)).max() == 2

@@ -278,7 +278,7 @@ def test_what_cannot_be_renamed_says_why():
          "capacity=constant"),
         (wrong, range(4), None, "packet 3 is of message 9, which the task does not have"),
         (build(0, ring, gossamer.task("allgather"), symmetry=Symmetry(ring)), range(4), None,
-         "an invariant schedule cannot be relabelled; expand() it first"),
+         "an invariant schedule cannot be relabeled; expand() it first"),
     ):  # fmt: skip
         with pytest.raises(ScheduleError) as error:
             given_schedule.relabel(mapping, network)

@@ -102,7 +102,7 @@ def test_a_source_without_what_it_sends_is_named_with_the_piece():
     )
 
 
-def test_dimension_zero_is_travelled_first():
+def test_dimension_zero_is_traveled_first():
     task = gossamer.task("broadcast")
     rows = [(0, 0, [1, 1], [0]), (0, 1, [1, 0], None)]  # (0,0)->(1,0)->(1,1) does not meet (0,1)->(1,1)
     assert "channel" not in verify(made("torus:4x4", task, rows)).counts

@@ -94,7 +94,7 @@ def test_plans_are_saved(tmp_path):
     assert gossamer.load(tmp_path / "plan.parquet") == plan.schedule
 
 
-def test_partition_sides_are_honoured():
+def test_partition_sides_are_honored():
     plan = gossamer.plan("torus:6x6", "allgather", gossamer.WormholeModel(), h=3)
     assert plan.options == {"h": 3}
     taking = {a.name for a in WORMHOLE_ALGORITHMS if "h" in a.options}

@@ -178,7 +178,7 @@ Demand = HubDemand | PairDemand
 def demands_of(network: Network, task: Task) -> tuple[Demand, ...]:
     """Return the demands of a task that need any hop.
 
-    The tasks of `gossamer.tasks` are recognised and cost O(hubs); any other task is asked for its messages.
+    The tasks of `gossamer.tasks` are recognized and cost O(hubs); any other task is asked for its messages.
 
     Examples
     --------

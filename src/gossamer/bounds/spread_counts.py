@@ -77,14 +77,14 @@ def level_time(distance: int, nodes: int) -> int:
 
 
 def degree_time(profile: Counts, root_links: int, node_links: int, steps: int) -> tuple[int, int, int]:
-    """Return T_d, d and R_d with the largest T_d, where no node has more than a few neighbours to inform.
+    """Return T_d, d and R_d with the largest T_d, where no node has more than a few neighbors to inform.
 
     Parameters
     ----------
     profile : int64[e+1]
         Number of nodes at each distance that the message must reach.
     root_links, node_links : int
-        Neighbours that the root, and any other node, can inform: for the latter the degree less 1, because a node
+        Neighbors that the root, and any other node, can inform: for the latter the degree less 1, because a node
         need not inform the one from which it has the message.
     steps : int
         A smaller bound that is known already.
@@ -97,7 +97,7 @@ def degree_time(profile: Counts, root_links: int, node_links: int, steps: int) -
     Notes
     -----
     As Theorem 3.3, but g(l,t), the number of nodes informed in step t by a path of length l, is the sum of the k values
-    g(l-1,t-1) .. g(l-1,t-k) for k neighbours. O(T^2) time.
+    g(l-1,t-1) .. g(l-1,t-k) for k neighbors. O(T^2) time.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Further bounds for a message that spreads from node to node: closed forms, and nodes with few neighbours."""
+"""Further bounds for a message that spreads from node to node: closed forms, and nodes with few neighbors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FURTHEST = 64
 
 
 def spread_bounds(problem: Problem) -> Iterator[Bound]:
-    """Yield what few neighbours ask for, and the bounds that Theorem 3.3 or the exact time of a tree include.
+    """Yield what few neighbors ask for, and the bounds that Theorem 3.3 or the exact time of a tree include.
 
     The latter are easier to see: two furthest nodes, Corollary 3.4, and on trees Corollary 3.5.
     """
@@ -28,7 +28,7 @@ def spread_bounds(problem: Problem) -> Iterator[Bound]:
         return
     for demand, cases in spread_cases(problem):
         known = max(doubling_time(profile)[0] for _, profile, _ in cases)
-        yield from _few_neighbours(problem, demand.what, demand.outward, known, cases)
+        yield from _few_neighbors(problem, demand.what, demand.outward, known, cases)
         verb = "reach" if demand.outward else "come from"
         way = "passing it on once a step" if demand.outward else "taking in one a step"
         yield from _furthest(problem, demand.what, verb, way, cases)
@@ -78,8 +78,8 @@ def _tree_level(problem: Problem, what: str, verb: str, way: str, cases: list[Ca
         yield Bound("tree level", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, Corollary 3.5")
 
 
-def _few_neighbours(problem: Problem, what: str, outward: bool, known: int, cases: list[Case]) -> Iterator[Bound]:
-    """Yield the doubling bound for nodes that have fewer neighbours to inform than there are steps."""
+def _few_neighbors(problem: Problem, what: str, outward: bool, known: int, cases: list[Case]) -> Iterator[Bound]:
+    """Yield the doubling bound for nodes that have fewer neighbors to inform than there are steps."""
     degrees = problem.degrees(not outward)
     spare = 1 if int(problem.network.reverse_link.min(initial=0)) >= 0 else 0
     links = int(degrees.max()) - spare  # of the largest degree, which the root may have alone
@@ -96,4 +96,4 @@ def _few_neighbours(problem: Problem, what: str, outward: bool, known: int, case
         f"and each node {'passes it on' if outward else 'takes it in'} once a step, at most {quantity(links, 'time')}"
     )
     source = "Bermond, Hell, Liestman and Peters 1992; Dimakopoulos 1996, Theorem 3.3"
-    yield Bound("doubling with few neighbours", Fraction(steps), text, "broadcast", source)
+    yield Bound("doubling with few neighbors", Fraction(steps), text, "broadcast", source)

@@ -155,7 +155,7 @@ def _widened(histogram, line, clock, delay):
 
 @njit(cache=True, nogil=True)
 def _cheapest(probability, demand, weight, load, uniform):
-    """Return the choice that minimises sum_i (load_i + a_i)^2 weight_i; ties by `uniform` in [0, 1)."""
+    """Return the choice that minimizes sum_i (load_i + a_i)^2 weight_i; ties by `uniform` in [0, 1)."""
     best, ties = np.inf, 0
     for turn in range(2):
         pick = np.int64(uniform * ties)

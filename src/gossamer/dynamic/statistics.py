@@ -54,7 +54,7 @@ def t_interval(means: FloatArray, mean: float) -> Estimate:
 def batch_means(total: npt.ArrayLike, count: npt.ArrayLike) -> Estimate:
     """Return the mean of a correlated series and its interval by batch means.
 
-    The series is cut in 20 batches; where neighbouring batches are correlated by more than 0.2, in 10.
+    The series is cut in 20 batches; where neighboring batches are correlated by more than 0.2, in 10.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def product_disjoint_paths(network: Network, source: int, target: int) -> list[I
     -----
     The construction that the thesis prints is wrong (errata 9.1). Here, in each dimension i, one path corrects all
     dimensions by the shortest of the factors' paths, in cyclic order from i; each other path steps to the first inner
-    node of another path in factor i (or to a neighbour, where v_i = u_i), corrects the other dimensions in cyclic
+    node of another path in factor i (or to a neighbor, where v_i = u_i), corrects the other dimensions in cyclic
     order, and ends in dimension i. A network may have more disjoint paths than these, where factors have nodes that
     separate: see `node_disjoint_paths`.
 

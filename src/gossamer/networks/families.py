@@ -138,7 +138,7 @@ FAMILIES: tuple[Family, ...] = (
         bubble_sort,
         "numbers",
         "m",
-        "arrangements of m symbols, adjacent by swapping neighbours",
+        "arrangements of m symbols, adjacent by swapping neighbors",
         "bubble-sort:5",
         "Akers, Krishnamurthy 1989; seed 004, 4.4",
     ),

@@ -4,7 +4,7 @@ A Cayley network has one node for each element and a link from ``u`` to ``u*g`` 
 Left multiplication by any element ``h`` maps the link ``(u, u*g)`` to ``(h*u, h*u*g)``: it is an automorphism
 that keeps the generator of every link, which is what invariant schedules rest on (seed 004, Lemma 4.7).
 
-Every operation is vectorised: arguments are integers or integer arrays that broadcast against each other.
+Every operation is vectorized: arguments are integers or integer arrays that broadcast against each other.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def pancake(symbols: int) -> Network:
 
 
 def bubble_sort(symbols: int) -> Network:
-    """Return the bubble-sort graph B_m: arrangements of m symbols, adjacent by swapping neighbours.
+    """Return the bubble-sort graph B_m: arrangements of m symbols, adjacent by swapping neighbors.
 
     Parameters
     ----------

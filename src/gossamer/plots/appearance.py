@@ -1,4 +1,4 @@
-"""What all pictures share: colours, type sizes, the heading, and how numbers are written."""
+"""What all pictures share: colors, type sizes, the heading, and how numbers are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 __all__ = [
-    "CONTROL_COLOUR",
+    "CONTROL_COLOR",
     "FAINT",
     "INK",
     "MUTED",
@@ -29,8 +29,8 @@ PAPER = "#ffffff"
 INK = "#262626"
 MUTED = "#666666"
 FAINT = "#d4d4d4"
-CONTROL_COLOUR = "#d1641b"
-"""Control packets: an orange that stands apart from the blue-green scale, also for colour-blind readers."""
+CONTROL_COLOR = "#d1641b"
+"""Control packets: an orange that stands apart from the blue-green scale, also for color-blind readers."""
 
 _HEADING, _SMALL = 11.5, 8.5
 _EM = 0.0076
@@ -84,9 +84,9 @@ def heading(figure: Any, schedule: Schedule, width: float, height: float) -> flo
         facts.append(f"messages in {schedule.parts} parts")
     facts.append(f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}")
     used = 0.16
-    for text, size, colour in ((first, _HEADING, INK), (" · ".join(facts), _SMALL, MUTED)):
+    for text, size, color in ((first, _HEADING, INK), (" · ".join(facts), _SMALL, MUTED)):
         for line in _lines(text, size, width):
-            write(figure, 0.2 / width, 1 - used / height, line, size, color=colour, va="top")
+            write(figure, 0.2 / width, 1 - used / height, line, size, color=color, va="top")
             used += size / 72 * 1.45
     return used + 0.06
 

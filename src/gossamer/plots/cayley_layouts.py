@@ -70,7 +70,7 @@ def by_last_symbol(network: Network, group: PermutationGroup) -> Layout:
 
 
 def _hexagon(network: Network, group: PermutationGroup) -> npt.NDArray[np.int64]:
-    """Return the place on the hexagon of each arrangement of three symbols: neighbours stand side by side."""
+    """Return the place on the hexagon of each arrangement of three symbols: neighbors stand side by side."""
     moves = [m[:3] for m in group.arrangement(network.generators) if (m[3:] == np.arange(3, group.symbols)).all()]
     place = np.arange(6)
     if len(moves) == 2:

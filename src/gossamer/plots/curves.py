@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gossamer.experiments.table import Curve
-from gossamer.plots.appearance import CONTROL_COLOUR, FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, write
 from gossamer.plots.drawing import picture_format, write_picture
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def curves_figure(curves: Sequence[Curve], title: str) -> Figure:
     for panel, curve in zip(panels, curves, strict=False):
         lower, upper, measured = ([float(v) for v in side] for side in (curve.lower, curve.upper, curve.measured))
         panel.fill_between(curve.x, lower, upper, color=FAINT, alpha=0.5, linewidth=0)
-        panel.plot(curve.x, upper, color=CONTROL_COLOUR, linewidth=1, label="promised at most")
+        panel.plot(curve.x, upper, color=CONTROL_COLOR, linewidth=1, label="promised at most")
         panel.plot(curve.x, measured, "o-", color=_MEASURED, linewidth=1.5, markersize=4, label="measured, verified")
         panel.plot(curve.x, lower, color=MUTED, linewidth=1, linestyle="--", label="lower bound")
         panel.set_xscale("log", base=2)

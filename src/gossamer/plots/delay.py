@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["delay_figure", "draw_delays"]
 
-_COLOURS = ("#31688e", "#d1641b", "#35b779", "#5e3c99", "#b0306a", "#888888", "#8c6d1f", "#1f9e9e")
+_COLORS = ("#31688e", "#d1641b", "#35b779", "#5e3c99", "#b0306a", "#888888", "#8c6d1f", "#1f9e9e")
 _MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
 
 
@@ -29,7 +29,7 @@ def draw_delays(points: Sequence[Point], path: str | os.PathLike[str], title: st
 def delay_figure(points: Sequence[Point], title: str) -> Figure:
     """Return a figure of reception and broadcast delay against load, one curve a scheme, with its lower bound.
 
-    Bars are 95% confidence intervals, dashes the lower bounds in the scheme's colour, dotted upright lines the limits
+    Bars are 95% confidence intervals, dashes the lower bounds in the scheme's color, dotted upright lines the limits
     of stability below 1. Loads at which a scheme is unstable have no point.
     """
     from matplotlib.figure import Figure
@@ -39,8 +39,8 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
     panels: Any = figure.subplots(1, 2, sharex=True)
     for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
         for number, (name, theirs) in enumerate(grouped(points)):
-            colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
-            _paint(panel, theirs, name, what, colour, marker)
+            color, marker = _COLORS[number % len(_COLORS)], _MARKERS[number % len(_MARKERS)]
+            _paint(panel, theirs, name, what, color, marker)
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         panel.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
@@ -59,7 +59,7 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
     return figure
 
 
-def _paint(panel: Any, points: Sequence[Point], name: str, what: str, colour: str, marker: str) -> None:
+def _paint(panel: Any, points: Sequence[Point], name: str, what: str, color: str, marker: str) -> None:
     shown = sorted((p for p in points if not math.isnan(getattr(p, what).mean)), key=lambda p: p.load)
     if name == INTERVALS and what == "reception":
         return
@@ -67,10 +67,10 @@ def _paint(panel: Any, points: Sequence[Point], name: str, what: str, colour: st
     means = [getattr(p, what).mean for p in shown]
     bars = [w if math.isfinite(w) else 0.0 for w in (getattr(p, what).half_width for p in shown)]
     panel.errorbar(
-        loads, means, yerr=bars, color=colour, marker=marker, markersize=4, linewidth=1.3, capsize=2, label=name
+        loads, means, yerr=bars, color=color, marker=marker, markersize=4, linewidth=1.3, capsize=2, label=name
     )
     bounds = [getattr(p, f"{what}_bound") for p in shown]
-    panel.plot(loads, bounds, color=colour, linewidth=0.9, linestyle="--", alpha=0.8)
+    panel.plot(loads, bounds, color=color, linewidth=0.9, linestyle="--", alpha=0.8)
     limit = points[0].limit
     if limit < 0.9999:
-        panel.axvline(limit, color=colour, linewidth=0.8, linestyle=":")
+        panel.axvline(limit, color=color, linewidth=0.8, linestyle=":")

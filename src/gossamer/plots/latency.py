@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_latency", "latency_figure"]
 
-_COLOURS = ("#31688e", "#d1641b", "#35b779", "#440154", "#8c8c8c", "#b5367a")
+_COLORS = ("#31688e", "#d1641b", "#35b779", "#440154", "#8c8c8c", "#b5367a")
 _HIGHEST = 8
 """The latency axis ends at so many times the lowest latency."""
 
@@ -54,10 +54,10 @@ def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Fi
     left, right = figure.subplots(1, 2)
     lowest, largest = math.inf, 0.0
     for k, (name, runs) in enumerate(curves.items()):
-        colour = _COLOURS[k % len(_COLOURS)]
+        color = _COLORS[k % len(_COLORS)]
         kept = sorted((r for r in runs if not r.saturated and not r.deadlock), key=lambda r: r.load)
         bars = [0 if math.isnan(r.half_width) else r.half_width for r in kept]
-        style = {"color": colour, "linewidth": 1.5, "markersize": 3.5, "label": name}
+        style = {"color": color, "linewidth": 1.5, "markersize": 3.5, "label": name}
         left.errorbar([r.load for r in kept], [r.latency for r in kept], yerr=bars, fmt="o-", capsize=2, **style)
         every = sorted(runs, key=lambda r: r.load)
         right.plot([r.load for r in every], [r.throughput for r in every], "o-", **style)

@@ -27,7 +27,7 @@ TREE_LIMIT = 64
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A drawing plan. Neighbouring nodes are about one unit apart; x grows to the right and y upwards.
+    """A drawing plan. Neighboring nodes are about one unit apart; x grows to the right and y upwards.
 
     Attributes
     ----------

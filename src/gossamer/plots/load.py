@@ -33,7 +33,7 @@ _NOWHERE = np.zeros(2)
 
 
 def load_figure(schedule: Schedule) -> Figure:
-    """Draw the network with every link coloured and widened by its load, the packets that cross it.
+    """Draw the network with every link colored and widened by its load, the packets that cross it.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
         return
     top = heading(figure, schedule, width, height)
     scale, note = _scale(load)
-    convention = "A link is drawn to the right of its direction of travel, grey if nothing crosses it."
+    convention = "A link is drawn to the right of its direction of travel, gray if nothing crosses it."
     foot = caption(figure, " ".join([convention, *layout.notes, note]).strip(), width, height)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
@@ -136,22 +136,22 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     for x, y, text in layout.blocks:
         above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, 3, 8))
         write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
-    _colour_bar(figure, scale, load, schedule, width, height, bar_at)
+    _color_bar(figure, scale, load, schedule, width, height, bar_at)
 
 
 def _scale(load: npt.NDArray[np.int64]) -> tuple[Any, str]:
-    """Return the mapping from loads to colours, and a note if it is not the plain one."""
+    """Return the mapping from loads to colors, and a note if it is not the plain one."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, Normalize, PowerNorm
 
     most = max(int(load.max(initial=0)), 1)
-    colours = sequential().with_extremes(under=FAINT)
+    colors = sequential().with_extremes(under=FAINT)
     if most <= _LEVELS:
-        return ScalarMappable(BoundaryNorm(np.arange(0.5, most + 1), colours.N), colours), ""
+        return ScalarMappable(BoundaryNorm(np.arange(0.5, most + 1), colors.N), colors), ""
     used = load[load > 0]
     if used.size > 20 and np.quantile(used, 0.9) < most / 6:
-        return ScalarMappable(PowerNorm(0.5, 1e-9, most), colours), "Colours and widths are on a square-root scale."
-    return ScalarMappable(Normalize(1e-9, most), colours), ""
+        return ScalarMappable(PowerNorm(0.5, 1e-9, most), colors), "Colors and widths are on a square-root scale."
+    return ScalarMappable(Normalize(1e-9, most), colors), ""
 
 
 def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.int64], scale: Any,
@@ -229,7 +229,7 @@ def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str]
             write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3)
 
 
-def _colour_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: Schedule, width: float, height: float,
+def _color_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: Schedule, width: float, height: float,
                 bottom: float) -> None:  # fmt: skip
     from matplotlib.ticker import MaxNLocator
 

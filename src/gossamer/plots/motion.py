@@ -1,6 +1,6 @@
 """Messages in motion: an animation of a routing schedule on a linear array or a two-dimensional array or torus.
 
-Every message is a square in the colour of its destination, so that the colours blend smoothly over the network once all
+Every message is a square in the color of its destination, so that the colors blend smoothly over the network once all
 are there. Orange marks on links are control packets. The lines show the regions that the phase's name speaks of.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.plots.appearance import CONTROL_COLOUR, FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, write
 from gossamer.plots.drawing import settings
 from gossamer.schedules import CONTROL, Schedule, verify
 from gossamer.tasks import MOVE
@@ -27,7 +27,7 @@ from gossamer.writing import whole_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["MOVING_FORMATS", "animate", "destination_colours"]
+__all__ = ["MOVING_FORMATS", "animate", "destination_colors"]
 
 MOVING_FORMATS = ("gif", "html")
 """What an animation's file name may end in."""
@@ -45,10 +45,10 @@ _MOST_NODES, _MOST_FRAMES = 4096, 4000
 Places = npt.NDArray[np.float64]
 
 
-def destination_colours(rows: npt.ArrayLike, columns: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the colours of places in the unit square, float64[k, 3]: a blend of the colours of its corners.
+def destination_colors(rows: npt.ArrayLike, columns: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the colors of places in the unit square, float64[k, 3]: a blend of the colors of its corners.
 
-    >>> destination_colours([0, 1], [0, 1]).round(2).tolist()
+    >>> destination_colors([0, 1], [0, 1]).round(2).tolist()
     [[0.17, 0.42, 0.69], [0.91, 0.35, 0.05]]
     """
     y, x = np.asarray(rows, float)[:, None], np.asarray(columns, float)[:, None]
@@ -72,7 +72,7 @@ class _Film:
 
     schedule: Schedule
     sides: tuple[int, int]
-    colours: npt.NDArray[np.float64]
+    colors: npt.NDArray[np.float64]
 
     def frames(self, between: int) -> Iterator[_Frame]:
         """Yield the frames, `between` for each slot."""
@@ -91,8 +91,8 @@ class _Film:
                 moved = packet != CONTROL
                 at[packet[moved]] = schedule.network.link_target[link[moved]]
                 there = self._drawn(at)
-                source = self._centre(schedule.network.link_source[link[~moved]])
-                target = self._centre(schedule.network.link_target[link[~moved]])
+                source = self._center(schedule.network.link_source[link[~moved]])
+                target = self._center(schedule.network.link_target[link[~moved]])
                 title = f"slot {slot + 1} of {schedule.slot_count}: {phase.name}"
                 for k in range(1, between + 1):
                     share = k / between
@@ -110,7 +110,7 @@ class _Film:
         moved[jump] = there[jump] if share > 0.5 else here[jump]
         return moved
 
-    def _centre(self, nodes: npt.NDArray[np.integer]) -> Places:
+    def _center(self, nodes: npt.NDArray[np.integer]) -> Places:
         y, x = np.divmod(np.asarray(nodes, np.int64), self.sides[1])
         return np.stack([x, y], axis=1).astype(float)
 
@@ -126,8 +126,8 @@ class _Film:
         size = 0.84 / across
         shift_x = (place % across - (across - 1) / 2) * size
         shift_y = (place // across - (np.ceil(together / across) - 1) / 2) * size
-        centre = self._centre(at)
-        return np.stack([centre[:, 0] + shift_x, centre[:, 1] + shift_y, size * 0.92], axis=1)
+        center = self._center(at)
+        return np.stack([center[:, 0] + shift_x, center[:, 1] + shift_y, size * 0.92], axis=1)
 
 
 def animate(
@@ -212,7 +212,7 @@ def _film(schedule: Schedule, frames_per_slot: int) -> _Film:
     moved = schedule.packet != CONTROL
     target[schedule.packet[moved]] = network.link_target[schedule.link[moved]]  # the last hop of a packet stands
     y, x = np.divmod(target, shape[1])
-    return _Film(schedule, shape, destination_colours(y / max(shape[0] - 1, 1), x / max(shape[1] - 1, 1)))
+    return _Film(schedule, shape, destination_colors(y / max(shape[0] - 1, 1), x / max(shape[1] - 1, 1)))
 
 
 def _region(name: str) -> tuple[int, int] | None:
@@ -258,7 +258,7 @@ def _write(
         squares = PolyCollection([], zorder=3)
         axes.add_collection(borders)
         axes.add_collection(squares)
-        (waves,) = axes.plot([], [], "o", color=CONTROL_COLOUR, markersize=max(2, cell * 9), zorder=5)
+        (waves,) = axes.plot([], [], "o", color=CONTROL_COLOR, markersize=max(2, cell * 9), zorder=5)
         schedule = film.schedule
         subject = f"{schedule.algorithm or schedule.task.name} on {schedule.network.spec}"
         write(figure, 0.2 / width, 1 - 0.16 / height, subject, 11, va="top")
@@ -267,7 +267,7 @@ def _write(
 
         def show(frame: _Frame) -> None:
             squares.set_verts(list(frame.places[:, None, :2] + corner[None] * frame.places[:, 2, None, None]))
-            squares.set_facecolor(film.colours)
+            squares.set_facecolor(film.colors)
             waves.set_data(frame.control[:, 0], frame.control[:, 1])
             title.set_text(frame.title)
             borders.set_segments(_grid(rows, columns, *(frame.region or film.sides)))

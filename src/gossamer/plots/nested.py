@@ -117,7 +117,7 @@ def by_bits(network: Network, bits: int) -> Layout:
     sides, digits, bit = bit_pairs(np.arange(network.node_count), bits)
     names = [f"{b}" if side == 2 else f"{b}, {b + 1}" for b, side in zip(bit, sides, strict=True)]
     layout = by_digits(network, sides, [side == 4 for side in sides], digits, names)
-    note = "Rows and columns follow the Gray code: neighbours, and the first and the last of four, differ in one bit."
+    note = "Rows and columns follow the Gray code: neighbors, and the first and the last of four, differ in one bit."
     return replace(layout, blocks=(), notes=(note, *layout.notes))
 
 

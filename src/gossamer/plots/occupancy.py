@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gossamer.plots.appearance import (
-    CONTROL_COLOUR,
+    CONTROL_COLOR,
     INK,
     MUTED,
     PAPER,
@@ -46,7 +46,7 @@ def occupancy_figure(schedule: Schedule) -> Figure:
     -------
     matplotlib.figure.Figure
         A figure of its own, unknown to pyplot. The strip on top is the share of all links' capacity in use. Vertical
-        lines part the phases; control packets have a colour of their own.
+        lines part the phases; control packets have a color of their own.
 
     Raises
     ------
@@ -141,18 +141,18 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
 
 
 def _paint_image(axes: Any, count: Occupancy, slots: int) -> Any:
-    """Draw the cells: packets on the common scale, control packets in their own colour; return the scale."""
+    """Draw the cells: packets on the common scale, control packets in their own color; return the scale."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     rows = len(count.packets)
     scale = ScalarMappable(Normalize(0, 1), busy())
-    orange = LinearSegmentedColormap.from_list("control", ["#f3cfae", CONTROL_COLOUR])
+    orange = LinearSegmentedColormap.from_list("control", ["#f3cfae", CONTROL_COLOR])
     ours = (count.packets == 0) | (count.packets < count.control)
     theirs = (count.control == 0) | ~ours
-    for mask, colours, name in ((ours, scale.cmap, "packets"), (theirs, orange, "control")):
+    for mask, colors, name in ((ours, scale.cmap, "packets"), (theirs, orange, "control")):
         axes.imshow(
-            np.ma.array(count.share, mask=mask), cmap=colours, norm=scale.norm, aspect="auto", interpolation="nearest",
+            np.ma.array(count.share, mask=mask), cmap=colors, norm=scale.norm, aspect="auto", interpolation="nearest",
             extent=(0, count.packets.shape[1] * count.slots, rows, 0), gid=name,
         )  # fmt: skip
     axes.set(xlim=(0, slots), ylim=(rows, 0))
@@ -184,7 +184,7 @@ def _paint_strip(axes: Any, count: Occupancy, slots: int) -> None:
     data, control = count.packets.sum(axis=0) / room, count.control.sum(axis=0) / room
     edges = np.minimum(np.arange(data.size + 1) * count.slots, slots)
     axes.stairs(data, edges, fill=True, color=busy()(1.0), linewidth=0)
-    axes.stairs(data + control, edges, baseline=data, fill=True, color=CONTROL_COLOUR, linewidth=0)
+    axes.stairs(data + control, edges, baseline=data, fill=True, color=CONTROL_COLOR, linewidth=0)
     most = float((data + control).max())
     top = min(level for level in (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0) if level >= min(most, 1.0))
     axes.set(xlim=(0, slots), ylim=(0, top), xticks=[])
@@ -241,7 +241,7 @@ def _notes(schedule: Schedule, count: Occupancy, missing: int) -> list[str]:
     if count.binned:
         notes.append("A cell is the mean over its links and slots.")
     if count.control.any() and (count.control * count.packets).any():
-        notes.append("Cells with both kinds of packets have the colour of the more frequent.")
+        notes.append("Cells with both kinds of packets have the color of the more frequent.")
     if missing:
         notes.append(f"{quantity(missing, 'phase')} too short to be named.")
     return notes
@@ -288,7 +288,7 @@ def _paint_phases(strip: Any, image: Any, schedule: Schedule, labels: list[tuple
 
 
 def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet, foot: float) -> None:
-    """Explain the colours: a scale where shares occur, single patches where links are just used or not."""
+    """Explain the colors: a scale where shares occur, single patches where links are just used or not."""
     width, height = sheet.width, sheet.height
     x, y, tall = float(sheet.left), foot + 0.22, 0.11
     patches = []
@@ -304,9 +304,9 @@ def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet,
     else:
         patches.append((scale.to_rgba(1.0), "packet"))
     if count.control.any():
-        patches.append((CONTROL_COLOUR, "control packet"))
-    for colour, text in patches:
-        axes = figure.add_axes((x / width, y / height, 0.16 / width, tall / height), facecolor=colour)
+        patches.append((CONTROL_COLOR, "control packet"))
+    for color, text in patches:
+        axes = figure.add_axes((x / width, y / height, 0.16 / width, tall / height), facecolor=color)
         axes.set(xticks=[], yticks=[])
         for side in axes.spines.values():
             side.set_visible(False)

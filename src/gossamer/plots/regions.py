@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["regions_figure"]
 
-COLOURS = ("#a6cee3", "#fdd49e", "#b2df8a", "#d9c3e8")
+COLORS = ("#a6cee3", "#fdd49e", "#b2df8a", "#d9c3e8")
 """Of areas A, B, C and D."""
 _CELL = 0.52
 
@@ -32,7 +32,7 @@ def regions_figure(schedule: Schedule) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        The torus as a plane with the source in the middle: a cell a node, coloured by its area, with the step in
+        The torus as a plane with the source in the middle: a cell a node, colored by its area, with the step in
         which its message arrives; lines are the links of the trees, dashed over the wrap-around.
 
     Raises
@@ -93,11 +93,11 @@ def _arrivals(schedule: Schedule) -> dict[int, int]:
 def _paint_cell(axes: Any, place: tuple[int, int], region: int, text: str) -> None:
     from matplotlib.patches import Rectangle
 
-    colour = COLOURS[region] if region >= 0 else PAPER
+    color = COLORS[region] if region >= 0 else PAPER
     corner = (place[0] - 0.5, place[1] - 0.5)
-    axes.add_patch(Rectangle(corner, 1, 1, facecolor=colour, edgecolor=PAPER, linewidth=1.5, zorder=1))
+    axes.add_patch(Rectangle(corner, 1, 1, facecolor=color, edgecolor=PAPER, linewidth=1.5, zorder=1))
     if region >= 0:
-        disc = {"boxstyle": "circle,pad=0.22", "facecolor": colour, "edgecolor": "none"}
+        disc = {"boxstyle": "circle,pad=0.22", "facecolor": color, "edgecolor": "none"}
         write(axes, *place, text, 8, ha="center", va="center", zorder=3, bbox=disc)
     else:
         axes.plot(*place, "o", color=INK, markersize=9, zorder=3)

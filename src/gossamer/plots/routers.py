@@ -22,7 +22,7 @@ _LOOKS = {
 def routers_figure() -> Figure:
     """Return a figure of two panels: the worst steps, and the worst buffers, of each router on n x n arrays.
 
-    Both axes are logarithmic. The grey line in the first panel is the diameter 2n - 2, which no router undercuts on the
+    Both axes are logarithmic. The gray line in the first panel is the diameter 2n - 2, which no router undercuts on the
     reversal.
     """
     from matplotlib.figure import Figure
@@ -34,9 +34,9 @@ def routers_figure() -> Figure:
     steps, buffers = figure.subplots(1, 2)
     steps.plot(SIZES, [2 * n - 2 for n in SIZES], color=FAINT, linewidth=5, label="diameter (bound)", zorder=1)
     for each in found:
-        colour, marker, line = _LOOKS[each.name]
+        color, marker, line = _LOOKS[each.name]
         look: dict[str, Any] = {
-            "color": colour, "marker": marker, "linestyle": line, "linewidth": 1.4, "markersize": 4.5,
+            "color": color, "marker": marker, "linestyle": line, "linewidth": 1.4, "markersize": 4.5,
         }  # fmt: skip
         steps.plot(SIZES, each.steps, label=each.name, **look)
         buffers.plot(SIZES, each.buffers, label=each.name, **look)

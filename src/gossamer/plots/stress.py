@@ -20,7 +20,7 @@ _ROOM = 0.55
 
 
 def stress_positions(network: Network) -> Points:
-    """Return places that make the stress small, float64[N, 2], neighbours about one unit apart.
+    """Return places that make the stress small, float64[N, 2], neighbors about one unit apart.
 
     The stress is the sum over pairs of nodes of ``(|x_i - x_j| - d_ij)^2 / d_ij^2``, with d the distance in hops in
     either direction. It starts from classical scaling; nodes on top of each other are moved apart at the end.
@@ -46,7 +46,7 @@ def stress_positions(network: Network) -> Points:
         return circle(n)
     pivots, distance = _distances(network)
     x = _classical_scaling(distance)
-    # each node against every pivot and against its neighbours
+    # each node against every pivot and against its neighbors
     source, target = network.link_source, network.link_target
     own, other = np.concatenate([source, target]), np.concatenate([target, source])
     weight = np.where(distance > 0, 1.0 / np.maximum(distance, 1e-9) ** 2, 0.0)
@@ -94,12 +94,12 @@ def _distances(network: Network) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 def _classical_scaling(distance: npt.NDArray[np.float64]) -> Points:
     """Return the plane that shows the distances to the pivots best, sized to match them."""
     square = distance**2
-    centred = square - square.mean(axis=0) - square.mean(axis=1, keepdims=True) + square.mean()
-    values, vectors = np.linalg.eigh(centred.T @ centred)  # squares of the singular values, ascending
+    centerd = square - square.mean(axis=0) - square.mean(axis=1, keepdims=True) + square.mean()
+    values, vectors = np.linalg.eigh(centerd.T @ centerd)  # squares of the singular values, ascending
     flat = np.zeros((len(distance), 2))
     keep = min(2, len(values))
     size = np.maximum(values[::-1][:keep], 1e-12) ** 0.25
-    flat[:, :keep] = centred @ vectors[:, ::-1][:, :keep] / size
+    flat[:, :keep] = centerd @ vectors[:, ::-1][:, :keep] / size
     flat *= np.where(flat[np.abs(flat).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     spread = np.sqrt((flat**2).sum(axis=1).mean())
     flat *= np.sqrt((square.mean()) / 2) / max(float(spread), 1e-9)
@@ -109,7 +109,7 @@ def _classical_scaling(distance: npt.NDArray[np.float64]) -> Points:
 
 
 def _roomy(x: Points) -> Points:
-    """Enlarge the picture until most nodes are at least a unit from their nearest neighbour."""
+    """Enlarge the picture until most nodes are at least a unit from their nearest neighbor."""
     from scipy.spatial import cKDTree
 
     nearest = np.asarray(cKDTree(x).query(x, k=2)[0])[:, 1]

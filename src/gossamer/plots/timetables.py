@@ -70,7 +70,7 @@ def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, fir
     -------
     matplotlib.figure.Figure
         A row for each link and a column for each slot. A cell holds source and destination of a personalized message,
-        or the source of one that is copied, and has the colour of its source.
+        or the source of one that is copied, and has the color of its source.
 
     Raises
     ------
@@ -97,15 +97,13 @@ def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, fir
     rows_of = [crossings(schedule, link) for link in rows]
     personal = any(c.target is not None for row in rows_of for c in row)
     note = "A cell: source → destination of the message" if personal else "A cell: source of the message"
-    foot = caption(
-        figure, f"{note} that crosses the link in the step; the colour is that of the source.", width, height
-    )
+    foot = caption(figure, f"{note} that crosses the link in the step; the color is that of the source.", width, height)
     box = (left / width, (foot + 0.5) / height, (_COLUMN * schedule.slot_count) / width, _ROW * len(rows) / height)
     axes = figure.add_axes(box)
-    colours = _colours(schedule)
+    colors = _colors(schedule)
     for y, row in enumerate(rows_of):
         for crossing in row:
-            _cell(axes, crossing.slot, y, crossing, colours, first)
+            _cell(axes, crossing.slot, y, crossing, colors, first)
     _frame(axes, schedule.slot_count, len(rows), "step")
     axes.set_yticks([y + 0.5 for y in range(len(rows))], names, fontsize=_TEXT, color=INK, parse_math=False)
     return figure
@@ -153,16 +151,16 @@ def queue_figure(schedule: Schedule, links: Sequence[int], first: int = 0) -> Fi
     heading(figure, schedule, width, height)
     note = (
         "A column: the messages that wait for the link in a step, source → destination; the lowest one crosses in this "
-        "step, and the colour is that of the source."
+        "step, and the color is that of the source."
     )
     foot = caption(figure, note, width, height)
-    colours = _colours(schedule)
+    colors = _colors(schedule)
     for k, (link, queues) in enumerate(zip(links, waiting, strict=True)):
         size = (_COLUMN * schedule.slot_count / width, _ROW * max(deep) / height)
         axes = figure.add_axes(((0.45 + panel * k) / width, (foot + 0.5) / height, *size))
         for slot, queue in enumerate(queues):
             for y, crossing in enumerate(queue):
-                _cell(axes, slot, y, crossing, colours, first, crosses=crossing.slot == slot)
+                _cell(axes, slot, y, crossing, colors, first, crosses=crossing.slot == slot)
         _frame(axes, schedule.slot_count, max(deep), "step", up=True)
         axes.set_yticks([])
         axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left")
@@ -177,8 +175,8 @@ def _link_name(schedule: Schedule, link: int, first: int) -> str:
     return " → ".join(str(v + first) for v in ends)
 
 
-def _colours(schedule: Schedule) -> Any:
-    """Return a pale colour for each terminal."""
+def _colors(schedule: Schedule) -> Any:
+    """Return a pale color for each terminal."""
     import matplotlib
 
     count = schedule.network.terminal_count
@@ -186,12 +184,12 @@ def _colours(schedule: Schedule) -> Any:
     return [palette(k % 12) for k in range(count)]
 
 
-def _cell(axes: Any, x: int, y: int, crossing: Crossing, colours: Any, first: int, *, crosses: bool = True) -> None:
+def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: Any, first: int, *, crosses: bool = True) -> None:
     from matplotlib.patches import Rectangle
 
-    colour = colours[crossing.origin]
+    color = colors[crossing.origin]
     rim = INK if crosses else FAINT
-    inset = Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, facecolor=colour, edgecolor=rim, linewidth=0.8)
+    inset = Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, facecolor=color, edgecolor=rim, linewidth=0.8)
     axes.add_patch(inset)
     text = str(crossing.origin + first)
     if crossing.target is not None:

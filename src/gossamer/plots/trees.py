@@ -97,7 +97,7 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        On the left the network, with the links of the tree as arrows in the colour of their step, if its links are
+        On the left the network, with the links of the tree as arrows in the color of their step, if its links are
         lines in the plane; on the right the tree, each node at the height of the step in which the packet comes.
 
     Raises
@@ -129,7 +129,7 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     width, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     top = heading(figure, schedule, width, height) + 0.25
-    note = "Arrows and rims have the colour of the step in which the packet comes."
+    note = "Arrows and rims have the color of the step in which the packet comes."
     if tree.network.coordinates is not None and tree.network.coordinates.shape[1] > 1:
         note += " Nodes are named by their coordinates."
     foot = caption(figure, note, width, height)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PALETTE", "Panel", "partition_figure", "steps_figure", "trail"]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5539", "#444444")
-"""Colours that stay apart for colour-blind readers."""
+"""Colors that stay apart for color-blind readers."""
 
 _LANE = 0.11
 _NODE = 0.14
@@ -40,7 +40,7 @@ class Panel(NamedTuple):
         On a torus of two dimensions.
     step : int
         The step.
-    colours : sequence of str
+    colors : sequence of str
         One for each message of the step, in the order of the schedule.
     nodes : sequence of str
         One for each node.
@@ -49,7 +49,7 @@ class Panel(NamedTuple):
     title: str
     schedule: WormholeSchedule
     step: int
-    colours: Sequence[str]
+    colors: Sequence[str]
     nodes: Sequence[str]
 
 
@@ -137,7 +137,7 @@ def _paint(axes: Any, panel: Panel) -> None:
     _nodes(axes, n, m, panel.nodes)
     rows = np.flatnonzero(panel.schedule.step == panel.step)
     starts = channels.coordinates(panel.schedule.source[rows])
-    for start, way, colour in zip(starts, panel.schedule.displacement[rows], panel.colours, strict=True):
+    for start, way, color in zip(starts, panel.schedule.displacement[rows], panel.colors, strict=True):
         points = trail(start, way)
         low, high = points.min(axis=0), points.max(axis=0)
         for right, down in product((-m, 0, m), (-n, 0, n)):
@@ -150,7 +150,7 @@ def _paint(axes: Any, panel: Panel) -> None:
                     arrowstyle="-|>",
                     mutation_scale=6.5,
                     linewidth=1.15,
-                    color=colour,
+                    color=color,
                     joinstyle="round",
                     zorder=3,
                 )
@@ -173,10 +173,10 @@ def _grid(axes: Any, n: int, m: int) -> None:
     axes.axis("off")
 
 
-def _nodes(axes: Any, n: int, m: int, colours: Sequence[str]) -> None:
+def _nodes(axes: Any, n: int, m: int, colors: Sequence[str]) -> None:
     x, y = np.tile(np.arange(m), n), -np.repeat(np.arange(n), m)
     size = (2 * _NODE * 72 * _SIZE / max(n, m)) ** 2
-    axes.scatter(x, y, s=size, c=list(colours), linewidths=0, zorder=2)
+    axes.scatter(x, y, s=size, c=list(colors), linewidths=0, zorder=2)
 
 
 def partition_figure(n: int, h: int) -> Figure:
@@ -195,14 +195,14 @@ def partition_figure(n: int, h: int) -> Figure:
         )  # fmt: skip
         axes.add_patch(box)
     for line in range(n):
-        colour = PALETTE[line % h % len(PALETTE)]
-        look: dict[str, Any] = {"color": colour, "linewidth": 1.3, "alpha": 0.8, "zorder": 1}
+        color = PALETTE[line % h % len(PALETTE)]
+        look: dict[str, Any] = {"color": color, "linewidth": 1.3, "alpha": 0.8, "zorder": 1}
         axes.plot([-0.5, n - 0.5], [-line, -line], **look)
         axes.plot([line, line], [0.5, 0.5 - n], **look)
-    colours = [PALETTE[k % len(PALETTE)] if k >= 0 else "#b9b9b9" for k in partition.ddn.tolist()]
+    colors = [PALETTE[k % len(PALETTE)] if k >= 0 else "#b9b9b9" for k in partition.ddn.tolist()]
     x, y = np.tile(np.arange(n), n), -np.repeat(np.arange(n), n)
     inside = partition.ddn >= 0
-    axes.scatter(x, y, s=np.where(inside, 90, 22), c=colours, linewidths=0, zorder=2)
+    axes.scatter(x, y, s=np.where(inside, 90, 22), c=colors, linewidths=0, zorder=2)
     for node in np.flatnonzero(inside).tolist():
         text = str(int(partition.ddn[node]))
         write(axes, x[node], y[node], text, 6.5, color=PAPER, ha="center", va="center_baseline", zorder=3)
@@ -213,7 +213,7 @@ def partition_figure(n: int, h: int) -> Figure:
     write(figure, 0.15 / width, 1 - 0.14 / height, f"{n} x {n} nodes with h = {h}", 11, va="top")
     legend = (
         f"{h} data-distribution networks (DDNs),",
-        "one a colour: the numbered nodes, and",
+        "one a color: the numbered nodes, and",
         "all channels of their rows and columns.",
         f"Each is a torus of {n // h} x {n // h} nodes,",
         f"{h} hops from one to the next.",

@@ -35,9 +35,9 @@ def costs_figure() -> Figure:
         x = counts(n)
         least = [float(bound(n, s, tau)) for s in x]
         panel.plot(x, least, color=FAINT, linewidth=5, label="lower bound", zorder=1)
-        for name, (colour, marker, line) in _LOOKS.items():
+        for name, (color, marker, line) in _LOOKS.items():
             times = [fastest(n, s, name, tau)[1] if name in VARIANTS else rival_time(n, s, tau, name) for s in x]
-            look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line}
+            look: dict[str, Any] = {"color": color, "marker": marker, "linestyle": line}
             panel.plot(x, [float(t) for t in times], label=name, linewidth=1.4, markersize=4.5, **look)
         panel.set_xscale("log")
         panel.set_yscale("log")

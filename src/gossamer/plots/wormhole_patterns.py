@@ -52,7 +52,7 @@ def aggregation_figure() -> Figure:
         step, rows = _step(schedule, phase, 0)
         ddn = Partition((_N, _N), h).ddn[schedule.target[rows]]
         panels.append(Panel(words, schedule, step, [PALETTE[k] for k in ddn.tolist()], _ddn_nodes(h)))
-    note = "An arrow has the colour of the DDN where it ends."
+    note = "An arrow has the color of the DDN where it ends."
     return steps_figure("Aggregation in one step: five diagonals become one", panels, note)
 
 
@@ -65,7 +65,7 @@ def exchange_figure() -> Figure:
         step, rows = _step(schedule, "tuning", number)
         offsets = schedule.displacement[rows].sum(axis=1)
         panels.append(Panel(words, schedule, step, [shades[int(v)] for v in offsets], _ddn_nodes()))
-    note = "Colours are the offsets -2, -1, +1 and +2 along the diagonal, from DDN to DDN."
+    note = "Colors are the offsets -2, -1, +1 and +2 along the diagonal, from DDN to DDN."
     return steps_figure("Tuning: messages move along diagonals to the DDN of their rank", panels, note)
 
 
@@ -81,7 +81,7 @@ def all_gather_figure() -> Figure:
         messages = range(rows.start, rows.stop)
         origins = [int(schedule.packets.origin[schedule.pieces_of(m)[0]]) for m in messages]
         panels.append(Panel(words, schedule, step, [PALETTE[v // 6] for v in origins], nodes))
-    note = "An arrow has the colour of the node whose message it carries."
+    note = "An arrow has the color of the node whose message it carries."
     return steps_figure("All-to-all broadcast on a diagonal of five nodes", panels, note)
 
 
@@ -106,7 +106,7 @@ def collection_figure() -> Figure:
     ):
         owner = _of_ddn(schedule)
         step, rows = _step(schedule, phase, number)
-        colours = [PALETTE[owner[int(p)]] for p in schedule.payload[rows]]
-        panels.append(Panel(words, schedule, step, colours, _ddn_nodes()))
-    note = "An arrow has the colour of the DDN whose messages it carries."
+        colors = [PALETTE[owner[int(p)]] for p in schedule.payload[rows]]
+        panels.append(Panel(words, schedule, step, colors, _ddn_nodes()))
+    note = "An arrow has the color of the DDN whose messages it carries."
     return steps_figure("Data collection", panels, note)

@@ -195,7 +195,7 @@ def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None 
     Broadcast(root=2)
     """
     if schedule.symmetry is not None:
-        raise ScheduleError("an invariant schedule cannot be relabelled; expand() it first")
+        raise ScheduleError("an invariant schedule cannot be relabeled; expand() it first")
     old, new = schedule.network, network or schedule.network
     names = np.asarray(list(mapping))
     if (

@@ -1,7 +1,7 @@
 """The small patterns from which the operations are made: group trees, line broadcasts, offsets and digits.
 
-A *group tree* contracts w consecutive diagonals to one, a group of at most `fan` diagonals to its centre in every
-level. A message of a group stays in the interval of the group's diagonals, and the at most fan - 1 messages to a centre
+A *group tree* contracts w consecutive diagonals to one, a group of at most `fan` diagonals to its center in every
+level. A message of a group stays in the interval of the group's diagonals, and the at most fan - 1 messages to a center
 arrive by as many different channels, so that all groups of a level contract in one step. Reversed, the tree is a
 broadcast.
 """
@@ -45,7 +45,7 @@ def ceil_log(base: int, value: int) -> int:
 class Edge(NamedTuple):
     """A diagonal that is contracted into another.
 
-    `child` and `parent` are offsets from the root; `rank` is the child's place in its group from the centre: -1 and +1
+    `child` and `parent` are offsets from the root; `rank` is the child's place in its group from the center: -1 and +1
     are the nearest. The message goes along dimension ``|rank| - 1``.
     """
 
@@ -114,7 +114,7 @@ def group_tree(width: int, fan: int = 5) -> GroupTree:
 
     Notes
     -----
-    Groups are as equal as possible, the larger ones first; the centre of a group of g has place ``g // 2``. O(w) time.
+    Groups are as equal as possible, the larger ones first; the center of a group of g has place ``g // 2``. O(w) time.
 
     References
     ----------
@@ -131,15 +131,15 @@ def group_tree(width: int, fan: int = 5) -> GroupTree:
     while len(current) > 1:
         groups = -(-len(current) // fan)
         least, larger = divmod(len(current), groups)
-        edges, centres, start = [], [], 0
+        edges, centers, start = [], [], 0
         for g in range(groups):
             members = current[start : start + least + (g < larger)]
             start += len(members)
             c = len(members) // 2
             edges += [Edge(x, members[c], y - c) for y, x in enumerate(members) if y != c]
-            centres.append(members[c])
+            centers.append(members[c])
         levels.append(edges)
-        current = centres
+        current = centers
     root = current[0]
     moved = tuple(tuple(Edge(e.child - root, e.parent - root, e.rank) for e in level) for level in levels)
     return GroupTree(-root, width - 1 - root, moved)
@@ -208,7 +208,7 @@ def line_broadcast(low: int, high: int, source: int) -> list[list[tuple[int, int
     Notes
     -----
     A holder and its at most two new ones share out its interval. T steps reach ``(3**T - 1) / 2`` nodes on each side,
-    so that a centred source needs ``ceil_log(3, w)`` steps for w nodes and one at an end ``ceil_log(3, 2*w - 1)``; no
+    so that a centerd source needs ``ceil_log(3, w)`` steps for w nodes and one at an end ``ceil_log(3, 2*w - 1)``; no
     fewer steps do.
 
     References

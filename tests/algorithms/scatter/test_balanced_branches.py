@@ -83,7 +83,7 @@ def test_the_plan_uses_it_where_the_shortest_path_tree_is_too_slow():
 
 @pytest.mark.uncompiled
 def test_leaves_wander_through_a_branch_in_between():
-    # three branches in a row of which the last has room: a comb at the first neighbour of the root
+    # three branches in a row of which the last has room: a comb at the first neighbor of the root
     graph = nx.Graph([(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (1, 7), (6, 2), (7, 2), (2, 8), (8, 3), (5, 8)])
     tree = evened_tree(from_networkx(graph), 0)
     assert branch_sizes(tree) == [2, 3, 3]

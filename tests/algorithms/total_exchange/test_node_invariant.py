@@ -78,7 +78,7 @@ def test_any_seed_of_routes_takes_the_status(spec, discipline, data):
 
 
 def sent_by(schedule, node):
-    """Return what a node sends, in the order of time: (step from 1, neighbour, origin, destination)."""
+    """Return what a node sends, in the order of time: (step from 1, neighbor, origin, destination)."""
     explicit = schedule.expand()
     network, n = explicit.network, explicit.network.node_count
     rows = np.flatnonzero(network.link_source[explicit.link] == node)
@@ -113,7 +113,7 @@ def test_te5_takes_d_times_2_to_the_d_minus_1_by_the_leftmost_1(d):
 
 
 def simulated(network, discipline, letter):
-    """Return {(slot, node, neighbour, origin, destination)} of TE4 with a queue at every node, as in Fig. 4.5."""
+    """Return {(slot, node, neighbor, origin, destination)} of TE4 with a queue at every node, as in Fig. 4.5."""
     n, distance = network.node_count, network.distances(0).tolist()
     nodes = np.arange(n)
     times = network.group.compose(nodes[:, None], nodes).tolist()

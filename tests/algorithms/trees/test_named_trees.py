@@ -96,7 +96,7 @@ def test_vector_of_digest_11_1_e_14_2():
     assert (tree.depth[8], gossamer.network("extended-ring:14,2").distances(0)[8]) == (4, 3)
 
 
-def test_errata_9_2_with_w_0_the_root_has_fewer_children_than_neighbours():
+def test_errata_9_2_with_w_0_the_root_has_fewer_children_than_neighbors():
     tree = extended_ring_tree(gossamer.network("extended-ring:6,2"), 0)
     assert path_lengths(6, 2) == (2, 0, 1)
     assert paths(tree) == {1: [1, 3], 2: [2, 4], 5: [5]}

@@ -69,7 +69,7 @@ def test_the_general_names_take_star_on_products_and_rotated_trees_elsewhere():
         ("zzzz", "hypercube:3", {}, "unknown scheme 'zzzz'; known schemes: fifo, priority"),
         ("arc", "torus:4x4", {}, "scheme 'arc' does not cover torus:4x4: it needs an array (mesh); fifo, priority"),
         ("mini-packets", "fat-tree:k=2,h=2", {}, "it needs a Cayley network"),
-        ("star", "hypercube:3", {"colour": 1}, "scheme 'star' has no option 'colour'; it takes priority, coin, target"),
+        ("star", "hypercube:3", {"color": 1}, "scheme 'star' has no option 'color'; it takes priority, coin, target"),
         ("star", "hypercube:3", {"priorty": "fifo"}, "(did you mean 'priority'?)"),
         ("star", "hypercube:3", {"priority": "fifi"}, "unknown priority rule 'fifi' (did you mean 'fifo'?)"),
         ("fifo", "hypercube:3", {"priority": "fifo"}, "scheme 'fifo' has no option 'priority'; it takes none"),

@@ -130,7 +130,7 @@ def test_reasons_say_what_is_missing():
         symmetric_factor(gossamer.network("ring:5"), "rotated")
 
 
-def test_a_node_symmetric_network_given_by_its_links_is_recognised():
+def test_a_node_symmetric_network_given_by_its_links_is_recognized():
     import networkx as nx
 
     network = from_networkx(nx.dodecahedral_graph())

@@ -106,8 +106,8 @@ def test_erratum_x2_the_plain_rule_needs_a_power_of_five():
     assert claims(2)[1] == 2
     assert claims(6)[1] > 1
     assert claims(6)[4] > 1
-    centres = set(range(0, 16, 5)) - {0}
-    assert centres - {5 * q % 16 for q in (-2, -1, 1, 2)} == {15}  # of h = 16, never contracted into L_0
+    centers = set(range(0, 16, 5)) - {0}
+    assert centers - {5 * q % 16 for q in (-2, -1, 1, 2)} == {15}  # of h = 16, never contracted into L_0
     for h in (2, 6, 16):
         assert len(group_tree(h).levels) == ceil_log(5, h)
 
@@ -117,11 +117,11 @@ def test_claim_x18_aggregation_and_diagonal_broadcast_are_free_of_contention(n, 
     """The source's patterns: P(i,j) with P(i+-u,j) and P(i,j+-2u), u = 1, 5, 25, ..., in both directions."""
     unit = 1
     while unit < h:
-        centres = [(i, j) for i in range(n) for j in range(n) if (i - j) % (5 * unit) == 0]
-        into = [((i + q, j), (-q, 0)) for i, j in centres for q in (-unit, unit)]
-        into += [((i, j + q), (0, -q)) for i, j in centres for q in (-2 * unit, 2 * unit)]
-        out = [((i, j), (q, 0)) for i, j in centres for q in (-unit, unit)]
-        out += [((i, j), (0, q)) for i, j in centres for q in (-2 * unit, 2 * unit)]
+        centers = [(i, j) for i in range(n) for j in range(n) if (i - j) % (5 * unit) == 0]
+        into = [((i + q, j), (-q, 0)) for i, j in centers for q in (-unit, unit)]
+        into += [((i, j + q), (0, -q)) for i, j in centers for q in (-2 * unit, 2 * unit)]
+        out = [((i, j), (q, 0)) for i, j in centers for q in (-unit, unit)]
+        out += [((i, j), (0, q)) for i, j in centers for q in (-2 * unit, 2 * unit)]
         placed = [[((i % n, j % n), move) for (i, j), move in messages] for messages in (into, out)]
         assert [paths.shared((n, n), messages) for messages in placed] == [[], []]
         unit *= 5

@@ -81,12 +81,12 @@ def test_groups_of_three_on_the_diagonal_never_take_more_steps():
 @pytest.mark.parametrize("n", [5, 10, 25])
 def test_claim_x18_the_basic_prefix_is_free_of_contention(n):
     """Two steps to P(k,k) from P(k+-1,k+-1) and P(k+-2,k+-2) for every fifth k, and back."""
-    centres = range(2, n, 5)
-    first = [((k + q, k + q), (0, -q) if abs(q) == 1 else (-q, 0)) for k in centres for q in (-2, -1, 1, 2)]
+    centers = range(2, n, 5)
+    first = [((k + q, k + q), (0, -q) if abs(q) == 1 else (-q, 0)) for k in centers for q in (-2, -1, 1, 2)]
     second = [(paths.target((n, n), *m), (-q, 0) if abs(q) == 1 else (0, -q))
-              for m, q in zip(first, [-2, -1, 1, 2] * len(centres), strict=True)]  # fmt: skip
+              for m, q in zip(first, [-2, -1, 1, 2] * len(centers), strict=True)]  # fmt: skip
     for messages in (first, second):
         back = [(paths.target((n, n), *m), tuple(-x for x in m[1])) for m in messages]
         assert not paths.shared((n, n), messages)
         assert not paths.shared((n, n), back)
-    assert sorted(paths.target((n, n), *m) for m in second) == [(k, k) for k in centres for _ in range(4)]
+    assert sorted(paths.target((n, n), *m) for m in second) == [(k, k) for k in centers for _ in range(4)]

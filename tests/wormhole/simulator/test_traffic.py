@@ -68,7 +68,7 @@ def test_overload_is_flagged_and_throughput_stays(network):
 
 
 def test_a_channel_carries_a_flit_a_cycle_at_most():
-    """Neighbours on a line: the one channel each uses is the limit, and it is reached."""
+    """Neighbors on a line: the one channel each uses is the limit, and it is reached."""
     network = gossamer.network("array:2")
     run = simulate_traffic(network, [1, 0], 1.5, warmup=100, measured=2000)
     assert run.throughput == pytest.approx(1, abs=0.01)

@@ -79,11 +79,11 @@ def spread(
     """Inform in every slot the uninformed nodes of greatest weight that a matching with informed nodes allows.
 
     Fills `time` int32[N] (slots until a node is informed, -1 where it is not) and `parent_link` int32[N], which must
-    hold -1, until every terminal is informed. Among informed nodes those with the fewest uninformed neighbours send
+    hold -1, until every terminal is informed. Among informed nodes those with the fewest uninformed neighbors send
     first.
     """
     nodes = time.size
-    left = first_link[1:] - first_link[:-1]  # uninformed neighbours of a node
+    left = first_link[1:] - first_link[:-1]  # uninformed neighbors of a node
     edge = np.empty(nodes, np.int64)  # the frontier: uninformed nodes next to informed ones
     on_edge = np.zeros(nodes, np.bool_)
     match = np.full(nodes, -1, np.int64)  # whom an informed node informs in this slot

@@ -1,7 +1,7 @@
-"""Edge colouring of bipartite multigraphs: the open shop behind optimal exchanges.
+"""Edge coloring of bipartite multigraphs: the open shop behind optimal exchanges.
 
-Jobs on one side, machines on the other, one edge for each unit operation: a proper colouring is a timetable in which
-no job and no machine does two things at once. As many colours as the largest degree are enough.
+Jobs on one side, machines on the other, one edge for each unit operation: a proper coloring is a timetable in which
+no job and no machine does two things at once. As many colors as the largest degree are enough.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ def largest_degree(left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]
 def color_edges(
     left: npt.NDArray[np.integer], right: npt.NDArray[np.integer], colors: int | None = None
 ) -> npt.NDArray[np.int32]:
-    """Colour the edges so that no two edges of one colour share a vertex.
+    """Color the edges so that no two edges of one color share a vertex.
 
     Parameters
     ----------
     left, right : integer arrays, shape (E,)
         The ends of each edge, numbered from 0 on each side apart; parallel edges are allowed.
     colors : int, optional
-        Number of colours, at least the largest degree. Default: the largest degree.
+        Number of colors, at least the largest degree. Default: the largest degree.
 
     Returns
     -------
     int32[E]
-        Colours 0..colors-1.
+        Colors 0..colors-1.
 
     Notes
     -----
-    Euler splitting: halve the graph so that every degree halves; where the number of colours is odd, first take out a
+    Euler splitting: halve the graph so that every degree halves; where the number of colors is odd, first take out a
     matching that covers every vertex of full degree. O(E log colors) besides the matchings.
 
     References
     ----------
-    D. Koenig 1916 (as many colours as the largest degree are enough); H. N. Gabow 1976 (Euler splitting).
+    D. Koenig 1916 (as many colors as the largest degree are enough); H. N. Gabow 1976 (Euler splitting).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compiled kernel: edge colouring of a bipartite multigraph by Euler splitting."""
+"""Compiled kernel: edge coloring of a bipartite multigraph by Euler splitting."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _matching(
 
 @njit(cache=True, nogil=True)
 def color_edges(ends, vertices, budget, colors):
-    """Fill `colors` int32[E] with a proper colouring in ``budget`` >= largest degree colours.
+    """Fill `colors` int32[E] with a proper coloring in ``budget`` >= largest degree colors.
 
     ``ends`` int64[2, E] holds vertex numbers 0..vertices-1; the two sides do not share numbers.
     """

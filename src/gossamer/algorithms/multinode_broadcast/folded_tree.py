@@ -4,7 +4,7 @@ A corner of an array receives over d links, so no multinode broadcast takes less
 it in about (N-1)/(2d), and folding (section 2 of seed 000) takes twice that. Three things make it exact:
 
 * *The last slot.* With 1 to d messages left over for an odd number of slots, every node takes what it misses from a
-  neighbour that has it, one from each; a bipartite matching says which. All nodes miss messages of the same offsets.
+  neighbor that has it, one from each; a bipartite matching says which. All nodes miss messages of the same offsets.
 * *Sides of 2* are links that need no folding and can be used in both halves of a slot of the torus. But in the second
   half of the first slot there is nothing new to send over them. So one such dimension and the shortest of the others
   are taken together: a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes that needs no folding either.

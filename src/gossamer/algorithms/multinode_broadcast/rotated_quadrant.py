@@ -94,7 +94,7 @@ def rotated_quadrant(network: Network, task: Task, model: Model, *, seed: int = 
 
     Notes
     -----
-    The formula for even p does not hold for p = 2, unless neighbours have two parallel links (digest, X1).
+    The formula for even p does not hold for p = 2, unless neighbors have two parallel links (digest, X1).
     O(p*p log p).
 
     References

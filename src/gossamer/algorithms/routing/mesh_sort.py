@@ -1,4 +1,4 @@
-"""4-way mergesort on the nodes of a rectangle, in about 7n steps of compare-exchanges between neighbours.
+"""4-way mergesort on the nodes of a rectangle, in about 7n steps of compare-exchanges between neighbors.
 
 A rectangle is *roughly sorted* if every key is in the right column already. Four roughly sorted quarters are merged by:
 sort the columns of the quarters, those on the left down and those on the right up; sort the rows; sort the columns,

@@ -54,12 +54,12 @@ def area_division(n: int, m: int) -> Areas:
     Returns
     -------
     Areas
-        Regions of at most ``ceil((nm-1)/4)`` points, each a tree that hangs off one neighbour of the source: A off
+        Regions of at most ``ceil((nm-1)/4)`` points, each a tree that hangs off one neighbor of the source: A off
         [0,1], B off [1,0], C off [0,-1], D off [-1,0].
 
     Notes
     -----
-    Each axis belongs to one region, or in turn to the two at its sides: the odd points to the region whose neighbour
+    Each axis belongs to one region, or in turn to the two at its sides: the odd points to the region whose neighbor
     of the source lies on it. Which axes are shared depends on the parities of n and m; single points are moved where
     the sizes ask for it. Gossamer differs from the source for n even and m = 4, for the moved point of case 4, and in
     treating sides of 3 (errata 9.5).

@@ -197,6 +197,6 @@ ARRAY_ROUNDS = Algorithm(
     claim=_claim,
     networks="arrays of any dimension and sides (tori too, without their wrap-around links)",
     source="Dimakopoulos 1996, section 5.4 (algorithm A3), generalized to any dimension by Koenig's theorem",
-    summary="exchanges along the lines of every dimension, packed in rounds by bipartite edge colouring",
+    summary="exchanges along the lines of every dimension, packed in rounds by bipartite edge coloring",
     optimal=_optimal,
 )

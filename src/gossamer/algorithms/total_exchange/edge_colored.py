@@ -1,4 +1,4 @@
-"""Total exchange on abelian Cayley networks by edge colouring (design 5.2; digest of seed 004, 10.3).
+"""Total exchange on abelian Cayley networks by edge coloring (design 5.2; digest of seed 004, 10.3).
 
 In an abelian group the generators on the way to an offset may be taken in any order. So an invariant schedule is an
 open shop: the jobs are the offsets, the machines the generators, and each hop is one operation. Koenig's theorem gives
@@ -93,7 +93,7 @@ def _rerouted(
 
 
 def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
-    """Build the invariant total exchange whose slots are the colours of the offsets-by-generators multigraph.
+    """Build the invariant total exchange whose slots are the colors of the offsets-by-generators multigraph.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ EDGE_COLORED = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="abelian Cayley networks: rings, tori, hypercubes, circulants, complete networks and their products",
-    source="gossamer; edge colouring by D. Koenig 1916",
-    summary="hops of all offsets as an open shop of generators, timed by bipartite edge colouring",
+    source="gossamer; edge coloring by D. Koenig 1916",
+    summary="hops of all offsets as an open shop of generators, timed by bipartite edge coloring",
 )
 
 

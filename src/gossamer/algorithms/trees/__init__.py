@@ -128,7 +128,7 @@ def tree_of_parents(network: Network, root: int, parent: npt.ArrayLike) -> Roote
     Raises
     ------
     NetworkError
-        If a parent is no neighbour, or a node with a parent hangs on no path from the root.
+        If a parent is no neighbor, or a node with a parent hangs on no path from the root.
 
     Notes
     -----

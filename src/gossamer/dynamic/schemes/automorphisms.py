@@ -1,4 +1,4 @@
-"""Automorphisms of a network, found by refining colours of nodes and trying what remains open."""
+"""Automorphisms of a network, found by refining colors of nodes and trying what remains open."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def automorphism(network: Network, nodes: Sequence[int], images: Sequence[int], 
 
     Notes
     -----
-    Nodes of both sides get colours by what is known of them and of their neighbours until nothing changes. A node
-    whose colour is not unique is then tried with each image of that colour. One refinement is O(L log L) a round.
+    Nodes of both sides get colors by what is known of them and of their neighbors until nothing changes. A node
+    whose color is not unique is then tried with each image of that color. One refinement is O(L log L) a round.
 
     Examples
     --------
@@ -47,18 +47,18 @@ def automorphism(network: Network, nodes: Sequence[int], images: Sequence[int], 
     True
     """
     n = network.node_count
-    colour = np.zeros(2 * n, np.int64)
+    color = np.zeros(2 * n, np.int64)
     for k, (a, b) in enumerate(zip(nodes, images, strict=True)):
-        colour[a], colour[n + b] = k + 1, k + 1
+        color[a], color[n + b] = k + 1, k + 1
     source = np.concatenate([network.link_source, network.link_source + n]).astype(np.int64)
     target = np.concatenate([network.link_target, network.link_target + n]).astype(np.int64)
     budget = [tries]
-    return _search(colour, source, target, budget)
+    return _search(color, source, target, budget)
 
 
-def _search(colour: Images, source: Images, target: Images, budget: list[int]) -> Images | None:
-    n = colour.size // 2
-    refined = _refined(colour, source, target)
+def _search(color: Images, source: Images, target: Images, budget: list[int]) -> Images | None:
+    n = color.size // 2
+    refined = _refined(color, source, target)
     if refined is None:
         return None
     counts = np.bincount(refined[:n])
@@ -81,43 +81,43 @@ def _search(colour: Images, source: Images, target: Images, budget: list[int]) -
     return None
 
 
-def _refined(colour: Images, source: Images, target: Images) -> Images | None:
-    """Return the coarsest stable refinement of `colour`, or None where the two halves differ in it."""
-    n = colour.size // 2
+def _refined(color: Images, source: Images, target: Images) -> Images | None:
+    """Return the coarsest stable refinement of `color`, or None where the two halves differ in it."""
+    n = color.size // 2
     rng = np.random.default_rng(0)
-    colour = np.unique(colour, return_inverse=True)[1].reshape(-1)
-    count = int(colour.max()) + 1
+    color = np.unique(color, return_inverse=True)[1].reshape(-1)
+    count = int(color.max()) + 1
     while True:
-        if not np.array_equal(np.bincount(colour[:n], minlength=count), np.bincount(colour[n:], minlength=count)):
+        if not np.array_equal(np.bincount(color[:n], minlength=count), np.bincount(color[n:], minlength=count)):
             return None
         if count == n:
-            return colour if _stable(colour, source, target) else None
+            return color if _stable(color, source, target) else None
         mark = rng.integers(1, 2**62, (2, count), dtype=np.uint64)  # sums of random marks tell multisets apart
         out, into = np.zeros(2 * n, np.uint64), np.zeros(2 * n, np.uint64)
-        np.add.at(out, source, mark[0][colour[target]])
-        np.add.at(into, target, mark[1][colour[source]])
-        order = np.lexsort((into, out, colour))
+        np.add.at(out, source, mark[0][color[target]])
+        np.add.at(into, target, mark[1][color[source]])
+        order = np.lexsort((into, out, color))
         differs = np.zeros(2 * n, np.int64)
-        for key in (colour, out, into):
+        for key in (color, out, into):
             differs[1:] |= key[order][1:] != key[order][:-1]
         refined = np.empty(2 * n, np.int64)
         refined[order] = np.cumsum(differs)
         finer = int(refined.max()) + 1
         if finer == count:
-            return colour
-        colour, count = refined, finer
+            return color
+        color, count = refined, finer
 
 
-def _stable(colour: Images, source: Images, target: Images) -> bool:
-    """Whether the bijection of equal colours takes links to links."""
-    n = colour.size // 2
-    key = colour[source] * n + colour[target]
+def _stable(color: Images, source: Images, target: Images) -> bool:
+    """Whether the bijection of equal colors takes links to links."""
+    n = color.size // 2
+    key = color[source] * n + color[target]
     half = key.size // 2
     return bool(np.array_equal(np.sort(key[:half]), np.sort(key[half:])))
 
 
 def stabilizer(network: Network, node: int = 0) -> list[Images]:
-    """Return automorphisms that fix `node` and take its first neighbour to each of its neighbours, where they exist.
+    """Return automorphisms that fix `node` and take its first neighbor to each of its neighbors, where they exist.
 
     The first one is the identity. If there are as many as `node` has links, and the network is node-symmetric, it is
     arc-transitive: any link can be taken to any other one.
@@ -128,10 +128,10 @@ def stabilizer(network: Network, node: int = 0) -> list[Images]:
     >>> len(stabilizer(gossamer.network("hypercube:4"))), len(stabilizer(gossamer.network("ccc:3")))
     (4, 2)
     """
-    neighbours = [int(network.link_target[k]) for k in network.out_links(node)]
+    neighbors = [int(network.link_target[k]) for k in network.out_links(node)]
     found = [np.arange(network.node_count, dtype=np.int64)]
-    for image in neighbours[1:]:
-        way = automorphism(network, [node, neighbours[0]], [node, image])
+    for image in neighbors[1:]:
+        way = automorphism(network, [node, neighbors[0]], [node, image])
         if way is not None:
             found.append(way)
     return found

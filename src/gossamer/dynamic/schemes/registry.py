@@ -153,7 +153,7 @@ SCHEMES: dict[str, KnownScheme] = {
     "varvarigos-banerjee-indirect": KnownScheme(
         varvarigos_banerjee_indirect,
         trees_reason,
-        "up to the centre of one of k edge-disjoint spanning trees, and down",
+        "up to the center of one of k edge-disjoint spanning trees, and down",
         "Varvarigos, Banerjee 1996",
     ),
 }

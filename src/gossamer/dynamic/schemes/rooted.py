@@ -15,7 +15,7 @@ __all__ = ["flooded", "links_between", "over_the_root"]
 
 
 def links_between(network: Network) -> dict[tuple[int, int], int]:
-    """Return the link from each node to each of its neighbours."""
+    """Return the link from each node to each of its neighbors."""
     pairs = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
     return {pair: link for link, pair in enumerate(pairs)}
 

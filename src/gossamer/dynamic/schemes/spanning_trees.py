@@ -13,7 +13,7 @@ from gossamer.errors import NotApplicableError
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
 
-__all__ = ["centred", "edge_disjoint_trees", "tree_height", "trees_reason"]
+__all__ = ["centerd", "edge_disjoint_trees", "tree_height", "trees_reason"]
 
 _MOST_EDGES = 20_000
 
@@ -41,7 +41,7 @@ class _Forests:
     def __init__(self, ends: list[tuple[int, int]], nodes: int, count: int) -> None:
         self.ends, self.count = ends, count
         self.owner = [-1] * len(ends)
-        self.near: list[list[dict[int, int]]] = [[{} for _ in range(nodes)] for _ in range(count)]  # neighbour: edge
+        self.near: list[list[dict[int, int]]] = [[{} for _ in range(nodes)] for _ in range(count)]  # neighbor: edge
         self.size = 0
 
     def put(self, edge: int, forest: int) -> None:
@@ -114,7 +114,7 @@ def _up(back: dict[int, tuple[int, int]], node: int) -> list[int]:
 
 
 def edge_disjoint_trees(network: Network, count: int | None = None, *, seed: int = 0, tries: int = 8) -> list[IntArray]:
-    """Return edge-disjoint spanning trees of a network, each rooted at its centre.
+    """Return edge-disjoint spanning trees of a network, each rooted at its center.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def edge_disjoint_trees(network: Network, count: int | None = None, *, seed: int
     Returns
     -------
     list of int32[N]
-        Parents, -1 at the centre.
+        Parents, -1 at the center.
 
     Raises
     ------
@@ -220,36 +220,36 @@ def _packed(network: Network, count: int, rng: np.random.Generator) -> list[IntA
             forests.insert(edge)
     if forests.size < count * (n - 1):
         return None
-    return [centred([list(near) for near in forests.near[k]]) for k in range(count)]
+    return [centerd([list(near) for near in forests.near[k]]) for k in range(count)]
 
 
-def centred(neighbours: list[list[int]]) -> IntArray:
-    """Return the parents in a tree rooted at its centre, the node from which the farthest node is nearest.
+def centerd(neighbors: list[list[int]]) -> IntArray:
+    """Return the parents in a tree rooted at its center, the node from which the farthest node is nearest.
 
     Parameters
     ----------
-    neighbours : list of list of int
+    neighbors : list of list of int
         Of each node in the tree.
 
     Examples
     --------
-    >>> centred([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
+    >>> centerd([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
     [1, 2, -1, 2, 3]
     """
-    far, _ = _farthest(neighbours, 0)
-    end, parent = _farthest(neighbours, far)
+    far, _ = _farthest(neighbors, 0)
+    end, parent = _farthest(neighbors, far)
     path = [end]
     while parent[path[-1]] >= 0:
         path.append(int(parent[path[-1]]))
-    return _farthest(neighbours, path[len(path) // 2])[1]
+    return _farthest(neighbors, path[len(path) // 2])[1]
 
 
-def _farthest(neighbours: list[list[int]], root: int) -> tuple[int, IntArray]:
-    parent = np.full(len(neighbours), -2, np.int32)
+def _farthest(neighbors: list[list[int]], root: int) -> tuple[int, IntArray]:
+    parent = np.full(len(neighbors), -2, np.int32)
     parent[root] = -1
     order = [root]
     for u in order:
-        for v in neighbours[u]:
+        for v in neighbors[u]:
             if parent[v] == -2:
                 parent[v] = u
                 order.append(v)

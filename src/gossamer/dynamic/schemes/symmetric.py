@@ -155,10 +155,10 @@ def _generators_used(network: Network, tree: IntArray) -> Images:
 
 
 def _turns(network: Network, a: Images) -> bool:
-    """Whether an automorphism that fixes node 0 moves its neighbours in one cycle."""
-    neighbours = {int(network.link_target[k]) for k in network.out_links(0)}
-    at = start = min(neighbours)
-    for _ in range(len(neighbours) - 1):
+    """Whether an automorphism that fixes node 0 moves its neighbors in one cycle."""
+    neighbors = {int(network.link_target[k]) for k in network.out_links(0)}
+    at = start = min(neighbors)
+    for _ in range(len(neighbors) - 1):
         at = int(a[at])
         if at == start:
             return False

@@ -73,13 +73,13 @@ def varvarigos_banerjee_indirect(
     count: int | None = None,
     seed: int = 0,
 ) -> Scheme:
-    """Return the indirect scheme: up one of k edge-disjoint spanning trees to its centre, then down all of it.
+    """Return the indirect scheme: up one of k edge-disjoint spanning trees to its center, then down all of it.
 
     Parameters and errors are those of `varvarigos_banerjee_direct`; low class: the way down.
 
     Notes
     -----
-    The links down from a centre carry the packets of all N nodes: stable below load factor k (N-1) / (N d_ave).
+    The links down from a center carry the packets of all N nodes: stable below load factor k (N-1) / (N d_ave).
 
     References
     ----------

@@ -140,7 +140,7 @@ def hypercube_queues() -> Table:
         "Total exchange with one port in hypercubes (Fig. 4.6)",
         ("step", "Q_2: node 0 sends", "Q_3: node 0 sends"),
         tuple(rows),
-        "Source > destination, and the neighbour that gets the message. The others send the same, all addresses xor "
+        "Source > destination, and the neighbor that gets the message. The others send the same, all addresses xor "
         "their own.",
     )
 
@@ -202,7 +202,7 @@ def products() -> Table:
         ("network", "n^(d-1) T_H", "A3 measured", "best measured", "bound"),
         tuple(rows),
         "T_H is the measured time in the factor H of n nodes. The thesis has d = 2, 4, 8, ...; 3 is Gossamer's. In "
-        "tori with n = 2 mod 4 and n >= 6 algorithm A3 is not optimal, and edge colouring is (errata 9.6).",
+        "tori with n = 2 mod 4 and n >= 6 algorithm A3 is not optimal, and edge coloring is (errata 9.6).",
     )
 
 

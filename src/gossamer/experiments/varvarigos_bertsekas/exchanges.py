@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 PLANE_CASES: tuple[Case, ...] = (
     Case(4, 2, "corner 2x2", (2, 2)), Case(4, 2, "all", (4, 4)), Case(8, 2, "corner 2x2", (2, 2)),
-    Case(8, 2, "corner 4x4", (4, 4)), Case(8, 2, "centre 4x4", (4, 4), 2), Case(8, 2, "two rows", (2, 8)),
+    Case(8, 2, "corner 4x4", (4, 4)), Case(8, 2, "center 4x4", (4, 4), 2), Case(8, 2, "two rows", (2, 8)),
     Case(8, 2, "diagonal"), Case(8, 2, "all", (8, 8)), Case(10, 2, "corner 5x5", (5, 5)),
     Case(10, 2, "all", (10, 10)),
 )  # fmt: skip
@@ -39,7 +39,7 @@ PLANE_CASES: tuple[Case, ...] = (
 OPEN_CASES: tuple[Case, ...] = (
     Case(3, 3, "one corner", (1, 1, 1)), Case(3, 3, "corner 2x2x2", (2, 2, 2)), Case(3, 3, "line", (1, 1, 3)),
     Case(3, 3, "plane", (1, 3, 3)), Case(3, 3, "9 at random"), Case(3, 3, "all", (3, 3, 3)),
-    Case(4, 3, "corner 2x2x2", (2, 2, 2)), Case(4, 3, "centre 2x2x2", (2, 2, 2), 1), Case(4, 3, "plane", (1, 4, 4)),
+    Case(4, 3, "corner 2x2x2", (2, 2, 2)), Case(4, 3, "center 2x2x2", (2, 2, 2), 1), Case(4, 3, "plane", (1, 4, 4)),
     Case(4, 3, "16 at random"), Case(4, 3, "corner 3x3x3", (3, 3, 3)), Case(4, 3, "all", (4, 4, 4)),
     Case(5, 3, "corner 3x3x3", (3, 3, 3)), Case(3, 4, "corner 2x2x2x2", (2, 2, 2, 2)),
     Case(8, 2, "corner 4x4", (4, 4)),

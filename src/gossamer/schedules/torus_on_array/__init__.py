@@ -1,7 +1,7 @@
 """A torus on an array: any schedule on a torus becomes one on the array of the same shape that takes twice as long.
 
 Seed 000, section 2. Every ring is folded into a line: position q of the line hosts node q/2 of the ring if q is even,
-and node p - (q+1)/2 if q is odd. Neighbours in the ring are then at most two positions apart, and one slot of the
+and node p - (q+1)/2 if q is odd. Neighbors in the ring are then at most two positions apart, and one slot of the
 torus becomes two of the array. A transfer from position a two positions on goes over the first link in the first slot
 and over the second link in the second one. A transfer to the next position, at either end of the line, goes in the
 second slot if a transfer of two positions may start at a in that direction, and in the first slot otherwise. So no
@@ -176,7 +176,7 @@ def folded_links(
     source, target : int64[E]
         Nodes of the array that host the ends of each link of the torus. They differ in one dimension.
     folded : bool[E]
-        Whether the link is of a ring that was folded. Other links join neighbours, and are used in the first slot.
+        Whether the link is of a ring that was folded. Other links join neighbors, and are used in the first slot.
 
     Returns
     -------

@@ -143,8 +143,8 @@ def _line_ddn(partition: Partition, axis: int) -> Ints:
 def _row_steps(h: int, rows: str) -> list[list[tuple[int | None, int, int]]]:
     """Return the hops of each step: residue of the copies concerned (None: all), sender relative to the copy, hops."""
     if rows == "window":
-        centre = (h - 1) // 2
-        return [[(None, x - centre, y - x) for x, y in pairs] for pairs in line_broadcast(0, h - 1, centre)]
+        center = (h - 1) // 2
+        return [[(None, x - center, y - x) for x, y in pairs] for pairs in line_broadcast(0, h - 1, center)]
     ways = [line_broadcast(0, h - 1, k) for k in range(h)]
     return [
         [(k, x - k, y - x) for k, way in enumerate(ways) if step < len(way) for x, y in way[step]]

@@ -1,7 +1,7 @@
 """Prefix sums of the number of messages over the nodes of all DDNs, by control messages.
 
 The sums are collected along a contraction of the DDNs' diagonals, then along the diagonal of the torus to one node,
-and handed out the same way back: every centre keeps what its members had, and gives each of them, and itself, the sum
+and handed out the same way back: every center keeps what its members had, and gives each of them, and itself, the sum
 of all before it.
 """
 
@@ -24,7 +24,7 @@ class _Level:
 
     source: Ints
     target: Ints
-    order: Ints  # of a member in its group, below 0 before the centre
+    order: Ints  # of a member in its group, below 0 before the center
     ways: tuple[Ints, ...]  # displacement[E, d] of each step; all are needed, one after the other
 
     @property
@@ -92,17 +92,17 @@ def ranks(recording: Recording, before: Ints) -> Ints:
 
 
 def _handed_out(level: _Level, held: Ints, base: Ints) -> Ints:
-    """Give the members of each group of a level their sums, of which the centre's so far is that of the group."""
-    centres = np.unique(level.target)
-    member = np.concatenate([level.source, centres])
-    centre = np.concatenate([level.target, centres])
-    order = np.lexsort((np.concatenate([level.order, np.zeros_like(centres)]), centre))
-    member, centre = member[order], centre[order]
+    """Give the members of each group of a level their sums, of which the center's so far is that of the group."""
+    centers = np.unique(level.target)
+    member = np.concatenate([level.source, centers])
+    center = np.concatenate([level.target, centers])
+    order = np.lexsort((np.concatenate([level.order, np.zeros_like(centers)]), center))
+    member, center = member[order], center[order]
     total = np.cumsum(held[member]) - held[member]
-    first = np.flatnonzero(np.diff(centre, prepend=-1))
-    total -= np.repeat(total[first], np.diff(np.append(first, centre.size)))
+    first = np.flatnonzero(np.diff(center, prepend=-1))
+    total -= np.repeat(total[first], np.diff(np.append(first, center.size)))
     handed = base.copy()
-    handed[member] = base[centre] + total
+    handed[member] = base[center] + total
     return handed
 
 

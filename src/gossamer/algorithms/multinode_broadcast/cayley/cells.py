@@ -75,7 +75,7 @@ def fill_cells(network: Network) -> tuple[IntArray, IntArray]:
     Notes
     -----
     Slot by slot, the generators are matched with unreached elements, by augmenting paths, so that as many cells of
-    the slot are filled as can be. Among the 16 latest candidates of a cell the one with the most unreached neighbours
+    the slot are filled as can be. Among the 16 latest candidates of a cell the one with the most unreached neighbors
     is taken: it opens the most cells later. If the result has more slots than `fewest_slots`, the candidates are
     shuffled and the best of at most ``ATTEMPTS`` results is returned. O(N degree) for one attempt in practice.
 

@@ -90,7 +90,7 @@ def flow_numbers(initial: Sequence[int], final: Sequence[int]) -> list[int]:
 def row_movement(initial: Sequence[int], final: Sequence[int]) -> tuple[int, int]:
     """Make a row movement by the eager rule; return the steps and the most packets that a node holds in between.
 
-    In each step every node that still owes packets to a neighbour, and holds one, sends one.
+    In each step every node that still owes packets to a neighbor, and holds one, sends one.
 
     Examples
     --------

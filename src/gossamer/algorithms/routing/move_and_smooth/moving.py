@@ -167,7 +167,7 @@ class Moves:
 
 
 def branch_order(owner: IntArray, hops: IntArray) -> npt.NDArray[np.intp]:
-    """Return the order of rows in which the copies of one owner that share most of their routes are neighbours.
+    """Return the order of rows in which the copies of one owner that share most of their routes are neighbors.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def branching(packet: IntArray, start: IntArray, owner: IntArray, axes: tuple[in
     Parameters
     ----------
     packet, start, owner : int32[M]
-        Packet, node and owner of each row; rows of one owner must be neighbours in `branch_order`.
+        Packet, node and owner of each row; rows of one owner must be neighbors in `branch_order`.
     axes : tuple of int, L
         The axis of each leg.
     hops : int32[M, L]

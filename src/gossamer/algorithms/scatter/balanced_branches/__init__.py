@@ -38,7 +38,7 @@ def evened_tree(network: Network, root: int) -> RootedTree:
     Notes
     -----
     While a branch has more than ``ceil((n-1)/degree)`` nodes, one leaf moves over each link of a shortest chain of
-    neighbouring branches from the largest to one with room; where there is no chain, children of nodes at the border
+    neighboring branches from the largest to one with room; where there is no chain, children of nodes at the border
     are hung elsewhere to make leaves of these. It ends when none is too large, or nothing helps. O(N + L + M
     degree^2) time for M moves.
 

@@ -32,7 +32,7 @@ def _offer(v, used, root, branches, first_link, link_target, parent_link, branch
 
 @njit(cache=True, nogil=True)
 def _next(a, b, branches, first_link, link_target, branch, below, head, pool, after):
-    """Return the first queued leaf of branch a that still has a neighbour in branch b, or -1; drop those before it."""
+    """Return the first queued leaf of branch a that still has a neighbor in branch b, or -1; drop those before it."""
     pair = a * branches + b
     while head[pair] >= 0:
         v = pool[head[pair]]
@@ -67,7 +67,7 @@ def _free(x, root, first_link, link_target, reverse_link, parent_link, branch, b
 
 @njit(cache=True, nogil=True)
 def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_link, branch, size):
-    """Move leaves between neighbouring branches until none has more than `size_limit` nodes, or none can move.
+    """Move leaves between neighboring branches until none has more than `size_limit` nodes, or none can move.
 
     `parent_link` int32[N] and `size` int64[branches] are changed, and `branch` int32[N], which is -1 at the root.
     Leaves go along a shortest chain of branches from the largest one to one with room. Where there is no chain, inner

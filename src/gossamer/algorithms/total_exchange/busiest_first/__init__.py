@@ -35,8 +35,8 @@ def busiest_first_exchange(network: Network, task: Task, model: Model, *, seed: 
 
     Notes
     -----
-    The messages for one terminal follow a tree, in which the parent of a node is the closer neighbour that had least
-    to send when it was chosen. Of its free neighbours a node sends to the one that has most left to receive, and there
+    The messages for one terminal follow a tree, in which the parent of a node is the closer neighbor that had least
+    to send when it was chosen. Of its free neighbors a node sends to the one that has most left to receive, and there
     the packet with the furthest to go. On linear arrays of 2 to 100 nodes the time is the load of a node in the middle,
     ``floor((n*n - 1)/2)``: optimal. O(n (N + L) + slots (N log N + L)) for n terminals.
 
@@ -117,7 +117,7 @@ BUSIEST_FIRST = Algorithm(
     claim=_claim,
     networks="every connected network with an opposite for every link",
     source="gossamer",
-    summary="the nodes with most hops to make send first, to the neighbour with most to receive, what goes furthest",
+    summary="the nodes with most hops to make send first, to the neighbor with most to receive, what goes furthest",
     optimal=lambda network, task, model: (
         model.ports == "one" and not model.split and _is_line(network) and network.node_count <= 100
     ),

@@ -24,7 +24,7 @@ def balance_paths(first_link, link_target, order, distance, terminals, sweeps, o
     """Fill `onward` int32[n, N] with the link from each node towards each terminal, on shortest paths.
 
     `order` int32[n, N] lists the nodes by distance to each terminal. The messages of a node for one terminal go to the
-    neighbour that has least to send so far; in later sweeps the paths to one terminal after the other are chosen anew.
+    neighbor that has least to send so far; in later sweeps the paths to one terminal after the other are chosen anew.
     """
     n = first_link.size - 1
     load = np.zeros(n, np.int64)
@@ -62,7 +62,7 @@ def _pass(link_target, order, terminals, onward, d, flow, load, times):
 def busiest_first(first_link, link_target, onward, distance, slot, link, packet):
     """Send with one port, the nodes with most left to send first; return the slots.
 
-    A node sends to the free neighbour that has most left to receive, and of the packets for it one with the furthest
+    A node sends to the free neighbor that has most left to receive, and of the packets for it one with the furthest
     to go. `onward` int32[n, N] is the link from each node towards each terminal, `distance` int32[n, N] the hops.
     """
     terminals, n = onward.shape
