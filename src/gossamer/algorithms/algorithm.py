@@ -159,8 +159,8 @@ def on_array(
     """Return the algorithm for arrays that folds the schedules of `algorithm` for the torus of the same shape.
 
     The task that is asked for is carried out, whichever nodes it names: the torus is given `task_on_torus`. Takes
-    twice the time (seed 000, section 2). `hops` says how many hops on an array are written out at most, `optimal` where
-    the time is a promise to meet a lower bound.
+    twice the time (Varvarigos and Bertsekas 1994, section 2). `hops` says how many hops on an array are written out at
+    most, `optimal` where the time is a promise to meet a lower bound.
     """
 
     def on_torus(network: Network, task: Task) -> tuple[Network, Task]:
@@ -194,7 +194,7 @@ def on_array(
         reason=reason,
         claim=claim,
         networks=f"arrays, folded from {algorithm.networks}",
-        source=f"{algorithm.source}; torus on an array by Varvarigos, Bertsekas 1994, section 2",
+        source=f"{algorithm.source}; torus on an array by Varvarigos and Bertsekas 1994, section 2",
         summary=f"folds the schedule of {algorithm.name} for the torus into the array of the same shape",
         claim_is_bound=algorithm.claim_is_bound,
         optimal=optimal or (lambda network, task, model: False),

@@ -57,9 +57,10 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
 
     References
     ----------
-    The thesis gives bounds only (seed 004, 3.2). Rounds of matchings: P. Scheuermann, G. Wu, "Heuristic algorithms for
-    broadcasting in point-to-point computer networks", IEEE Trans. Computers 33, 1984. Layers: H. A. Harutyunyan,
-    B. Shao, "An efficient heuristic for broadcasting in networks", J. Parallel and Distributed Computing 66, 2006.
+    The thesis gives bounds only (Dimakopoulos 1996, section 3.2). Rounds of matchings: P. Scheuermann, G. Wu,
+    "Heuristic algorithms for broadcasting in point-to-point computer networks", IEEE Trans. Computers 33, 1984. Layers:
+    H. A. Harutyunyan, B. Shao, "An efficient heuristic for broadcasting in networks", J. Parallel and Distributed
+    Computing 66, 2006.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def matching_broadcast(network: Network, task: Task, model: Model, *, seed: int 
 
     References
     ----------
-    Section 3.2 of seed 004 gives the bounds that it is measured against.
+    Dimakopoulos 1996, section 3.2, gives the bounds that it is measured against.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def binomial_broadcast(network: Network, task: Task, model: Model, *, seed: int 
 
     References
     ----------
-    Seed 004, 3.1; algorithm B3 of its digest.
+    Dimakopoulos 1996, section 3.1.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def extended_ring_broadcast(network: Network, task: Task, model: Model, *, seed:
 
     References
     ----------
-    Seed 004, 3.1; algorithm B4 of its digest, with the guard of errata 9.2.
+    Dimakopoulos 1996, section 3.1, with the guard of erratum 9.2.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def product_broadcast(network: Network, task: Task, model: Model, *, seed: int =
 
     References
     ----------
-    Theorem 3.1 of seed 004; algorithm B5 of its digest.
+    Dimakopoulos 1996, Theorem 3.1.
 
     Examples
     --------
@@ -149,7 +149,7 @@ BINOMIAL_TREE = Algorithm(
     reason=lambda network, task, model: None if is_hypercube(network) else "needs a hypercube",
     claim=lambda network, task, model: Fraction(network.node_count.bit_length() - 1),
     networks="hypercubes",
-    source="Dimakopoulos 1996, 3.1",
+    source="Dimakopoulos 1996, section 3.1",
     summary="along ever lower dimensions",
     optimal=lambda network, task, model: not model.split,
 )
@@ -168,7 +168,7 @@ EXTENDED_RING_TREE = Algorithm(
     reason=lambda network, task, model: "needs an extended ring" if reach(network) is None else None,
     claim=_extended_ring_claim,
     networks="extended rings, rings and complete networks",
-    source="Dimakopoulos 1996, 3.1",
+    source="Dimakopoulos 1996, section 3.1",
     summary="along paths of nearly equal lengths, with a counter in the packet",
     optimal=_whole_and_all,
 )

@@ -34,7 +34,7 @@ def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
 
     References
     ----------
-    Equation (6.1) of seed 004.
+    Dimakopoulos 1996, (6.1).
 
     Examples
     --------
@@ -77,7 +77,7 @@ def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0)
 
     References
     ----------
-    Algorithm B2 of the digest of seed 004, section 5.1; equation (6.1) of seed 004.
+    Dimakopoulos 1996, section 3.1 and (6.1).
 
     Examples
     --------
@@ -146,7 +146,7 @@ SHORTEST_PATH_TREE = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="any in which the root reaches every node",
-    source="Dimakopoulos 1996, 3.1 and (6.1)",
+    source="Dimakopoulos 1996, section 3.1 and (6.1)",
     summary="down the breadth-first tree; with one port the slowest subtree first",
     optimal=_optimal,
 )

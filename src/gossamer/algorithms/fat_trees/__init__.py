@@ -123,7 +123,7 @@ def phase_starts(lengths: Sequence[int]) -> list[int]:
 
     References
     ----------
-    Seed 004, 6.3.2.2 and 6.3.3; ``E_g`` and ``S_g`` of FT7 and FT8 in its digest.
+    Dimakopoulos 1996, sections 6.3.2.2 and 6.3.3.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Multinode broadcast on arrays of any dimension and sides: a translated tree on a torus, folded into the array.
 
 A corner of an array receives over d links, so no multinode broadcast takes less than ceil((N-1)/d) steps. A torus does
-it in about (N-1)/(2d), and folding (section 2 of seed 000) takes twice that. Three things make it exact:
+it in about (N-1)/(2d), and folding (Varvarigos and Bertsekas 1994, section 2) takes twice that. Three things make it
+exact:
 
 * *The last slot.* With 1 to d messages left over for an odd number of slots, every node takes what it misses from a
   neighbor that has it, one from each; a bipartite matching says which. All nodes miss messages of the same offsets.
@@ -149,8 +150,8 @@ def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) ->
 
     References
     ----------
-    Seed 000, section 2, for the folding. The multinode broadcast in one step less than twice that of the torus, on
-    arrays with sides of 2 and of more than two dimensions is not in the seeds.
+    Varvarigos and Bertsekas 1994, section 2, for the folding. The multinode broadcast in one step less than twice that
+    of the torus, on arrays with sides of 2 and of more than two dimensions, is Gossamer's.
 
     Examples
     --------
@@ -291,7 +292,7 @@ FOLDED_TREE = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays of any dimension and sides (and grids that wrap around in some dimensions)",
-    source="gossamer; torus on an array by Varvarigos, Bertsekas 1994, section 2",
+    source="gossamer; torus on an array by Varvarigos and Bertsekas 1994, section 2",
     summary="translates of one broadcast tree on a torus, folded into the array, and a last slot by matching",
     optimal=_optimal,
 )

@@ -1,5 +1,6 @@
-"""Several broadcasts from each node of a linear array or ring (Theorem 2 of seed 000 and the remark after it).
+"""Several broadcasts from each node of a linear array or ring: Theorem 2 and the remark after it.
 
+Varvarigos and Bertsekas 1994, section 2.
 *Insertion*: in every slot a node passes on, in the same direction, what it received in the slot before; if it
 received nothing, it inserts a message of its own. The two directions work independently. Every other packet passes a
 waiting node at most once, so with K messages a packet waits at most K-1 slots. *Rounds*: in round w = 0, 1, ..., W-1
@@ -57,7 +58,7 @@ def insertion(network: Network, task: Task, model: Model, *, seed: int = 0) -> S
 
     References
     ----------
-    Seed 000, Theorem 2; digest, section 3.
+    Varvarigos and Bertsekas 1994, Theorem 2.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def rounds(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
 
     References
     ----------
-    Seed 000, remark after Theorem 2 and Lemma 1; digest, section 3, X2 and X3.
+    Varvarigos and Bertsekas 1994, remark after Theorem 2 and Lemma 1; errata X2 and X3.
 
     Examples
     --------
@@ -143,11 +144,11 @@ def insertion_bound(p: int, wraps: bool, counts: tuple[int, ...], halves: bool =
     Notes
     -----
     Line: ``min(K+p-2, W(p-1))``. Ring: ``(K+p-2)/2`` with halves, else ``K-1 + floor(p/2)``. The printed bounds,
-    ``K+p-1`` and half of it, hold but are not tight (digest, X8).
+    ``K+p-1`` and half of it, hold but are not tight (erratum X8).
 
     References
     ----------
-    Seed 000, Theorem 2; digest, section 3.
+    Varvarigos and Bertsekas 1994, Theorem 2.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def rounds_time(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = Tru
 
     References
     ----------
-    Seed 000, remark after Theorem 2; digest, section 3 and X2.
+    Varvarigos and Bertsekas 1994, remark after Theorem 2; erratum X2.
 
     Examples
     --------
@@ -222,7 +223,7 @@ MULTIPLE_BROADCAST = (
         reason=_reason,
         claim=partial(_claim, in_rounds=False),
         networks="linear arrays and rings",
-        source="Varvarigos, Bertsekas 1994, Theorem 2",
+        source="Varvarigos and Bertsekas 1994, Theorem 2",
         summary="passes on what arrived in the slot before, and inserts a message where nothing did",
         claim_is_bound=True,
     ),
@@ -233,7 +234,7 @@ MULTIPLE_BROADCAST = (
         reason=_reason,
         claim=partial(_claim, in_rounds=True),
         networks="linear arrays and rings",
-        source="Varvarigos, Bertsekas 1994, remark after Theorem 2",
+        source="Varvarigos and Bertsekas 1994, remark after Theorem 2",
         summary="one message of each node after the other, all nodes at once",
     ),
 )

@@ -1,10 +1,10 @@
 """Partial multinode broadcast on arrays and tori by ranking, packing and broadcasting along rotated dimensions.
 
-Seed 000, section 3. Algorithm A_0 ranks the M active nodes by a parallel prefix operation, moves the packet of rank
-r to node r, and broadcasts along the dimensions one after the other. It uses one dimension at a time, so d copies of
-it with rotated dimensions, A_0, ..., A_{d-1}, run side by side. *Split*: every packet is cut into d parts, and class
-c consists of the parts c of all packets. *Whole*: class c consists of the packets whose rank modulo d is c, which are
-ranked again within their class, in the order that A_c needs.
+Varvarigos and Bertsekas 1994, section 3. Algorithm A_0 ranks the M active nodes by a parallel prefix operation, moves
+the packet of rank r to node r, and broadcasts along the dimensions one after the other. It uses one dimension at a
+time, so d copies of it with rotated dimensions, A_0, ..., A_{d-1}, run side by side. *Split*: every packet is cut into
+d parts, and class c consists of the parts c of all packets. *Whole*: class c consists of the packets whose rank modulo
+d is c, which are ranked again within their class, in the order that A_c needs.
 
 A multinode broadcast is the case in which all nodes are active and know it: the prefix phases fall away, and so
 does the packing phase where every packet is at its place already.
@@ -78,7 +78,7 @@ def rotated_dimensions_split(
 
     References
     ----------
-    Seed 000, Theorem 6; digest, section 5 and X4.
+    Varvarigos and Bertsekas 1994, Theorem 6; erratum X4.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
 
     References
     ----------
-    Seed 000, 3.2; digest, section 5 and X5.
+    Varvarigos and Bertsekas 1994, section 3.2; erratum X5.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def _algorithm(task: type[Task], split: bool) -> Algorithm:
         reason=partial(_reason, split=split),
         claim=partial(_claim, split=split),
         networks="arrays, tori and hypercubes",
-        source=f"Varvarigos, Bertsekas 1994, {section}",
+        source=f"Varvarigos and Bertsekas 1994, {section}",
         summary=("" if full else "ranks and packs the packets, then ")
         + f"broadcasts along the dimensions in d rotated orders, packets {name}",
         optimal=partial(_meets_port_bound, split=split) if full else lambda network, task, model: False,

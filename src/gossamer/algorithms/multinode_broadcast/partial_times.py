@@ -37,7 +37,7 @@ def broadcast_steps(sides: Sequence[int], wraps: Sequence[bool], packets: int, h
 
     References
     ----------
-    Seed 000, Lemma 1.
+    Varvarigos and Bertsekas 1994, Lemma 1.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def broadcast_steps(sides: Sequence[int], wraps: Sequence[bool], packets: int, h
 def split_parts(sides: Sequence[int], wraps: Sequence[bool]) -> int:
     """Return the parts that each packet is cut into: d, one a class; 2d if a ring has an even number of nodes.
 
-    On a ring of even p the rounds take (p-1)/2 only with halves; seed 000 says d parts throughout (digest, X4).
+    On a ring of even p the rounds take (p-1)/2 only with halves; the paper says d parts throughout (erratum X4).
 
     Examples
     --------
@@ -149,11 +149,11 @@ def whole_time(
 def split_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), torus: bool = True) -> Fraction:
     """Return the paper's bound with split packets: (5a) = (7) on the torus, (6a) = (8) on the array.
 
-    On the torus it holds for p >= 3 (digest, X1), and for even p only with 2d parts (X4).
+    On the torus it holds for p >= 3 (erratum X1), and for even p only with 2d parts (X4).
 
     References
     ----------
-    Seed 000, equations (5a), (6a), (7), (8).
+    Varvarigos and Bertsekas 1994, equations (5a), (6a), (7), (8).
 
     Examples
     --------
@@ -170,7 +170,7 @@ def whole_bound(p: int, d: int, M: int, control_time: Fraction = Fraction(0), to
 
     References
     ----------
-    Seed 000, equations (5b), (6b).
+    Varvarigos and Bertsekas 1994, equations (5b), (6b).
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The optimal multinode broadcast on p x p tori as an explicit invariant schedule (Theorem 1 of seed 000).
+"""The optimal multinode broadcast on p x p tori as an explicit invariant schedule.
 
-The paper cites the time; the construction is the digest's. Every offset v but zero gets one cell (slot, direction):
-in that slot every node u sends on, in that direction D, the packet of the node at offset v - D behind it. A quarter of
-the offsets, sorted by their distance, take direction 0 in slots 1, 2, ..., and their rotations by quarter turns the
-other directions.
+Varvarigos and Bertsekas 1994, Theorem 1, cites the time; the construction is Gossamer's. Every offset v but zero gets
+one cell (slot, direction): in that slot every node u sends on, in that direction D, the packet of the node at offset
+v - D behind it. A quarter of the offsets, sorted by their distance, take direction 0 in slots 1, 2, ..., and their
+rotations by quarter turns the other directions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
 
     References
     ----------
-    Seed 000, Theorem 1; digest, section 2.
+    Varvarigos and Bertsekas 1994, Theorem 1.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def rotated_quadrant(network: Network, task: Task, model: Model, *, seed: int = 
 
     Notes
     -----
-    The formula for even p does not hold for p = 2, unless neighbors have two parallel links (digest, X1).
+    The formula for even p does not hold for p = 2, unless neighbors have two parallel links (erratum X1).
     O(p*p log p).
 
     References
     ----------
-    Seed 000, Theorem 1; digest, section 2.
+    Varvarigos and Bertsekas 1994, Theorem 1.
 
     Examples
     --------
@@ -152,7 +152,7 @@ ROTATED_QUADRANT = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="tori of two equal sides, 3 or more",
-    source="Varvarigos, Bertsekas 1994, Theorem 1",
+    source="Varvarigos and Bertsekas 1994, Theorem 1",
     summary="an explicit broadcast tree made of four quadrants that rotate into each other",
     optimal=_optimal,
 )

@@ -3,7 +3,7 @@
 In round w every node that still has a w-th packet broadcasts it along its line or ring. At most one packet a node
 never makes another one wait, so a round takes p-1 steps on a line of p nodes, floor(p/2) on a ring (floor(p/2) hops up,
 ceil(p/2)-1 down), and (p-1)/2 on a ring whose packets are cut in halves, one for each direction. The insertion rule
-of Theorem 2 of seed 000 can take longer on a ring than the rounds that Lemma 1 counts (digest, X3).
+of Varvarigos and Bertsekas 1994, Theorem 2, can take longer on a ring than the rounds that Lemma 1 counts (erratum X3).
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def subphase_slots(rotations: Sequence[Rotation], packets: int, halves: int = 1)
     -------
     list of int
         For subphase l the longest, over the classes, of ``ceil(packets / places[d-l+1])`` rounds along digit d-l.
-        Classes that went on by themselves could meet in a dimension (digest, X5).
+        Classes that went on by themselves could meet in a dimension (erratum X5).
 
     References
     ----------
-    Seed 000, Lemma 1.
+    Varvarigos and Bertsekas 1994, Lemma 1.
     """
     d = len(rotations[0].sides) if rotations else 0
     return [
@@ -106,7 +106,7 @@ def write_rounds(
 
     References
     ----------
-    Seed 000, 3.1, phase 3, and Theorem 5.
+    Varvarigos and Bertsekas 1994, section 3.1, phase 3, and Theorem 5.
     """
     from gossamer.algorithms.multinode_broadcast import _kernels
 

@@ -1,10 +1,9 @@
 """Partial exchange on arrays and tori of any dimension: balanced paths, then links that are never idle.
 
-Seed 000 leaves the exchange in more than two dimensions open. Algorithm B of the digest places each packet on the
-dimension-ordered path whose links are least loaded, again and again, and lets each link send the packet with most
-hops left. Here packets choose among more paths (`routes`), and schedules longer than the congestion of
-their paths are tightened. The time was within 1 step of the lower bound from linear programming in all but a
-few of the small cases tried; nothing is proved.
+Varvarigos and Bertsekas 1994, section 4, leaves the exchange in more than two dimensions open. Here every packet
+chooses, again and again, the path whose links are least loaded (`routes`), and each link sends the packet with most
+hops left. Schedules longer than the congestion of their paths are tightened. The time was within 1 step of the lower
+bound from linear programming in all but a few of the small cases tried; nothing is proved.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0
 
     References
     ----------
-    Digest of seed 000, section 7, algorithm B.
+    Gossamer.
 
     Examples
     --------

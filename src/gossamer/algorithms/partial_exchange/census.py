@@ -1,7 +1,7 @@
 """Control phases that tell the nodes which of them are active.
 
 A line of p nodes is a tree rooted at its median: values come up to the median and what they make together goes
-down again, floor(p/2) control steps each way (seed 000, section 4, phase 1).
+down again, floor(p/2) control steps each way (Varvarigos and Bertsekas 1994, section 4, phase 1).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Partial exchange on p x p arrays: rows first for some of the active nodes, columns first for the others.
 
-Seed 000, section 4. An active node is in R if its row has at most as many active nodes as its column, else in C. The
-packets of R go along the row first and then along the column, those of C the other way round. On the links of rows
-packets of R have priority, on those of columns packets of C, and no link is idle while a packet waits.
+Varvarigos and Bertsekas 1994, section 4. An active node is in R if its row has at most as many active nodes as its
+column, else in C. The packets of R go along the row first and then along the column, those of C the other way round. On
+the links of rows packets of R have priority, on those of columns packets of C, and no link is idle while a packet
+waits.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def exchange_bound(rows: int, columns: int, active: int, control_time: Fraction 
 
     References
     ----------
-    Seed 000, section 4.
+    Varvarigos and Bertsekas 1994, section 4.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def rows_and_columns(
 
     References
     ----------
-    Seed 000, section 4, Lemma 3.
+    Varvarigos and Bertsekas 1994, section 4, Lemma 3.
 
     Examples
     --------
@@ -184,7 +185,7 @@ ROWS_AND_COLUMNS = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays of two dimensions (tori too, without their wrap-around links)",
-    source="Varvarigos, Bertsekas 1994 (seed 000), section 4",
+    source="Varvarigos and Bertsekas 1994, section 4",
     summary="paths with one turn, along rows first where these hold few active nodes; no link is idle for nothing",
     claim_is_bound=True,
 )

@@ -1,6 +1,6 @@
 """Partial exchange in two phases: spread the packets evenly over the network, then send them where they belong.
 
-Algorithm S of the digest. Phase 1 is one flow of all packets alike, from the active nodes to all nodes in equal shares,
+Phase 1 is one flow of all packets alike, from the active nodes to all nodes in equal shares,
 with the least congestion that there is. Phase 2 sends about M packets from each node to targets all over the network.
 
 The congestion of phase 1 is at most the largest ``a(N-|U|) / cut(U)`` over sets U of nodes, a of them active: a lower
@@ -67,7 +67,7 @@ def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
 
     References
     ----------
-    Digest of seed 000, section 7, algorithm S, phase 1.
+    Gossamer.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def spread(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
 
     References
     ----------
-    Digest of seed 000, section 7, algorithm S.
+    Gossamer.
 
     Examples
     --------

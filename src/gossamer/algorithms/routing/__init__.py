@@ -1,4 +1,4 @@
-"""Permutation routing, and what the algorithms of seed 000 share: rotated dimensions, ranks by prefix, packing."""
+"""Permutation routing, and what partial broadcasts share with it: rotated dimensions, ranks by prefix, packing."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def greedy(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
 
     References
     ----------
-    Seed 003, 1.4.2 (the two phase method, 2n-2 steps), after Krizanc, Rajasekaran, Tsantilas 1988.
+    Han 1990, section 1.4.2 (the two phase method, 2n-2 steps), after Krizanc, Rajasekaran and Tsantilas 1988.
 
     Examples
     --------
@@ -184,7 +184,7 @@ GREEDY = Algorithm(
     reason=grid_reason,
     claim=_claim,
     networks="arrays and tori",
-    source="folklore; Han 1990, 1.4.2",
+    source="folklore; Han 1990, section 1.4.2",
     summary="row, then column (last dimension first), the furthest message of a line first; unbounded buffers",
     claim_is_bound=True,
 )

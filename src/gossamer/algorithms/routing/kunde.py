@@ -49,7 +49,7 @@ def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: 
     -----
     Sorting n x n in S(n) steps, this takes S(n/e) + 2n - 2. With 4-way mergesort, S(n) = 7n - 10 for powers of two from
     4 on: 5.5n - 12 in all for e = 2, 3.75n - 12 for e = 4. The source also gives 3.5n and 2.75n, with terms of lower
-    order, from sorting in 3n + O(n^(3/4)) steps; at practical sizes that takes longer (seed 003, 1.4.2).
+    order, from sorting in 3n + O(n^(3/4)) steps; at practical sizes that takes longer (Han 1990, section 1.4.2).
 
     Buffers, everything that a node holds counted: at the end of phase ``rows`` a node holds at most 2e-1 messages that
     turn; during it two more may pass. In a column, those that go up do not grow in number beyond what was there (or
@@ -58,7 +58,7 @@ def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: 
 
     References
     ----------
-    Kunde 1988; seed 003, 1.4.2 and Table 5.3.
+    Kunde 1988; Han 1990, section 1.4.2 and Table 5.3.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _with_blocks(blocks: int) -> Algorithm:
         reason=lambda network, task, model: _reason(blocks, network, task, model),
         claim=lambda network, task, model: _claim(blocks, network, task, model),
         networks=f"two-dimensional arrays of sides divisible by {blocks}",
-        source="Kunde 1988, after Han 1990, 1.4.2; sorting: Schimmler 1987 (4-way mergesort)",
+        source="Kunde 1988, after Han 1990, section 1.4.2; sorting: Schimmler 1987 (4-way mergesort)",
         summary=f"sorts {blocks} x {blocks} blocks by column of destination, then row and column; "
         f"at most {most_held(blocks)} messages at a node",
         claim_is_bound=True,

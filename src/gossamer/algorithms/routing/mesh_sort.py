@@ -118,7 +118,7 @@ def sort_blocks(
 
     References
     ----------
-    Schimmler 1987 (4-way mergesort); Scherson, Sen, Shamir 1986 (shearsort).
+    Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
 
     Examples
     --------

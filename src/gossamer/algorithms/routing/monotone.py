@@ -1,7 +1,7 @@
-"""Mesh monotone routing: the destinations are in the order of the sources (Theorem 4 of seed 000).
+"""Mesh monotone routing: the destinations are in the order of the sources (Varvarigos and Bertsekas 1994, Theorem 4).
 
 Pack the messages into nodes 0, 1, 2, ..., and then run backwards the packing of the destinations. Both legs are needed:
-correcting the digits straight to the destinations can make two packets meet (digest, section 4).
+correcting the digits straight to the destinations can make two packets meet (errata, Theorem 4).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sc
 
     References
     ----------
-    Seed 000, Theorem 4 (Mesh Monotone Routing), after Nassimi and Sahni; prefix: section 3.1.
+    Varvarigos and Bertsekas 1994, Theorem 4 (Mesh Monotone Routing), after Nassimi and Sahni; prefix: section 3.1.
 
     Examples
     --------
@@ -123,6 +123,6 @@ MONOTONE = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays and tori",
-    source="Varvarigos, Bertsekas 1994, Theorem 4, after Nassimi and Sahni",
+    source="Varvarigos and Bertsekas 1994, Theorem 4, after Nassimi and Sahni",
     summary="packs the messages, then packs the destinations backwards; for destinations in the order of the sources",
 )

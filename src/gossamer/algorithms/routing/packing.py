@@ -1,10 +1,10 @@
 """Mesh packing: the packet of rank i goes to the node of name i, without a conflict.
 
-Theorem 3 of seed 000, after Nassimi and Sahni: correct the digits least significant first, each along the lines of
-its dimension. Two packets never stand at one node after a digit k was corrected: they would agree in digits 0..k of
-their ranks and in the higher digits of their origins, so the origins would differ by less than places[k+1] and the
-ranks by at least as much. The argument holds for digits of different bases. On one line, all packets start at once from
-different nodes, so none ever waits.
+Varvarigos and Bertsekas 1994, Theorem 3, after Nassimi and Sahni: correct the digits least significant first, each
+along the lines of its dimension. Two packets never stand at one node after a digit k was corrected: they would agree in
+digits 0..k of their ranks and in the higher digits of their origins, so the origins would differ by less than
+places[k+1] and the ranks by at least as much. The argument holds for digits of different bases. On one line, all
+packets start at once from different nodes, so none ever waits.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def packing_legs(rotation: Rotation, origin: IntArray, digits: Iterable[int] | N
 
     References
     ----------
-    Seed 000, Theorem 3.
+    Varvarigos and Bertsekas 1994, Theorem 3.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def packing(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sch
 
     References
     ----------
-    Seed 000, Theorem 3 (Mesh Packing Routing), after Nassimi and Sahni.
+    Varvarigos and Bertsekas 1994, Theorem 3 (Mesh Packing Routing), after Nassimi and Sahni.
 
     Examples
     --------
@@ -271,6 +271,6 @@ PACKING = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays and tori",
-    source="Varvarigos, Bertsekas 1994, Theorem 3, after Nassimi and Sahni",
+    source="Varvarigos and Bertsekas 1994, Theorem 3, after Nassimi and Sahni",
     summary="corrects the digits of the nodes, least significant first; for messages of i-th sources to nodes i",
 )

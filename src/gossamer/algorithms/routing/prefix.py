@@ -1,8 +1,8 @@
 """The rank of every node by a parallel prefix operation, and the control hops that carry it out.
 
-Phase 1 of algorithm A_0 of seed 000. Forward, in subphase l = 0..d-1, each line of dimension l whose lower digits are
-all at their highest adds up the values along it, from digit 0 upwards; the sum of the line goes on into subphase
-l+1. Reverse, l = d-1..0, each such line passes down what lies before all of it, and the total.
+Phase 1 of algorithm A_0 of Varvarigos and Bertsekas 1994. Forward, in subphase l = 0..d-1, each line of dimension l
+whose lower digits are all at their highest adds up the values along it, from digit 0 upwards; the sum of the line goes
+on into subphase l+1. Reverse, l = d-1..0, each such line passes down what lies before all of it, and the total.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[Int
 
     References
     ----------
-    Seed 000, 3.1, phase 1 and Fig. 2.
+    Varvarigos and Bertsekas 1994, section 3.1, phase 1 and Fig. 2.
 
     Examples
     --------

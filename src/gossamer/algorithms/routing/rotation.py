@@ -1,4 +1,4 @@
-"""The d algorithms A_c of seed 000: algorithm A_0 after the dimensions were renamed cyclically.
+"""The d algorithms A_c of Varvarigos and Bertsekas 1994: algorithm A_0 after the dimensions were renamed cyclically.
 
 Digit l of a node is the paper's: 0 is the least significant. Dimensions of side 1 have no links and no digit.
 """
@@ -101,7 +101,7 @@ def rotations(grid: Grid) -> list[Rotation]:
 
     References
     ----------
-    Seed 000, proof of Theorem 6 and its footnote.
+    Varvarigos and Bertsekas 1994, proof of Theorem 6 and its footnote.
 
     Examples
     --------

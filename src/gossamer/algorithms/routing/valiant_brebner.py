@@ -79,7 +79,7 @@ def valiant_brebner(network: Network, task: Task, model: Model, *, seed: int = 0
 
     References
     ----------
-    Valiant, Brebner 1981; seed 003, 1.4.2 and Table 1.1.
+    Valiant and Brebner 1981; Han 1990, section 1.4.2 and Table 1.1.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def random_slices(network: Network, task: Task, model: Model, *, seed: int = 0) 
 
     References
     ----------
-    Rajasekaran, Tsantilas 1987; Krizanc, Rajasekaran, Tsantilas 1988; seed 003, 1.4.2.
+    Rajasekaran and Tsantilas 1987; Krizanc, Rajasekaran and Tsantilas 1988; Han 1990, section 1.4.2.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -
 
     References
     ----------
-    Valiant 1982; Valiant, Brebner 1981.
+    Valiant 1982; Valiant and Brebner 1981.
 
     Examples
     --------
@@ -163,7 +163,7 @@ _VALIANT_BREBNER = Algorithm(
     reason=_reason,
     claim=lambda network, task, model: None,
     networks="arrays and tori",
-    source="Valiant, Brebner 1981; Han 1990, Table 1.1: 3n + o(n) with high probability",
+    source="Valiant and Brebner 1981; Han 1990, Table 1.1: 3n + o(n) with high probability",
     summary="a random row of the column, then row and column; unbounded buffers",
 )
 
@@ -173,14 +173,15 @@ RANDOMIZED = (
         _VALIANT_BREBNER,
         name="random-slices",
         builder=random_slices,
-        source="Rajasekaran, Tsantilas 1987; Krizanc, Rajasekaran, Tsantilas 1988: 2n + o(n) with high probability",
+        source="Rajasekaran and Tsantilas 1987; Krizanc, Rajasekaran and Tsantilas 1988: "
+        "2n + o(n) with high probability",
         summary="a random row of a slice of n/log n rows, then row and column; unbounded buffers",
     ),
     replace(
         _VALIANT_BREBNER,
         name="random-nodes",
         builder=random_nodes,
-        source="Valiant 1982; Valiant, Brebner 1981",
+        source="Valiant 1982; Valiant and Brebner 1981",
         summary="in dimension order to a random node, then to the destination; unbounded buffers",
     ),
 )

@@ -66,7 +66,7 @@ def area_division(n: int, m: int) -> Areas:
 
     References
     ----------
-    Seed 004, 3.4.2; algorithm S4 of its digest.
+    Dimakopoulos 1996, section 3.4.2.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def area_division_scatter(network: Network, task: Task, model: Model, *, seed: i
 
     References
     ----------
-    Seed 004, 3.4.2; algorithm S4 of its digest, with its corrections.
+    Dimakopoulos 1996, section 3.4.2, with its corrections.
 
     Examples
     --------
@@ -208,7 +208,7 @@ AREA_DIVISION = Algorithm(
     reason=_reason,
     claim=lambda network, task, model: Fraction(-(-(network.node_count - 1) // 4)),
     networks="two-dimensional tori with sides of at least 3",
-    source="Dimakopoulos 1996, 3.4.2, corrected",
+    source="Dimakopoulos 1996, section 3.4.2, corrected",
     summary="the torus in four equal areas around the root, a tree in each, the furthest first",
     optimal=lambda network, task, model: not model.split or network.node_count % 4 == 1,
 )

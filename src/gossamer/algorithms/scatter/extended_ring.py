@@ -41,7 +41,7 @@ def extended_ring_scatter(network: Network, task: Task, model: Model, *, seed: i
 
     References
     ----------
-    Theorem 3.8 of seed 004; algorithm S3 of its digest.
+    Dimakopoulos 1996, Theorem 3.8.
 
     Examples
     --------

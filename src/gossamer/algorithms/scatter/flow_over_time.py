@@ -56,7 +56,7 @@ def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -
     ----------
     L. R. Ford, D. R. Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958.
     B. Hoppe, E. Tardos, "The quickest transshipment problem", Mathematics of Operations Research 25, 2000. Bound (3.3)
-    of seed 004; its figure 3.4 shows that no tree may be fast enough (test vector 11.3 of the digest).
+    of Dimakopoulos 1996; its figure 3.4 shows that no tree may be fast enough.
 
     Examples
     --------

@@ -131,7 +131,7 @@ def furthest_first_scatter(network: Network, task: Task, model: Model, *, seed: 
 
     References
     ----------
-    Theorems 3.6 and 3.7 of seed 004; algorithms S1 and S2 of its digest, section 5.
+    Dimakopoulos 1996, Theorems 3.6 and 3.7.
 
     Examples
     --------

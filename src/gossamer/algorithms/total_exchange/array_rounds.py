@@ -1,4 +1,4 @@
-"""Total exchange on arrays of any dimension: algorithm A3 of seed 004, generalized (design 5.3).
+"""Total exchange on arrays of any dimension: algorithm A3 (Dimakopoulos 1996, section 5.4), generalized.
 
 Give every message an offset, the cyclic difference of destination and source in each dimension. All messages of one
 offset can move together: when each has corrected the same dimensions, every node holds exactly one of them. In one
@@ -94,11 +94,11 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
 
     Notes
     -----
-    Optimal for equal sides (Theorem 5.8 of seed 004, in any number of dimensions). O(hops) besides sorting them.
+    Optimal for equal sides (Dimakopoulos 1996, Theorem 5.8, in any number of dimensions). O(hops) besides sorting them.
 
     References
     ----------
-    Seed 004, section 5.4: algorithm A3, Theorem 5.6, Corollary 5.7 (for powers of two); design 5.3 for any d.
+    Dimakopoulos 1996, section 5.4: algorithm A3, Theorem 5.6, Corollary 5.7 (for powers of two); Gossamer for any d.
 
     Examples
     --------

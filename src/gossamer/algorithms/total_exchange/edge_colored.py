@@ -1,4 +1,4 @@
-"""Total exchange on abelian Cayley networks by edge coloring (design 5.2; digest of seed 004, 10.3).
+"""Total exchange on abelian Cayley networks by edge coloring.
 
 In an abelian group the generators on the way to an offset may be taken in any order. So an invariant schedule is an
 open shop: the jobs are the offsets, the machines the generators, and each hop is one operation. Koenig's theorem gives
@@ -112,7 +112,7 @@ def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: i
 
     References
     ----------
-    Digest of seed 004, 10.3; D. Koenig 1916.
+    Gossamer, by the theorem of D. Koenig 1916.
 
     Examples
     --------

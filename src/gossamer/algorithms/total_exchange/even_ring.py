@@ -1,4 +1,4 @@
-"""Total exchange on an even ring by message shifts that depend on parity (TE3 of seed 004, section 4.3.2).
+"""Total exchange on an even ring by message shifts that depend on parity (TE3 of Dimakopoulos 1996, section 4.3.2).
 
 Messages to the antipode of an even ring may go either way. Even nodes send theirs clockwise and odd nodes
 counterclockwise, which balances the two directions; the schedule is then invariant under even translations only.
@@ -32,7 +32,7 @@ def parity_shift_exchange(network: Network, task: Task, model: Model, *, seed: i
 
     References
     ----------
-    Seed 004, section 4.3.2, Definition 4.1, Theorem 4.6.
+    Dimakopoulos 1996, section 4.3.2, Definition 4.1, Theorem 4.6.
 
     Examples
     --------

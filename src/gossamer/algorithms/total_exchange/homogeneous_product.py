@@ -1,4 +1,4 @@
-"""Total exchange on products in rounds of exchanges along lines (A3 of seed 004, section 5.4, generalized).
+"""Total exchange on products in rounds of exchanges along lines (A3 of Dimakopoulos 1996, section 5.4, generalized).
 
 Messages are sorted by offset, the cyclic difference of the labels of destination and source in each dimension, and
 all messages of one offset move together; see `array_rounds`. Here the exchange along a line is any exchange of the
@@ -56,7 +56,7 @@ def product_rounds_exchange(network: Network, task: Task, model: Model, *, seed:
 
     References
     ----------
-    Seed 004, section 5.4, Fig. 5.5 (A3), Theorems 5.6 and 5.8, Corollary 5.7; design 5.3 for any d.
+    Dimakopoulos 1996, section 5.4, Fig. 5.5 (A3), Theorems 5.6 and 5.8, Corollary 5.7; Gossamer for any d.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Total exchange on a linear array, furthest first (TE1 of seed 004, section 4.2)."""
+"""Total exchange on a linear array, furthest first (TE1 of Dimakopoulos 1996, section 4.2)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def furthest_first_steps(n: int) -> npt.NDArray[np.int32]:
 
     References
     ----------
-    Seed 004, Lemma 4.1, (4.6)-(4.9), Theorem 4.3.
+    Dimakopoulos 1996, Lemma 4.1, (4.6)-(4.9), Theorem 4.3.
 
     Examples
     --------

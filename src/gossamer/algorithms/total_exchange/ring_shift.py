@@ -1,8 +1,8 @@
-"""Total exchange on rings by queues that are the same at all nodes, or at all even and all odd nodes (seed 004, 4.3).
+"""Total exchange on rings by queues that are the same at all nodes, or at all even and all odd nodes.
 
-Each direction has a queue of its own at every node, and the two do not disturb each other. On odd rings any rule that
-is the same at every node is optimal (Theorem 4.5); on even rings the antipodal messages must be divided between the
-directions, and the order of the queue matters.
+Dimakopoulos 1996, section 4.3. Each direction has a queue of its own at every node, and the two do not disturb each
+other. On odd rings any rule that is the same at every node is optimal (Theorem 4.5); on even rings the antipodal
+messages must be divided between the directions, and the order of the queue matters.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def ring_shift_exchange(
 
     References
     ----------
-    Seed 004, section 4.3, Definition 4.1, Theorems 4.5 and 4.6 (TE2, TE3).
+    Dimakopoulos 1996, section 4.3, Definition 4.1, Theorems 4.5 and 4.6 (TE2, TE3).
 
     Examples
     --------

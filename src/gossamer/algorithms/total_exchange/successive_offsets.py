@@ -45,7 +45,7 @@ def offset_by_offset(network: Network, task: Task, model: Model, *, seed: int = 
 
     References
     ----------
-    Theorem 4.11 of seed 004: any node-invariant algorithm that follows shortest paths takes the status.
+    Dimakopoulos 1996, Theorem 4.11: any node-invariant algorithm that follows shortest paths takes the status.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Total exchange with one port on products, from exchanges of the factors (algorithm A2 of seed 004, section 5.3).
+"""Total exchange with one port on products, from exchanges of the factors.
 
-In G = A x B, messages first go to the right place in their copy of B, in as many exchanges of B as A has nodes, and
-then along the copies of A, in as many exchanges of A as B has nodes. More factors are taken one after the other.
+Algorithm A2 (Dimakopoulos 1996, section 5.3). In G = A x B, messages first go to the right place in their copy of B, in
+as many exchanges of B as A has nodes, and then along the copies of A, in as many exchanges of A as B has nodes. More
+factors are taken one after the other.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def two_phase_product_exchange(network: Network, task: Task, model: Model, *, se
 
     References
     ----------
-    Seed 004, Fig. 5.3 (A2), Theorems 5.3 and 5.5, Corollary 5.4. Algorithm A1 of that section, which first moves all
-    messages along B and only then along A, leaves the timing of the first phase open.
+    Dimakopoulos 1996, Fig. 5.3 (A2), Theorems 5.3 and 5.5, Corollary 5.4. Algorithm A1 of that section, which first
+    moves all messages along B and only then along A, leaves the timing of the first phase open.
 
     Examples
     --------

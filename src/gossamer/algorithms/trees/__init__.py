@@ -96,7 +96,7 @@ def shortest_path_tree(network: Network, root: int) -> RootedTree:
 
     References
     ----------
-    Algorithm B2 of the digest of seed 004, section 5.1.
+    Dimakopoulos 1996, section 3.1.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def binomial_tree(network: Network, root: int) -> RootedTree:
 
     References
     ----------
-    Seed 004, 3.1; algorithm B3 of its digest.
+    Dimakopoulos 1996, section 3.1.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class PathLengths(NamedTuple):
 
 
 def path_lengths(n: int, rho: int) -> PathLengths:
-    """Return D, w and k of algorithm B4.
+    """Return D, w and k of the broadcast tree of an extended ring.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def extended_ring_tree(network: Network, root: int) -> RootedTree:
 
     References
     ----------
-    Seed 004, 3.1; algorithm B4 of its digest.
+    Dimakopoulos 1996, section 3.1.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
 
     References
     ----------
-    Theorem 3.1 of seed 004; algorithm B5 of its digest.
+    Dimakopoulos 1996, Theorem 3.1.
 
     Examples
     --------

@@ -140,12 +140,12 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
     of the other dimensions in which a face is covered alternates from packet to packet. O(hops), about N' hops for each
     of the M packets, N' being the number of inner nodes.
 
-    Seed 001 claims N'/(2d) + n_max - 3 steps, which no schedule of this kind can meet (erratum X4). In all cases
-    tried it takes at most ceil(N'/(2d)) + n_max + d - 2, and N'/4 + n - 1 on square arrays with even sides.
+    Yeh, Varvarigos and Lee claim N'/(2d) + n_max - 3 steps, which no schedule of this kind can meet (erratum X4). In
+    all cases tried it takes at most ceil(N'/(2d)) + n_max + d - 2, and N'/4 + n - 1 on square arrays with even sides.
 
     References
     ----------
-    Seed 001, section 3.2; digest, section 5.
+    Yeh, Varvarigos and Lee 1998, section 3.2.
 
     Examples
     --------
@@ -216,7 +216,7 @@ ARC = Algorithm(
     reason=_reason,
     claim=_claim,
     networks="arrays, among their inner nodes",
-    source="Yeh, Varvarigos, Lee, section 3.2, with the time of the digest",
+    source="Yeh, Varvarigos and Lee 1998, section 3.2, with the time corrected",
     summary="out of the inside to a face, over the face, and back through the inside",
     claim_is_bound=True,
 )

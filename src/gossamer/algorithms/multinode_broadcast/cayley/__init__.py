@@ -45,7 +45,7 @@ def translated_tree(network: Network, task: Task, model: Model, *, seed: int = 0
 
     References
     ----------
-    Translations: Lemma 4.7 of seed 004. The seed leaves the multinode broadcast on Cayley graphs open.
+    Translations: Dimakopoulos 1996, Lemma 4.7. The thesis leaves the multinode broadcast on Cayley graphs open.
 
     Examples
     --------

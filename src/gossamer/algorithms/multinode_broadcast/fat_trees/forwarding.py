@@ -30,7 +30,7 @@ def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
 
     References
     ----------
-    Theorem 6.9 of seed 004, for c_1 = 1.
+    Dimakopoulos 1996, Theorem 6.9, for c_1 = 1.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def flooding_broadcast(network: Network, task: Task, model: Model, *, seed: int 
 
     References
     ----------
-    Seed 004, 6.3.2, Theorem 6.9; FT6 of its digest.
+    Dimakopoulos 1996, section 6.3.2, Theorem 6.9.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def up_first_steps(arity: int, height: int) -> int:
 
     References
     ----------
-    Theorems 6.3 and 6.5 of seed 004, which are for h >= 2.
+    Dimakopoulos 1996, Theorems 6.3 and 6.5, which are for h >= 2.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def up_first_broadcast(network: Network, task: Task, model: Model, *, seed: int 
 
     References
     ----------
-    Seed 004, 6.2.3, Theorem 6.5; FT3 of its digest.
+    Dimakopoulos 1996, section 6.2.3, Theorem 6.5.
 
     Examples
     --------
@@ -156,7 +156,7 @@ FLOODING = Algorithm(
     reason=covering("all"),
     claim=claiming(lambda levels: flooding_steps(levels.arity, levels.height, max(levels.capacities[:1], default=1))),
     networks="fat trees",
-    source="Dimakopoulos 1996, 6.3.2, Theorem 6.9",
+    source="Dimakopoulos 1996, section 6.3.2, Theorem 6.9",
     summary="flooding with a queue for each link",
     optimal=lambda network, task, model: not model.split,
 )
@@ -168,7 +168,7 @@ UP_FIRST = Algorithm(
     reason=covering("one-send"),
     claim=claiming(lambda levels: up_first_steps(levels.arity, levels.height)),
     networks="fat trees",
-    source="Dimakopoulos 1996, 6.2.3, Theorem 6.5",
+    source="Dimakopoulos 1996, section 6.2.3, Theorem 6.5",
     summary="one packet a slot and node: first all messages upwards, then the children in turn",
     optimal=lambda network, task, model: not model.split,
 )

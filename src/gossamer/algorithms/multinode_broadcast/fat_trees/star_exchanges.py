@@ -53,7 +53,7 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
 
     References
     ----------
-    Seed 004, 6.3.2.2; FT7 of its digest.
+    Dimakopoulos 1996, section 6.3.2.2.
     """
     spans, levels = Spans(network), levels_of(network)
     k, h = levels.arity, levels.height
@@ -100,7 +100,7 @@ def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed:
 
     References
     ----------
-    Seed 004, 6.3.2.2 and Fig. 6.10; FT7 of its digest.
+    Dimakopoulos 1996, section 6.3.2.2 and Fig. 6.10.
 
     Examples
     --------
@@ -119,6 +119,6 @@ STAR_EXCHANGES = Algorithm(
     reason=covering("all"),
     claim=claiming(lambda levels: star_exchange_steps(levels.arity, levels.height)),
     networks="fat trees",
-    source="Dimakopoulos 1996, 6.3.2.2",
+    source="Dimakopoulos 1996, section 6.3.2.2",
     summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",
 )

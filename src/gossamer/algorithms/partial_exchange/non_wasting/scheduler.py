@@ -1,7 +1,8 @@
 """Non-wasting transmission: in every slot, each link for which packets wait sends the best of them.
 
-Seed 000 asks no more than that in its partial exchange, with one class of packets before the other on some links; which
-packet of a class is the best is left open. Paths may lie in any network whose links carry one packet a slot.
+Varvarigos and Bertsekas 1994, section 4, asks no more than that in its partial exchange, with one class of packets
+before the other on some links; which packet of a class is the best is left open. Paths may lie in any network whose
+links carry one packet a slot.
 """
 
 from __future__ import annotations
@@ -67,11 +68,12 @@ def non_wasting(
     4096 levels, 64 in large networks, and among packets of one level the last to come goes first. So where there are
     more packets than levels, "lowest-id" is the order of blocks of numbers.
 
-    On a line of p nodes, K packets that all go one way end within K+p-2 slots in any order (seed 000, section 4).
+    On a line of p nodes, K packets that all go one way end within K+p-2 slots in any order (Varvarigos and Bertsekas
+    1994, section 4).
 
     References
     ----------
-    Seed 000, section 4, phase 2.
+    Varvarigos and Bertsekas 1994, section 4, phase 2.
 
     Examples
     --------

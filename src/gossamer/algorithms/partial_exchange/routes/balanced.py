@@ -93,8 +93,7 @@ def balanced_paths(
 
     References
     ----------
-    Digest of seed 000, section 7, algorithm B; the search over the orders by sets of dimensions, and the last two
-    kinds of rounds, go beyond it.
+    Gossamer.
 
     Examples
     --------

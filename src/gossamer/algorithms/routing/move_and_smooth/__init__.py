@@ -1,4 +1,4 @@
-"""Move-and-smooth routing (seed 003): Algorithms Q and H, with a constant number of buffers at each node."""
+"""Move-and-smooth routing (Han 1990): Algorithms Q and H, with a constant number of buffers at each node."""
 
 from __future__ import annotations
 

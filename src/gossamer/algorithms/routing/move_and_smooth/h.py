@@ -1,4 +1,4 @@
-"""Algorithm H: halve along one axis, move, smooth, then along the next one (seed 003, chapter 4); 3 buffers."""
+"""Algorithm H: halve along one axis, move, smooth, then along the next one (Han 1990, chapter 4); 3 buffers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def h_stages(sides: tuple[int, ...], parts: int = 2) -> list[Stage]:
 
 
 def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> Lengths:
-    """Return the lengths of a smoothing after intervals of odd size were halved (digest of seed 003, 4.7).
+    """Return the lengths of a smoothing after intervals of odd size were halved (Han 1990, section 4.6.4).
 
     Only the last line of a smaller part can hold 3 packets a node. In two dimensions the lengths follow from where
     that line is; in more they are those for 3 packets anywhere.
@@ -94,6 +94,6 @@ H_K_STRIPS: tuple[Algorithm, ...] = family(
     reason=_strips_reason,
     buffers=lambda sides: (even_power(sides[0]) or 2) + 1,
     networks="n x n arrays with n = k^p, k even, k >= 4",
-    source="Han 1990, 4.6.3",
+    source="Han 1990, section 4.6.3",
     summary="Algorithm H with k strips instead of halves; k + 1 buffers",
 )

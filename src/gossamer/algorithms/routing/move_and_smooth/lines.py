@@ -1,4 +1,4 @@
-"""The two problems on a line of nodes with full-duplex links (seed 003, chapter 2), in plain Python.
+"""The two problems on a line of nodes with full-duplex links (Han 1990, chapter 2), in plain Python.
 
 *Row movement* balances a line: every node ends with the mean, rounded down or up. *Column movement* spreads a line
 whose packets do not outnumber its nodes until each node holds at most one. Packets are interchangeable.
@@ -40,7 +40,7 @@ def worst_row(b: int, c: int) -> int:
     """Return the exact worst number of steps of row movement on c nodes with at most b packets each.
 
     The worst flow over link k: the k nodes to its left are full and all others empty before, and the extra packets
-    lie on its right after (digest of seed 003, 2.1).
+    lie on its right after (Han 1990, section 2.2.1).
 
     Examples
     --------

@@ -109,7 +109,7 @@ def variant_a(
 
     References
     ----------
-    Seed 003, section 3.6.3, first mapping.
+    Han 1990, section 3.6.3, first mapping.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def variant_c(
 
     References
     ----------
-    Seed 003, section 3.6.3, third mapping.
+    Han 1990, section 3.6.3, third mapping.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def first_mapping(
 
     References
     ----------
-    Seed 003, section 3.6.3, first mapping.
+    Han 1990, section 3.6.3, first mapping.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def second_mapping(
 
     References
     ----------
-    Seed 003, section 3.6.3, second mapping.
+    Han 1990, section 3.6.3, second mapping.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def third_mapping(
 
     References
     ----------
-    Seed 003, section 3.6.3, third mapping.
+    Han 1990, section 3.6.3, third mapping.
 
     Examples
     --------
@@ -314,7 +314,7 @@ MAPPINGS: dict[str, Mapping] = {
     "A": variant_a,
     "C": variant_c,
 }
-"""The mappings by the names that they have in the digest of seed 003."""
+"""The mappings by name: those of the thesis by number, those extended to every r x c by letter."""
 
 
 def multiplicity(mapping: Mapping, rows: int, columns: int) -> IntArray:

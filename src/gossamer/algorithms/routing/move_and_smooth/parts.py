@@ -1,4 +1,4 @@
-"""Algorithms Q and H with any number of parts k: k^2-partitioning and k strips (seed 003, 3.6.1 and 4.6.3)."""
+"""Algorithms Q and H with any number of parts k: k^2-partitioning and k strips (Han 1990, sections 3.6.1 and 4.6.3)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def k_partition(network: Network, task: Task, model: Model, k: int, clock: bool 
 
     References
     ----------
-    Seed 003, 3.6.1; farthest first is the only priority (erratum H4).
+    Han 1990, section 3.6.1; farthest first is the only priority (erratum H4).
 
     Examples
     --------
@@ -78,7 +78,7 @@ def k_strips(network: Network, task: Task, model: Model, k: int, clock: bool = F
 
     References
     ----------
-    Seed 003, 4.6.3 (erratum H5).
+    Han 1990, section 4.6.3 (erratum H5).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Algorithm Q: halve a region along all axes at once, move, smooth, and go on in the parts (seed 003, chapter 3)."""
+"""Algorithm Q: halve a region along all axes at once, move, smooth, and go on in the parts (Han 1990, chapter 3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def q_move_length(shape: tuple[int, ...], parts: int = 2) -> int:
     """Return the steps of a move of Algorithm Q in a region of the given shape, at most.
 
     In two dimensions ``(parts-1)/parts`` of half the region's circumference; in K > 2 dimensions with equal sides n,
-    ``2**(K-2) * n`` (dimension order, farthest remaining first; digest of seed 003, 3.6).
+    ``2**(K-2) * n`` (dimension order, farthest remaining first; Han 1990, section 3.6.2).
 
     >>> q_move_length((8, 8)), q_move_length((16, 2)), q_move_length((9, 9), 3), q_move_length((8, 8, 8))
     (8, 9, 18, 16)
@@ -98,6 +98,6 @@ Q_K_PARTITION: tuple[Algorithm, ...] = family(
     reason=_partition_reason,
     buffers=lambda sides: (even_power(sides[0]) or 2) ** 2 + 2,
     networks="n x n arrays with n = k^p, k even, k >= 4",
-    source="Han 1990, 3.6.1, with farthest-first as the only priority",
+    source="Han 1990, section 3.6.1, with farthest-first as the only priority",
     summary="Algorithm Q with k parts along each axis; k^2 + 2 buffers",
 )

@@ -105,7 +105,7 @@ def worst_lengths(load: IntArray) -> tuple[int, int]:
 
     References
     ----------
-    Seed 003, Lemma 2.3 and Theorem 2.3.
+    Han 1990, Lemma 2.3 and Theorem 2.3.
 
     Examples
     --------
@@ -288,7 +288,7 @@ Q_ANY: tuple[Algorithm, ...] = (
         buffers=partial(buffers_seen, variant="A"),
         run=run,
         networks="arrays of two dimensions",
-        source="Han 1990, 3.6.3, first mapping, extended to every r x c",
+        source="Han 1990, section 3.6.3, first mapping, extended to every r x c",
         summary="Algorithm Q with simple targets in regions with odd sides; up to 9 buffers",
     ),
     *family(
@@ -298,7 +298,7 @@ Q_ANY: tuple[Algorithm, ...] = (
         buffers=partial(buffers_seen, variant="C"),
         run=run,
         networks="arrays of two dimensions",
-        source="Han 1990, 3.6.3, third mapping, extended to every r x c",
+        source="Han 1990, section 3.6.3, third mapping, extended to every r x c",
         summary="Algorithm Q with targets that spread the load in regions with odd sides; up to 7 buffers on squares",
     ),
 )

@@ -1,4 +1,4 @@
-"""Smoothing: spread the items of every region until no node holds more than one (seed 003, 3.3 and 4.6).
+"""Smoothing: spread the items of every region until no node holds more than one (Han 1990, sections 3.3 and 4.6).
 
 The nodes of a region first count (control packets), then balance the rows along all axes but the last one by the eager
 rule, then spread the columns along the last axis. The half with the larger coordinates of the last axis does what the
@@ -105,7 +105,7 @@ def smooth(
 
     References
     ----------
-    Seed 003, 3.3 (Lemmas 3.1-3.5, Theorem 3.2) and 4.6.2.
+    Han 1990, sections 3.3 (Lemmas 3.1-3.5, Theorem 3.2) and 4.6.2.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def evened_tree(network: Network, root: int) -> RootedTree:
 
     References
     ----------
-    Balanced spanning trees: Theorem 3.7 of seed 004.
+    Balanced spanning trees: Dimakopoulos 1996, Theorem 3.7.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def balanced_branches_scatter(network: Network, task: Task, model: Model, *, see
 
     References
     ----------
-    Theorem 3.7 of seed 004.
+    Dimakopoulos 1996, Theorem 3.7.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def busiest_first_exchange(network: Network, task: Task, model: Model, *, seed: 
 
     References
     ----------
-    Gossamer; the question is in the digest of seed 004, 9.8 and 10.4.
+    Gossamer. Dimakopoulos 1996, Theorem 5.5, asks for such exchanges of factors (erratum 9.8).
 
     Examples
     --------

@@ -75,7 +75,7 @@ def up_first_exchange(network: Network, task: Task, model: Model, *, seed: int =
 
     References
     ----------
-    Seed 004, 6.2.4 and Fig. 6.8; FT4 of its digest. Theorem 6.8 is false for k >= 3, see the errata.
+    Dimakopoulos 1996, section 6.2.4 and Fig. 6.8. Theorem 6.8 is false for k >= 3, see the errata.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
 
     References
     ----------
-    Digest of seed 004, 10.1.
+    Gossamer.
 
     Examples
     --------
@@ -157,7 +157,7 @@ UP_FIRST = Algorithm(
     reason=covering("one-send"),
     claim=claiming(lambda levels: routing_node_steps(levels.arity, levels.height)),
     networks="fat trees",
-    source="Dimakopoulos 1996, 6.2.4, corrected",
+    source="Dimakopoulos 1996, section 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",
     optimal=lambda network, task, model: not model.split,
 )

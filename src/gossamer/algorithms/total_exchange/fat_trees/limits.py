@@ -12,7 +12,7 @@ def branch_steps(levels: FatTreeLevels) -> int:
 
     References
     ----------
-    (6.4) of seed 004 for i = h.
+    Dimakopoulos 1996, (6.4), for i = h.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def routing_node_steps(arity: int, height: int) -> int:
 
     References
     ----------
-    Theorem 6.6 of seed 004 for level h-1; corrected in its digest, 9.7.
+    Dimakopoulos 1996, Theorem 6.6, for level h-1; corrected by erratum 9.7.
 
     Examples
     --------

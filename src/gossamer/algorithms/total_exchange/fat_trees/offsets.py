@@ -87,7 +87,7 @@ def offset_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
 
     References
     ----------
-    Gossamer. Seed 004 has the bound n + 2h - 2 log_k(h) - 2 (Theorem 6.10) and the conjecture (chapter 7).
+    Gossamer. Dimakopoulos 1996 has the bound n + 2h - 2 log_k(h) - 2 (Theorem 6.10) and the conjecture (chapter 7).
 
     Examples
     --------

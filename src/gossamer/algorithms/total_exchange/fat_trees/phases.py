@@ -30,7 +30,7 @@ def usable_capacities(levels: FatTreeLevels) -> list[int]:
 
     References
     ----------
-    FT8 of the digest of seed 004.
+    Dimakopoulos 1996, section 6.3.3.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def phased_steps(levels: FatTreeLevels) -> int:
 
     References
     ----------
-    (6.5) of seed 004, with C_g for c_g.
+    Dimakopoulos 1996, (6.5), with C_g for c_g.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
 
     References
     ----------
-    Seed 004, 6.3.3 and Fig. 6.11; the order of the messages is that of FT8 in its digest.
+    Dimakopoulos 1996, section 6.3.3 and Fig. 6.11; the order of the messages is Gossamer's.
 
     Examples
     --------
@@ -159,7 +159,7 @@ PHASES = Algorithm(
     reason=_reason,
     claim=claiming(phased_steps),
     networks="fat trees",
-    source="Dimakopoulos 1996, 6.3.3, (6.5), corrected",
+    source="Dimakopoulos 1996, section 6.3.3, (6.5), corrected",
     summary="one phase a level in which packets never wait",
     optimal=_optimal,
 )

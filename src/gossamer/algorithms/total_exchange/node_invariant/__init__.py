@@ -1,8 +1,8 @@
-"""Total exchange on Cayley networks in which every node does what the identity does, translated (seed 004, 4.4).
+"""Total exchange on Cayley networks in which every node does what the identity does, translated.
 
-A node-invariant algorithm is known from the queue of the identity alone: when the identity sends a message for y by
-generator g, every node v sends its translate to ``v*g``. So the messages of one offset move as one, and the queue
-holds every offset once until it is served.
+Dimakopoulos 1996, section 4.4. A node-invariant algorithm is known from the queue of the identity alone: when the
+identity sends a message for y by generator g, every node v sends its translate to ``v*g``. So the messages of one
+offset move as one, and the queue holds every offset once until it is served.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def node_invariant_exchange(
 
     References
     ----------
-    Seed 004, section 4.4: Definition 4.3, Lemma 4.9, Theorem 4.11, Fig. 4.5 (TE4), Fig. 4.6 (TE5).
+    Dimakopoulos 1996, section 4.4: Definition 4.3, Lemma 4.9, Theorem 4.11, Fig. 4.5 (TE4), Fig. 4.6 (TE5).
 
     Examples
     --------
@@ -192,7 +192,7 @@ def greedy_offsets_exchange(network: Network, task: Task, model: Model, *, seed:
 
     References
     ----------
-    Node-invariant algorithms are of seed 004, section 4.4; with all ports it treats rings only.
+    Node-invariant algorithms are of Dimakopoulos 1996, section 4.4; with all ports it treats rings only.
 
     Examples
     --------
