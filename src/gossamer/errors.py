@@ -18,6 +18,7 @@ __all__ = [
     "TaskError",
     "VerificationError",
     "nearest",
+    "shown",
 ]
 
 
@@ -66,3 +67,19 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
     given, words = str(given), list(allowed)
     match = [word for word in words if word.lower() == given.lower()] or difflib.get_close_matches(given, words, n=1)
     return f" (did you mean {match[0]!r}?)" if match else ""
+
+
+def shown(value: object, width: int = 60) -> str:
+    r"""Return `value` as a message prints it: its repr on one line, cut at `width` characters.
+
+    Escape codes, line ends and what is not UTF-8 are printed escaped, as repr does.
+
+    >>> shown("8 x 8"), shown("\x1b[31m"), shown("9" * 5000, 20)
+    ("'8 x 8'", "'\\x1b[31m'", "'999999999999999 ...")
+    """
+    try:
+        text = " ".join(repr(value[:width] if isinstance(value, str) else value).split())
+    except ValueError:  # Python refuses to print integers of more than 4300 digits
+        return "an integer of thousands of digits"
+    long = len(text) > width or (isinstance(value, str) and len(value) > width)
+    return text[: width - 4] + " ..." if long else text

@@ -54,10 +54,10 @@ def test_diameters_are_the_known_ones(d):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cube_connected_cycles(0), "ccc: d must be an integer of at least 1, got 0"),
+        (lambda: cube_connected_cycles(0), "ccc: d must be a whole number of at least 1, got 0"),
         (lambda: cube_connected_cycles(40), "ccc: the network would have 131941395333120 links"),
         (lambda: butterfly(10**8), "butterfly: the network would have more than 10\\^18 links"),
-        (lambda: butterfly("4"), "butterfly: d must be an integer of at least 1, got '4'"),
+        (lambda: butterfly("4"), "butterfly: d must be a whole number of at least 1, got '4'"),
     ],
 )
 def test_illegal_parameters_are_refused_in_one_line(call, message):

@@ -82,16 +82,16 @@ def test_height_zero_is_a_single_leaf_and_height_one_a_star():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1, 3), "fat-tree: k must be an integer of at least 2, got 1"),
-        ((2, -1), "fat-tree: h must be an integer of at least 0, got -1"),
+        ((1, 3), "fat-tree: k must be a whole number of at least 2, got 1"),
+        ((2, -1), "fat-tree: h must be a whole number of at least 0, got -1"),
         ((2, 10**8), "fat-tree: the network would have more than 10\\^18 links"),
         ((2, 28), "fat-tree: the network would have 1073741820 links"),
         ((2, 3, "linear"), "fat-tree: capacity must be constant, exponential or 3 integers c_1,...,c_h, got 'linear'"),
         ((2, 3, 4), "fat-tree: capacity must be constant, exponential or 3 integers c_1,...,c_h, got 4"),
         ((2, 3, [1, 2]), "fat-tree: height 3 needs 3 capacities c_1,...,c_3, got 2"),
         ((2, 3, [1, 4, 2]), "fat-tree: capacities must not decrease towards the root, got c_3=2 after c_2=4"),
-        ((2, 3, [0, 1, 2]), r"fat-tree: a capacity must be an integer in 1\.\.2147483647, got 0"),
-        ((2, 3, [1, 1.5, 2]), r"fat-tree: a capacity must be an integer in 1\.\.2147483647, got 1.5"),
+        ((2, 3, [0, 1, 2]), r"fat-tree: a capacity must be a whole number in 1\.\.2147483647, got 0"),
+        ((2, 3, [1, 1.5, 2]), r"fat-tree: a capacity must be a whole number in 1\.\.2147483647, got 1.5"),
     ],
 )
 def test_illegal_parameters_are_refused_in_one_line(arguments, message):

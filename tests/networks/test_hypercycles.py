@@ -61,10 +61,13 @@ def test_single_factors_are_the_factor_itself():
         (lambda: hypercycle((5, 2), (7,)), r"hypercycle: each extended ring is a pair \(n, rho\), got \(7,\)"),
         (lambda: hypercycle(5, 2), r"hypercycle: each extended ring is a pair \(n, rho\), got 5"),
         (lambda: hypercycle((5, 2), (7, 4)), r"extended-ring: rho must be in 1\.\.3 for n=7, got 4"),
-        (lambda: hypercycle((1, 1)), "hypercycle: n must be an integer of at least 2, got 1"),
+        (lambda: hypercycle((1, 1)), "hypercycle: n must be a whole number of at least 2, got 1"),
         (lambda: hypercycle((10**4, 1), (10**5, 1)), "hypercycle: the network would have 4000000000 links"),
         (lambda: generalized_hypercube(), "generalized-hypercube: at least one side is needed"),
-        (lambda: generalized_hypercube(4, 0), "generalized-hypercube: a side must be an integer of at least 1, got 0"),
+        (
+            lambda: generalized_hypercube(4, 0),
+            "generalized-hypercube: a side must be a whole number of at least 1, got 0",
+        ),
         (lambda: generalized_hypercube(1000, 1000), "generalized-hypercube: the network would have 1998000000 links"),
     ],
 )

@@ -49,10 +49,10 @@ def test_diameters_are_the_known_ones(m):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: star(0), "star: m must be an integer of at least 1, got 0"),
+        (lambda: star(0), "star: m must be a whole number of at least 1, got 0"),
         (lambda: star(12), "star: the network would have 5269017600 links"),
         (lambda: pancake(10**8), "pancake: the network would have more than 10\\^18 links"),
-        (lambda: bubble_sort(-2), "bubble-sort: m must be an integer of at least 1, got -2"),
+        (lambda: bubble_sort(-2), "bubble-sort: m must be a whole number of at least 1, got -2"),
     ],
 )
 def test_illegal_parameters_are_refused_in_one_line(call, message):

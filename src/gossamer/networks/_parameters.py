@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import operator
-
-from gossamer.errors import NetworkError
+from gossamer.errors import NetworkError, shown
 from gossamer.networks.network import MAX_LINKS
+from gossamer.reading import whole
 
-__all__ = ["check_links", "shown", "whole_number"]
-
-
-def shown(value: object, width: int = 60) -> str:
-    """Return `value` as a message prints it: its repr on one line, cut at `width` characters.
-
-    >>> shown("8 x 8")
-    "'8 x 8'"
-    """
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # Python refuses to print integers of more than 4300 digits
-        return "an integer of thousands of digits"
-    return text if len(text) <= width else text[: width - 4] + " ..."
+__all__ = ["check_links", "whole_number"]
 
 
 def whole_number(value: object, family: str, name: str, low: int = 1, high: int = MAX_LINKS) -> int:
@@ -35,20 +21,12 @@ def whole_number(value: object, family: str, name: str, low: int = 1, high: int 
     --------
     >>> whole_number(0, "ring", "n")
     Traceback (most recent call last):
-    gossamer.errors.NetworkError: ring: n must be an integer of at least 1, got 0
+    gossamer.errors.NetworkError: ring: n must be a whole number of at least 1, got 0
     """
-    allowed = f"of at least {low}" if high == MAX_LINKS else f"in {low}..{high}"
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise NetworkError(f"{family}: {name} must be an integer {allowed}, got {shown(value)}")
-    if low <= number <= high:
-        return number
-    if number > high == MAX_LINKS:
-        raise NetworkError(f"{family}: {name} must be at most {MAX_LINKS}, got {shown(number)}")
-    raise NetworkError(f"{family}: {name} must be an integer {allowed}, got {shown(number)}")
+    number = whole(value, f"{family}: {name}", low, None if high == MAX_LINKS else high, error=NetworkError)
+    if number > high:
+        raise NetworkError(f"{family}: {name} must be at most {high}, got {shown(number)}")
+    return number
 
 
 def check_links(family: str, links: int) -> None:

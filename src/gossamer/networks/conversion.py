@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer.errors import FileFormatError, NetworkError
-from gossamer.networks._parameters import check_links, shown, whole_number
+from gossamer.errors import FileFormatError, NetworkError, shown
+from gossamer.networks._parameters import check_links, whole_number
 from gossamer.networks.network import Network
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _edges(path: Path, directed: bool) -> tuple[dict[tuple[str, str], int], dict
 
 def _capacity(where: str, word: str) -> int:
     if not re.fullmatch("[0-9]{1,10}", word) or not 1 <= int(word) <= MAX_CAPACITY:
-        raise FileFormatError(f"{where}: capacity must be an integer in 1..{MAX_CAPACITY}, got {shown(word)}")
+        raise FileFormatError(f"{where}: capacity must be a whole number in 1..{MAX_CAPACITY}, got {shown(word)}")
     return int(word)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links, shown, whole_number
+from gossamer.errors import NetworkError, shown
+from gossamer.networks._parameters import check_links, whole_number
 from gossamer.networks.network import FatTreeLevels, Network
 
 __all__ = ["fat_tree"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links, shown, whole_number
+from gossamer.errors import NetworkError, shown
+from gossamer.networks._parameters import check_links, whole_number
 from gossamer.networks.circulants import complete, extended_ring
 from gossamer.networks.network import Network
 from gossamer.networks.product import product

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gossamer.errors import NetworkError, nearest
-from gossamer.networks._parameters import shown
+from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.families import FAMILIES, Family
 from gossamer.networks.network import Network
 
