@@ -23,17 +23,18 @@ class Model:
     ----------
     ports : {"all", "one", "one-send"}
         ``all``: a node may use every link at once. ``one``: it sends at most one packet and receives at most one per
-        slot. ``one-send``: it sends at most one and receives on all links (free reception, seed 004 chapter 6).
+        slot. ``one-send``: it sends at most one and receives on all links (free reception, Dimakopoulos 1996, chapter
+        6).
     split : bool
         Whether a message may be cut into parts, k parts taking 1/k step a hop each.
     control_time : Fraction
-        Steps that a control packet takes on a link (t_p of seed 000), between 0 and 1. Zero means that what the nodes
-        must know about each other is known ahead.
+        Steps that a control packet takes on a link (Varvarigos and Bertsekas 1994: t_p), between 0 and 1. Zero means
+        that what the nodes must know about each other is known ahead.
     buffer : int or None
         Largest number of packets a node may hold at a slot boundary, None for no limit.
     buffer_counts : {"transit", "all"}
         What the limit counts: packets on their way through the node, or everything it holds, with its own and the
-        delivered packets (seed 003).
+        delivered packets (Han 1990).
 
     Examples
     --------

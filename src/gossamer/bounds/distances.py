@@ -41,5 +41,5 @@ def distance_bounds(problem: Problem) -> Iterator[Bound]:
             f"a {demand.what} of node {problem.name(start)} must reach node {problem.name(end)}, "
             f"{quantity(steps, 'hop')} away"
         )
-        source = "Dimakopoulos 1996, 3.1" if demand.shared else "folklore: a step a hop"
+        source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"
         yield Bound(name, Fraction(steps), text, "distance", source)

@@ -134,7 +134,7 @@ def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1
 
     References
     ----------
-    Seed 004, (6.6), (6.7) and Theorem 6.10; its digest, 9.11.
+    Dimakopoulos 1996, (6.6), (6.7) and Theorem 6.10; erratum 9.11.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def least_with_ways(arity: int, height: int, leaf_capacity: int = 1) -> int:
     they arrive have at most the sum ``(n-1) * (T+1) - F``, and a message that goes d hops arrives at least d-1 steps
     after the one in which it leaves. With D the sum of the distances from a leaf, ``(n-1) * (T+1) - 2F >= D - (n-1)``.
     For ``c = 1`` this is ``T >= n - 2 + D/(n-1)``, the average distance: ``n + 2h - 2`` for k >= 3, ``n + 2h - 3`` for
-    k = 2 and h >= 3. With exponential capacities the phases of seed 004, 6.3.3, take ``n + 2h - 2``.
+    k = 2 and h >= 3. With exponential capacities the phases of Dimakopoulos 1996, section 6.3.3, take ``n + 2h - 2``.
 
     Examples
     --------

@@ -119,7 +119,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class _Product:
-    """Distances that add up over axes (seed 004, (2.1)-(2.3))."""
+    """Distances that add up over axes (Dimakopoulos 1996, (2.1)-(2.3))."""
 
     axes: tuple[Axis, ...]
     node_count: int

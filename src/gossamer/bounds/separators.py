@@ -21,7 +21,7 @@ from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "own_load", "part_load", "separator_bounds"]
 
-SOURCE = "folklore: load of nodes that separate others, as in Dimakopoulos 1996, 6.2.3 and 6.2.4"
+SOURCE = "folklore: load of nodes that separate others, as in Dimakopoulos 1996, sections 6.2.3 and 6.2.4"
 
 
 def own_load(demand: HubDemand, hubs: Counts, terminals: Counts, fan: bool) -> Counts:

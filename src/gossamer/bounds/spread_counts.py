@@ -37,7 +37,7 @@ def closed_form_time(distance: int, nodes: int, stirling: bool = False) -> float
 
     References
     ----------
-    Corollary 3.4 of seed 004.
+    Dimakopoulos 1996, Corollary 3.4.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def level_time(distance: int, nodes: int) -> int:
 
     References
     ----------
-    Corollary 3.5 of seed 004.
+    Dimakopoulos 1996, Corollary 3.5.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def schemes(network: str | None, json: bool) -> None:
     intervals = {
         "scheme": INTERVALS,
         "summary": "one partial multinode broadcast after the other, a packet of each node that has one, in d parts",
-        "source": "Varvarigos, Bertsekas 1994, section 5",
+        "source": "Varvarigos and Bertsekas 1994, section 5",
     }
     if net is None:
         rows.append(intervals)

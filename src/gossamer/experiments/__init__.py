@@ -14,9 +14,9 @@ from gossamer.experiments.table import Curve, Table
 __all__ = ["REPRODUCTIONS", "Curve", "Table", "reproduction"]
 
 REPRODUCTIONS: dict[str, str] = {
-    "varvarigos-bertsekas": "Varvarigos, Bertsekas 1994: broadcasts and exchanges on arrays and tori",
-    "yeh-varvarigos-lee": "Yeh, Varvarigos, Lee: broadcasts that arrive at random, priorities and delays",
-    "chen-chen": "Chen, Chen: multinode broadcast in wormhole-routed tori, aggregation-then-distribution",
+    "varvarigos-bertsekas": "Varvarigos and Bertsekas 1994: broadcasts and exchanges on arrays and tori",
+    "yeh-varvarigos-lee": "Yeh, Varvarigos and Lee 1998: broadcasts that arrive at random, priorities and delays",
+    "chen-chen": "Chen and Chen 2000: multinode broadcast in wormhole-routed tori, aggregation-then-distribution",
     "han": "Han 1990: move-and-smooth routing on meshes, Algorithms Q and H",
     "dimakopoulos": "Dimakopoulos 1996: one source, total exchange, products and fat trees",
 }

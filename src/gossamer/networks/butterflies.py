@@ -40,7 +40,7 @@ def cube_connected_cycles(bits: int) -> Network:
 
     References
     ----------
-    Preparata, Vuillemin, "The cube-connected cycles", Comm. ACM 24, 1981; seed 004, 4.4.
+    Preparata, Vuillemin, "The cube-connected cycles", Comm. ACM 24, 1981; Dimakopoulos 1996, section 4.4.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def butterfly(bits: int) -> Network:
 
     References
     ----------
-    Seed 004, 4.4; presentation in its digest, section 3.
+    Dimakopoulos 1996, section 4.4.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Cayley networks: a node for each element of a group, a link from ``u`` to ``u*g`` for each generator ``g``.
 
 The named families (rings and circulants, tori and hypercubes, permutation networks, cube-connected cycles and
-butterflies) follow the presentations of the digest of seed 004, section 3.
+butterflies) are those of Dimakopoulos 1996, section 4.4.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def cayley(name: str, group: Group, generators: Iterable[int]) -> Network:
 
     Notes
     -----
-    Node symmetric: left translations are automorphisms that keep the generator of each link (seed 004, 4.4.2).
-    O(N degree) time.
+    Node symmetric: left translations are automorphisms that keep the generator of each link (Dimakopoulos 1996,
+    section 4.4.2). O(N degree) time.
 
     Examples
     --------

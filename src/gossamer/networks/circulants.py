@@ -41,7 +41,7 @@ def circulant(n: int, *jumps: int) -> Network:
 
     References
     ----------
-    Seed 004, 4.4; presentation in its digest, section 3.
+    Dimakopoulos 1996, section 4.4.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def extended_ring(n: int, rho: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3 and 4.4.4.
+    Dimakopoulos 1996, sections 2.3 and 4.4.4.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def complete(n: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3.
+    Dimakopoulos 1996, section 2.3.
 
     Examples
     --------

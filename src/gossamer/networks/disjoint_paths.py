@@ -144,7 +144,7 @@ def product_disjoint_paths(network: Network, source: int, target: int) -> list[I
 
     References
     ----------
-    Theorem 2.1 of seed 004, with the construction of section 4 of its digest.
+    Dimakopoulos 1996, Theorem 2.1.
 
     Examples
     --------

@@ -64,7 +64,7 @@ FAMILIES: tuple[Family, ...] = (
         "AxBx...",
         "d-dimensional array (mesh) of any sides; one side: a linear array",
         "array:8x8",
-        "Varvarigos, Bertsekas 1994, 1; Dimakopoulos 1996, 2.3",
+        "Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
         aliases=("mesh", "linear-array"),
     ),
     Family(
@@ -74,10 +74,10 @@ FAMILIES: tuple[Family, ...] = (
         "AxBx...",
         "d-dimensional torus of any sides; a side of 2 is a single edge; one side: a ring",
         "torus:16x16x16",
-        "Varvarigos, Bertsekas 1994, 1; Dimakopoulos 1996, 2.3",
+        "Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
     ),
-    Family("ring", ring, "numbers", "n", "ring of n nodes", "ring:12", "Dimakopoulos 1996, 2.3"),
-    Family("hypercube", hypercube, "numbers", "d", "binary d-cube", "hypercube:10", "Dimakopoulos 1996, 2.3"),
+    Family("ring", ring, "numbers", "n", "ring of n nodes", "ring:12", "Dimakopoulos 1996, section 2.3"),
+    Family("hypercube", hypercube, "numbers", "d", "binary d-cube", "hypercube:10", "Dimakopoulos 1996, section 2.3"),
     Family(
         "extended-ring",
         extended_ring,
@@ -85,7 +85,7 @@ FAMILIES: tuple[Family, ...] = (
         "n,rho",
         "ring of n nodes, each adjacent to those at most rho places away",
         "extended-ring:14,2",
-        "Dimakopoulos 1996, 2.3",
+        "Dimakopoulos 1996, section 2.3",
     ),
     Family(
         "circulant",
@@ -94,9 +94,11 @@ FAMILIES: tuple[Family, ...] = (
         "n,jump...",
         "n nodes, node i adjacent to i+s and i-s for each jump s",
         "circulant:13,1,5",
-        "Dimakopoulos 1996, 4.4",
+        "Dimakopoulos 1996, section 4.4",
     ),
-    Family("complete", complete, "numbers", "n", "n nodes, all adjacent", "complete:8", "Dimakopoulos 1996, 2.3"),
+    Family(
+        "complete", complete, "numbers", "n", "n nodes, all adjacent", "complete:8", "Dimakopoulos 1996, section 2.3"
+    ),
     Family(
         "hypercycle",
         hypercycle,
@@ -104,7 +106,7 @@ FAMILIES: tuple[Family, ...] = (
         "n,rhoxn,rhox...",
         "product of extended rings",
         "hypercycle:5,2x7,3",
-        "Dimakopoulos 1996, 2.3",
+        "Dimakopoulos 1996, section 2.3",
     ),
     Family(
         "generalized-hypercube",
@@ -113,7 +115,7 @@ FAMILIES: tuple[Family, ...] = (
         "AxBx...",
         "product of complete networks",
         "generalized-hypercube:4x4x3",
-        "Dimakopoulos 1996, 2.3",
+        "Dimakopoulos 1996, section 2.3",
     ),
     Family(
         "star",
@@ -122,7 +124,7 @@ FAMILIES: tuple[Family, ...] = (
         "m",
         "arrangements of m symbols, adjacent by swapping the first with another",
         "star:5",
-        "Akers, Krishnamurthy 1989; seed 004, 4.4",
+        "Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
     ),
     Family(
         "pancake",
@@ -131,7 +133,7 @@ FAMILIES: tuple[Family, ...] = (
         "m",
         "arrangements of m symbols, adjacent by reversing a prefix",
         "pancake:5",
-        "Akers, Krishnamurthy 1989; seed 004, 4.4",
+        "Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
     ),
     Family(
         "bubble-sort",
@@ -140,7 +142,7 @@ FAMILIES: tuple[Family, ...] = (
         "m",
         "arrangements of m symbols, adjacent by swapping neighbors",
         "bubble-sort:5",
-        "Akers, Krishnamurthy 1989; seed 004, 4.4",
+        "Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
     ),
     Family(
         "ccc",
@@ -149,7 +151,7 @@ FAMILIES: tuple[Family, ...] = (
         "d",
         "cube-connected cycles: a d-cube with a cycle of d nodes at each corner",
         "ccc:4",
-        "Preparata, Vuillemin 1981; seed 004, 4.4",
+        "Preparata and Vuillemin 1981; Dimakopoulos 1996, section 4.4",
         aliases=("cube-connected-cycles",),
     ),
     Family(
@@ -159,7 +161,7 @@ FAMILIES: tuple[Family, ...] = (
         "d",
         "wrapped butterfly: d ranks of 2^d nodes",
         "butterfly:4",
-        "Dimakopoulos 1996, 4.4",
+        "Dimakopoulos 1996, section 4.4",
         aliases=("wrapped-butterfly",),
     ),
     Family(
@@ -169,7 +171,7 @@ FAMILIES: tuple[Family, ...] = (
         "k=K,h=H,capacity=constant|exponential|c_1,...,c_h",
         "complete k-ary tree of height h whose leaves are the processors",
         "fat-tree:k=2,h=4,capacity=exponential",
-        "Dimakopoulos 1996, 6.1",
+        "Dimakopoulos 1996, section 6.1",
     ),
     Family(
         "product",
@@ -178,7 +180,7 @@ FAMILIES: tuple[Family, ...] = (
         "(SPEC)x(SPEC)...",
         "Cartesian product of any networks without routing nodes",
         "product:(ring:5)x(complete:4)",
-        "Dimakopoulos 1996, 2.1.1",
+        "Dimakopoulos 1996, section 2.1.1",
     ),
     Family(
         "edges",

@@ -46,7 +46,7 @@ def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant"
 
     References
     ----------
-    Seed 004, 6.1.
+    Dimakopoulos 1996, section 6.1.
 
     Examples
     --------

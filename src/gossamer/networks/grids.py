@@ -40,7 +40,7 @@ def linear_array(n: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3; seed 000, section 1.
+    Dimakopoulos 1996, section 2.3; Varvarigos and Bertsekas 1994, section 1.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def ring(n: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3.
+    Dimakopoulos 1996, section 2.3.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def array(*sides: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3; seed 000, section 1.
+    Dimakopoulos 1996, section 2.3; Varvarigos and Bertsekas 1994, section 1.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def torus(*sides: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3; seed 000, section 1.
+    Dimakopoulos 1996, section 2.3; Varvarigos and Bertsekas 1994, section 1.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def hypercube(dimensions: int) -> Network:
 
     References
     ----------
-    Seed 004, 2.3.
+    Dimakopoulos 1996, section 2.3.
 
     Examples
     --------

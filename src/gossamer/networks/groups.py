@@ -2,7 +2,7 @@
 
 A Cayley network has one node for each element and a link from ``u`` to ``u*g`` for each generator ``g``.
 Left multiplication by any element ``h`` maps the link ``(u, u*g)`` to ``(h*u, h*u*g)``: it is an automorphism
-that keeps the generator of every link, which is what invariant schedules rest on (seed 004, Lemma 4.7).
+that keeps the generator of every link, which is what invariant schedules rest on (Dimakopoulos 1996, Lemma 4.7).
 
 Every operation is vectorized: arguments are integers or integer arrays that broadcast against each other.
 """
@@ -96,8 +96,8 @@ class AbelianGroup:
 class PermutationGroup:
     """The symmetric group on `symbols` symbols, numbered in lexicographic order.
 
-    The product is ``(a*b)[i] = a[b[i]]`` (digest of seed 004, section 3), so multiplying by a transposition of
-    positions on the right swaps two symbols of the arrangement.
+    The product is ``(a*b)[i] = a[b[i]]``, so multiplying by a transposition of positions on the right swaps two symbols
+    of the arrangement.
 
     >>> g = PermutationGroup(3)
     >>> g.arrangement(3).tolist(), int(g.compose(3, 3)), int(g.inverse(3))
@@ -155,8 +155,8 @@ class PermutationGroup:
 class CubeRotationGroup:
     """Pairs ``(w, p)`` of a word of `bits` bits and a rotation: the group of cube-connected cycles and butterflies.
 
-    ``(w,p)(w',p') = (w xor rot_p(w'), p+p' mod bits)`` with ``rot_p`` the cyclic left shift by p
-    (digest of seed 004, section 3). The element number is ``w*bits + p``.
+    ``(w,p)(w',p') = (w xor rot_p(w'), p+p' mod bits)`` with ``rot_p`` the cyclic left shift by p.
+    The element number is ``w*bits + p``.
 
     >>> g = CubeRotationGroup(3)
     >>> int(g.compose(1, 3))      # (000,1)(001,0) = (010,1)

@@ -37,7 +37,7 @@ def hypercycle(*rings: tuple[int, int]) -> Network:
 
     References
     ----------
-    Seed 004, 2.3.
+    Dimakopoulos 1996, section 2.3.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def generalized_hypercube(*sides: int) -> Network:
     References
     ----------
     Bhuyan, Agrawal, "Generalized hypercube and hyperbus structures for a computer network", IEEE Trans. Computers 33,
-    1984; seed 004, 2.3.
+    1984; Dimakopoulos 1996, section 2.3.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class Grid:
         dimension ``len(sides)-1-l``.
     wraps : tuple of bool
         Whether a dimension is a ring of at least 3 nodes. A 2-sided torus dimension is a single link pair, like
-        that of an array, and so has ``wraps`` false (seed 000, digest X1).
+        that of an array, and so has ``wraps`` false (Varvarigos and Bertsekas 1994; erratum X1).
     """
 
     sides: tuple[int, ...]

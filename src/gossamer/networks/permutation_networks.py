@@ -37,7 +37,7 @@ def star(symbols: int) -> Network:
     References
     ----------
     Akers, Krishnamurthy, "A group-theoretic model for symmetric interconnection networks", IEEE Trans. Computers 38,
-    1989; seed 004, 4.4.
+    1989; Dimakopoulos 1996, section 4.4.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def pancake(symbols: int) -> Network:
 
     References
     ----------
-    Akers, Krishnamurthy 1989; seed 004, 4.4.
+    Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def bubble_sort(symbols: int) -> Network:
 
     References
     ----------
-    Akers, Krishnamurthy 1989; seed 004, 4.4.
+    Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4.
 
     Examples
     --------

@@ -19,8 +19,8 @@ __all__ = ["product"]
 def product(*factors: Network, spec: str | None = None) -> Network:
     """Return the Cartesian product of networks.
 
-    Two nodes are adjacent if they differ in exactly one coordinate and are adjacent there (seed 004, 2.1.1).
-    Coordinates of the first factor are most significant in the node number. The links of a node are those of
+    Two nodes are adjacent if they differ in exactly one coordinate and are adjacent there (Dimakopoulos 1996, section
+    2.1.1). Coordinates of the first factor are most significant in the node number. The links of a node are those of
     its first coordinate, then of its second, and so on.
 
     Parameters

@@ -94,12 +94,12 @@ def _distances(network: Network) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 def _classical_scaling(distance: npt.NDArray[np.float64]) -> Points:
     """Return the plane that shows the distances to the pivots best, sized to match them."""
     square = distance**2
-    centerd = square - square.mean(axis=0) - square.mean(axis=1, keepdims=True) + square.mean()
-    values, vectors = np.linalg.eigh(centerd.T @ centerd)  # squares of the singular values, ascending
+    centered = square - square.mean(axis=0) - square.mean(axis=1, keepdims=True) + square.mean()
+    values, vectors = np.linalg.eigh(centered.T @ centered)  # squares of the singular values, ascending
     flat = np.zeros((len(distance), 2))
     keep = min(2, len(values))
     size = np.maximum(values[::-1][:keep], 1e-12) ** 0.25
-    flat[:, :keep] = centerd @ vectors[:, ::-1][:, :keep] / size
+    flat[:, :keep] = centered @ vectors[:, ::-1][:, :keep] / size
     flat *= np.where(flat[np.abs(flat).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     spread = np.sqrt((flat**2).sum(axis=1).mean())
     flat *= np.sqrt((square.mean()) / 2) / max(float(spread), 1e-9)

@@ -80,7 +80,7 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     Notes
     -----
     One pass backwards in time, O(hops). A packet that leaves and one that arrives in the same slot share a buffer
-    (digest of seed 003, 1.1). Control packets do not count.
+    (Han 1990, section 1.3.3). Control packets do not count.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Symmetry:
 
     References
     ----------
-    Lemma 4.7 (seed 004): left multiplication is an automorphism of a Cayley graph.
+    Dimakopoulos 1996, Lemma 4.7: left multiplication is an automorphism of a Cayley graph.
 
     Examples
     --------

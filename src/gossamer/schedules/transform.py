@@ -33,7 +33,7 @@ def reverse(schedule: Schedule) -> Schedule:
 
     Notes
     -----
-    O(hops). The completion time stays the same (seed 004, section 1: gather is scatter with each ``(t, u->v)``
+    O(hops). The completion time stays the same (Dimakopoulos 1996, section 1: gather is scatter with each ``(t, u->v)``
     replaced by ``(T+1-t, v->u)``). The result of a valid schedule is valid, unless opposite links have different
     capacities, or a copy ends, to no purpose, at a node that is no terminal: it has nothing to send backwards.
 

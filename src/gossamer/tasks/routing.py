@@ -94,7 +94,7 @@ class Permutation(Task):
 
 @dataclass(frozen=True)
 class OneToManyRouting(Task):
-    """Messages with disjoint sets of destinations (restricted broadcasting, seed 003). Message number: the origin.
+    """Messages with disjoint sets of destinations (restricted broadcasting, Han 1990). Message number: the origin.
 
     Attributes
     ----------

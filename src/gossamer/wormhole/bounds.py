@@ -101,7 +101,7 @@ def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, .
 
     References
     ----------
-    Seed 002, section 2 (model); digest, section 1.
+    Chen and Chen 2000, section 2.1.
 
     Examples
     --------

@@ -118,7 +118,7 @@ def group_tree(width: int, fan: int = 5) -> GroupTree:
 
     References
     ----------
-    Seed 002, section 3; digest, 3.1 and 14.1.
+    Chen and Chen 2000, section 3.1.1.
 
     Examples
     --------
@@ -208,12 +208,12 @@ def line_broadcast(low: int, high: int, source: int) -> list[list[tuple[int, int
     Notes
     -----
     A holder and its at most two new ones share out its interval. T steps reach ``(3**T - 1) / 2`` nodes on each side,
-    so that a centerd source needs ``ceil_log(3, w)`` steps for w nodes and one at an end ``ceil_log(3, 2*w - 1)``; no
+    so that a centered source needs ``ceil_log(3, w)`` steps for w nodes and one at an end ``ceil_log(3, 2*w - 1)``; no
     fewer steps do.
 
     References
     ----------
-    Seed 002, section 4 (Fig. 19); digest, 3.2 and 14.7.
+    Chen and Chen 2000, section 3.2.3 (Fig. 19).
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""All-gather along the dimensions after the messages were spread evenly: the combined form of seeds 000 and 002.
+"""All-gather along the dimensions after the messages were spread evenly: packet-switched packing, then rings.
 
 The nodes are ranked by a parallel prefix operation and part c of the message of rank r moves to the node with rotated
-name r (seed 000, algorithm A_c); then everybody forwards along one dimension after the other. Whatever the active
-nodes, a line now brings its fair share into each phase; `ring_all_gather` may find all of them in one line.
+name r (Varvarigos and Bertsekas 1994, algorithm A_c); then everybody forwards along one dimension after the other.
+Whatever the active nodes, a line now brings its fair share into each phase; `ring_all_gather` may find all of them in
+one line.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
 
     References
     ----------
-    Digest of seed 002, section 8.4; seed 000, section 3.1.
+    Varvarigos and Bertsekas 1994, section 3.1; the rings are Gossamer's.
 
     Examples
     --------
@@ -105,7 +106,7 @@ PACKED = (
         reason=_reason,
         claim=_claim,
         networks="arrays and tori",
-        source="Varvarigos, Bertsekas 1994, section 3.1, with rings",
+        source="Varvarigos and Bertsekas 1994, section 3.1, with rings",
         summary="ranks and packs the messages, then everybody forwards both ways along the dimensions",
     ),
 )

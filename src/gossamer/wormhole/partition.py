@@ -59,7 +59,7 @@ class Partition:
 
     References
     ----------
-    Seed 002, section 2; digest, sections 2 and 12.
+    Chen and Chen 2000, section 2.2.
 
     Examples
     --------

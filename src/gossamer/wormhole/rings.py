@@ -148,7 +148,7 @@ def ring_all_gather(
 
     References
     ----------
-    Digest of seed 002, sections 8.2 and 8.3.
+    Folklore: an all-gather along the dimensions, one after the other.
 
     Examples
     --------

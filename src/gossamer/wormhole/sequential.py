@@ -75,7 +75,7 @@ def sequential_broadcasts(
 
     References
     ----------
-    Digest of seed 002, sections 3.2 and 8.1.
+    Chen and Chen 2000, section 3.2.3, for the broadcast along a line.
 
     Examples
     --------
@@ -158,7 +158,7 @@ SEQUENTIAL: tuple[WormholeAlgorithm, ...] = (
         builder=sequential_broadcasts,
         reason=_reason,
         claim=_claim,
-        source="baseline; line broadcasts of Chen, Chen",
+        source="baseline; line broadcasts of Chen and Chen 2000",
         summary="each source in turn spreads its message along lines, dimension by dimension",
         networks="arrays and tori",
     ),

@@ -102,7 +102,7 @@ def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> Wormhole
 
 
 def _packet_switched(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
-    """Return the partial multinode broadcast of seed 000 with split packets, a start-up for every slot."""
+    """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
     return from_store_and_forward(rotated_dimensions_split(network, task, Model(split=True), seed=seed), model)
 
 
@@ -133,7 +133,7 @@ PACKET_SWITCHED = (
         claim=_claim,
         least=_least,
         networks="arrays and tori",
-        source="Varvarigos, Bertsekas 1994, Theorem 6; every slot as a step",
+        source="Varvarigos and Bertsekas 1994, Theorem 6; every slot as a step",
         summary="ranks, packs and broadcasts along rotated dimensions, hop by hop",
     ),
 )

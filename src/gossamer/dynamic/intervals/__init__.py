@@ -1,4 +1,4 @@
-"""Broadcasts at random times by partial multinode broadcasts in intervals (Varvarigos, Bertsekas 1994, section 5)."""
+"""Broadcasts at random times in intervals: Varvarigos and Bertsekas 1994, section 5."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class IntervalScheme:
 
     References
     ----------
-    Seed 000, section 5.
+    Varvarigos and Bertsekas 1994, section 5.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def interval_scheme(
 
     References
     ----------
-    Seed 000, section 5; hypercubes: p = 2, gamma = 1 (digest of seed 001, section 9.4).
+    Varvarigos and Bertsekas 1994, section 5; hypercubes: p = 2, gamma = 1.
     """
     grid = network.grid
     sides = set() if grid is None else {side for side in grid.sides if side > 1}

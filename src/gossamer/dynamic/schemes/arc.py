@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["arc", "arc_limit", "arc_reason"]
 
-SOURCE = "Yeh, Varvarigos, Lee, section 3"
+SOURCE = "Yeh, Varvarigos and Lee 1998, section 3"
 
 Place = tuple[int, ...]
 
@@ -49,11 +49,11 @@ def arc_limit(sides: tuple[int, ...], side: Literal["nearest", "random"] = "near
     Notes
     -----
     ``(N'-1) / (N' + n - 4)`` with the nearest side, ``(N'-1) / (N' + n - 3)`` with a random one, N' being the number of
-    inner nodes. Seed 001 states 1 - d n / N', which is less. `stability_limit` counts, on any sides.
+    inner nodes. The paper states 1 - d n / N', which is less. `stability_limit` counts, on any sides.
 
     References
     ----------
-    Digest of seed 001, section 5.
+    Yeh, Varvarigos and Lee 1998, section 3.1; the limits are Gossamer's.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
 
     References
     ----------
-    Seed 001, section 3.1 and 3.3.
+    Yeh, Varvarigos and Lee 1998, sections 3.1 and 3.3.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def order_traffic(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]
 
     References
     ----------
-    Seed 001, section 2.1 (a_{i,l}); digest, section 2.
+    Yeh, Varvarigos and Lee 1998, section 2.1 (a_{i,l}).
 
     Examples
     --------
@@ -71,7 +71,7 @@ def violated_set(sizes: Sequence[int], target: Vector) -> tuple[int, ...] | None
 
     References
     ----------
-    Digest of seed 001, section 2, "REDO feasibility".
+    Gossamer; REDO is of Yeh, Varvarigos and Lee 1998, section 2.1.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def disjoint_tree(dimensions: int, k: int) -> IntArray:
 
     References
     ----------
-    Digest of seed 001, section 8, after Johnsson and Ho 1989.
+    Johnsson and Ho 1989; Yeh, Varvarigos and Lee 1998, section 6.2.
 
     Examples
     --------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["hypercube_reason", "mini_packets", "mini_packets_reason", "minis_reason", "star_minis"]
 
-SOURCE = "Stamoulis, Tsitsiklis 1993; Yeh, Varvarigos, Lee, section 2"
+SOURCE = "Stamoulis and Tsitsiklis 1993; Yeh, Varvarigos and Lee 1998, section 2"
 
 
 def hypercube_reason(network: Network) -> str | None:
@@ -40,7 +40,7 @@ def mini_packets(network: Network, *, priority: str = "fifo") -> Scheme:
     Parameters
     ----------
     network : Network
-        A hypercube, on which the trees are those of the seed, or another Cayley network, on which they are grown.
+        A hypercube, on which the trees are those of the paper, or another Cayley network, on which they are grown.
     priority : str
         A key of `PRIORITIES`; low class: the leaves.
 
@@ -56,7 +56,7 @@ def mini_packets(network: Network, *, priority: str = "fifo") -> Scheme:
 
     References
     ----------
-    Digest of seed 001, section 8 and erratum X9.
+    Yeh, Varvarigos and Lee 1998, section 6.2; erratum X9.
 
     Examples
     --------

@@ -45,8 +45,8 @@ def classes(priority: str, size: Sequence[int], height: Sequence[int], low: Sequ
 
     References
     ----------
-    Seed 001, section 2.2 (two classes) and section 4 (optimal priority assignment; it names critical paths without
-    a rule).
+    Yeh, Varvarigos and Lee 1998, sections 2.2 (two classes) and 4 (optimal priority assignment; it names critical paths
+    without a rule).
 
     Examples
     --------

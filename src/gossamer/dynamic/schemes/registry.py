@@ -59,7 +59,7 @@ class KnownScheme(NamedTuple):
         return tuple(inspect.signature(self.builder).parameters)[1:]
 
 
-_YEH = "Yeh, Varvarigos, Lee"
+_YEH = "Yeh, Varvarigos and Lee 1998"
 
 
 def _one_factor(network: Network) -> bool:
@@ -136,25 +136,25 @@ SCHEMES: dict[str, KnownScheme] = {
         stamoulis_tsitsiklis_direct,
         hypercube_reason,
         "one of d completely unbalanced trees of a hypercube, first come, first served",
-        "Stamoulis, Tsitsiklis 1993",
+        "Stamoulis and Tsitsiklis 1993",
     ),
     "stamoulis-tsitsiklis-indirect": KnownScheme(
         stamoulis_tsitsiklis_indirect,
         indirect_reason,
         "up and down one of d edge-disjoint trees of a hypercube with a common root",
-        "Stamoulis, Tsitsiklis 1993",
+        "Stamoulis and Tsitsiklis 1993",
     ),
     "varvarigos-banerjee-direct": KnownScheme(
         varvarigos_banerjee_direct,
         trees_reason,
         "floods one of k edge-disjoint spanning trees of any network",
-        "Varvarigos, Banerjee 1996",
+        "Varvarigos and Banerjee 1996",
     ),
     "varvarigos-banerjee-indirect": KnownScheme(
         varvarigos_banerjee_indirect,
         trees_reason,
         "up to the center of one of k edge-disjoint spanning trees, and down",
-        "Varvarigos, Banerjee 1996",
+        "Varvarigos and Banerjee 1996",
     ),
 }
 """Every scheme by name, in the order in which they are shown."""

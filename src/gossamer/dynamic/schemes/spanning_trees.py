@@ -13,7 +13,7 @@ from gossamer.errors import NotApplicableError
 if TYPE_CHECKING:
     from gossamer.networks.network import IntArray, Network
 
-__all__ = ["centerd", "edge_disjoint_trees", "tree_height", "trees_reason"]
+__all__ = ["centered", "edge_disjoint_trees", "tree_height", "trees_reason"]
 
 _MOST_EDGES = 20_000
 
@@ -144,7 +144,8 @@ def edge_disjoint_trees(network: Network, count: int | None = None, *, seed: int
 
     References
     ----------
-    J. Edmonds, Minimum partition of a matroid into independent subsets, 1965; for the use: Varvarigos, Banerjee 1996.
+    J. Edmonds, Minimum partition of a matroid into independent subsets, 1965; for the use: Varvarigos and Banerjee
+    1996.
 
     Examples
     --------
@@ -220,10 +221,10 @@ def _packed(network: Network, count: int, rng: np.random.Generator) -> list[IntA
             forests.insert(edge)
     if forests.size < count * (n - 1):
         return None
-    return [centerd([list(near) for near in forests.near[k]]) for k in range(count)]
+    return [centered([list(near) for near in forests.near[k]]) for k in range(count)]
 
 
-def centerd(neighbors: list[list[int]]) -> IntArray:
+def centered(neighbors: list[list[int]]) -> IntArray:
     """Return the parents in a tree rooted at its center, the node from which the farthest node is nearest.
 
     Parameters
@@ -233,7 +234,7 @@ def centerd(neighbors: list[list[int]]) -> IntArray:
 
     Examples
     --------
-    >>> centerd([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
+    >>> centered([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
     [1, 2, -1, 2, 3]
     """
     far, _ = _farthest(neighbors, 0)

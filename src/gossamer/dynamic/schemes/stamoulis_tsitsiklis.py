@@ -1,4 +1,4 @@
-"""The schemes of Stamoulis and Tsitsiklis on hypercubes: baselines that seed 001 compares with."""
+"""The schemes of Stamoulis and Tsitsiklis on hypercubes: baselines of Yeh, Varvarigos and Lee 1998."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["indirect_reason", "stamoulis_tsitsiklis_direct", "stamoulis_tsitsiklis_indirect"]
 
-SOURCE = "Stamoulis, Tsitsiklis 1993, as quoted by Yeh, Varvarigos, Lee, section 1"
+SOURCE = "Stamoulis and Tsitsiklis 1993, as quoted by Yeh, Varvarigos and Lee 1998, section 1"
 
 
 def stamoulis_tsitsiklis_direct(network: Network, *, priority: str = "fifo") -> Scheme:
@@ -68,7 +68,7 @@ def stamoulis_tsitsiklis_indirect(network: Network, *, priority: str = "fifo") -
 
     References
     ----------
-    Digest of seed 001, section 9.2.
+    Stamoulis and Tsitsiklis 1993; the limit is Gossamer's.
 
     Examples
     --------

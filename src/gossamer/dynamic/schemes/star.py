@@ -4,7 +4,7 @@ STAR(l) visits the dimensions l+1, ..., d, 1, ..., l. In each, every node that h
 both ways. STAR draws l with the probabilities x_l that solve ``sum of a_{i,l} x_l = (N-1) w_i / (w_1 + ... + w_d)``,
 w_i being the links that a node has in dimension i. REDO mixes all orders, which meets every target that any scheme of
 orders can meet. On a ring with an even number of nodes a fair coin decides which way is the longer one; without it
-the links of one direction carry more (seed 001, erratum X1).
+the links of one direction carry more (Yeh, Varvarigos and Lee 1998; erratum X1).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "star_reason",
 ]
 
-SOURCE = "Yeh, Varvarigos, Lee, section 2"
+SOURCE = "Yeh, Varvarigos and Lee 1998, section 2"
 _MOST_DIMENSIONS = 5
 """REDO gives every order a share up to this many dimensions, at most 120 orders; beyond, it mixes at most d."""
 
@@ -106,7 +106,7 @@ def star_probabilities(sizes: Sequence[int], target: Sequence[Fraction] | None =
     sizes : sequence of int
         Nodes along each dimension, at least 2.
     target : sequence of Fraction, optional
-        Packets that each dimension is to carry, of sum N - 1. Default: the same for all, as printed in seed 001.
+        Packets that each dimension is to carry, of sum N - 1. Default: the same for all, as printed.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def star_probabilities(sizes: Sequence[int], target: Sequence[Fraction] | None =
     Notes
     -----
     O(d^3) operations on fractions. No negative solution is known for even targets; other targets may have one
-    (seed 001, erratum X11).
+    (erratum X11).
 
     Examples
     --------
@@ -281,7 +281,7 @@ def star(
 
     References
     ----------
-    Seed 001, section 2.1; errata X1, X11.
+    Yeh, Varvarigos and Lee 1998, section 2.1; errata X1, X11.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def redo(
 
     References
     ----------
-    Seed 001, section 2.1; digest, section 2, "REDO feasibility".
+    Yeh, Varvarigos and Lee 1998, section 2.1; which targets it meets is Gossamer's.
 
     Examples
     --------

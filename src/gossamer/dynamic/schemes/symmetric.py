@@ -1,9 +1,10 @@
 """Shortest-path trees on node-symmetric networks, drawn so that traffic is as even as it can be.
 
-Seed 001 turns a shortest-path tree by adding to the numbers of the generators. That needs an automorphism which does
-the same to the network, so the trees here are images of a breadth-first tree under automorphisms that fix the source.
-They balance the links exactly where the network is arc-transitive, and whether they do is counted, not assumed. On
-other Cayley networks the parents of the nodes can be chosen instead so that every generator gets its share.
+Yeh, Varvarigos and Lee 1998, section 5, turns a shortest-path tree by adding to the numbers of the generators. That
+needs an automorphism which does the same to the network, so the trees here are images of a breadth-first tree under
+automorphisms that fix the source. They balance the links exactly where the network is arc-transitive, and whether they
+do is counted, not assumed. On other Cayley networks the parents of the nodes can be chosen instead so that every
+generator gets its share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["image_trees", "share_trees", "symmetric", "symmetric_factor", "symmetric_reason"]
 
-SOURCE = "Yeh, Varvarigos, Lee, section 5"
+SOURCE = "Yeh, Varvarigos and Lee 1998, section 5"
 _POOL = 240
 """Automorphisms that are looked at, at most."""
 _SEARCHED = 3000
@@ -105,7 +106,7 @@ def image_trees(network: Network, *, turning: bool = True) -> tuple[list[IntArra
 
     References
     ----------
-    Seed 001, section 5; erratum X7.
+    Yeh, Varvarigos and Lee 1998, section 5; erratum X7.
 
     Examples
     --------
@@ -338,7 +339,7 @@ def symmetric(
 
     References
     ----------
-    Seed 001, section 5; errata X1, X7.
+    Yeh, Varvarigos and Lee 1998, section 5; errata X1, X7.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""The schemes of Varvarigos and Banerjee on any network with edge-disjoint spanning trees: baselines of seed 001."""
+"""The schemes of Varvarigos and Banerjee on any network with edge-disjoint spanning trees.
+
+Baselines of Yeh, Varvarigos and Lee 1998.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["varvarigos_banerjee_direct", "varvarigos_banerjee_indirect"]
 
-SOURCE = "Varvarigos, Banerjee 1996, as quoted by Yeh, Varvarigos, Lee, section 1"
+SOURCE = "Varvarigos and Banerjee 1996, as quoted by Yeh, Varvarigos and Lee 1998, section 1"
 
 
 def varvarigos_banerjee_direct(
@@ -53,7 +56,7 @@ def varvarigos_banerjee_direct(
 
     References
     ----------
-    Digest of seed 001, section 9.5.
+    Varvarigos and Banerjee 1996; the limit is Gossamer's.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def varvarigos_banerjee_indirect(
 
     References
     ----------
-    Digest of seed 001, section 9.5.
+    Varvarigos and Banerjee 1996; the limit is Gossamer's.
 
     Examples
     --------

@@ -181,7 +181,8 @@ def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
     can be at l at the earliest, generation plus depth less 1. Whatever the order of service, the mean time from there
     until they have crossed is at least 1 + u/(2(1-u)), that of an M/D/1 queue with the utilization u of counted
     copies. Averaged over links: mean depth of a receipt plus mean wait. With even traffic of load rho and shortest
-    paths this is ``mean distance + rho / (2 (1 - rho))``: seed 001 quotes Omega(d + 1/(1-rho)) without constants.
+    paths this is ``mean distance + rho / (2 (1 - rho))``: Yeh, Varvarigos and Lee quote Omega(d + 1/(1-rho)) without
+    constants.
 
     *Receiving.* In the same way, the N-1 broadcasts that a node must receive come to an M/D/k queue whose servers are
     its k incoming links.

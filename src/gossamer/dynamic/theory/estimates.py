@@ -108,7 +108,7 @@ def delay_estimate(scheme: Scheme, load: float) -> DelayEstimate:
 
     References
     ----------
-    Seed 001, section 2.2; digest, section 4.
+    Yeh, Varvarigos and Lee 1998, section 2.2.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def load_factor(network: Network, rate: Fraction | float) -> Fraction | float:
 
     References
     ----------
-    Seed 001, section 1.
+    Yeh, Varvarigos and Lee 1998, section 1.
 
     Examples
     --------
@@ -241,11 +241,11 @@ def stability_limit(scheme: Scheme) -> StabilityLimit:
     Notes
     -----
     Necessary for stability, whatever the order of service. It is not enough for every order: serving the copies with
-    the fewest descendants first is unstable at lower loads (digest of seed 001, section 3).
+    the fewest descendants first is unstable at lower loads.
 
     References
     ----------
-    Seed 001, section 1; digest, sections 1, 5 and 9.
+    Yeh, Varvarigos and Lee 1998, section 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Waits in queues with Poisson arrivals and service of one unit of time, in which seed 001 measures delays."""
+"""Waits in queues with Poisson arrivals and service of one unit of time, in which delays are measured."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def head_of_line_waits(loads: Sequence[float]) -> list[float]:
 
     References
     ----------
-    Digest of seed 001, section 4: for two classes the seed prints W_H without the residual service of a low copy
+    Yeh, Varvarigos and Lee 1998, section 2.2, prints W_H for two classes without the residual service of a low copy
     (erratum X3).
 
     Examples
@@ -84,7 +84,7 @@ def head_of_line_waits(loads: Sequence[float]) -> list[float]:
 
 
 def printed_waits(load: float, side: int, nodes: int) -> tuple[float, float]:
-    """Return the waits of high and low copies of two-class STAR on an n-ary d-cube, as seed 001 prints them.
+    """Return the waits of high and low copies of two-class STAR on an n-ary d-cube, as they are printed.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def printed_waits(load: float, side: int, nodes: int) -> tuple[float, float]:
 
     References
     ----------
-    Seed 001, section 2.2.
+    Yeh, Varvarigos and Lee 1998, section 2.2.
 
     Examples
     --------

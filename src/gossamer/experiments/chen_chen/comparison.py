@@ -128,7 +128,7 @@ def others() -> Table:
         "Times in units of m T_c. EDST as printed is the formula (D + 2)(tau + s/4), which leaves out the way to the "
         "root; EDST are the same quarters on the shallowest trees found, with that way; pipelined, in packets of the "
         "best length; tree by rank, whole messages on tree rank mod 4. Rings: two-phase all-gather in halves; packed "
-        "rings: after ranking and spreading (seed 000). Sequential: one broadcast after the other.",
+        "rings: after ranking and spreading (Varvarigos and Bertsekas). Sequential: one broadcast after the other.",
     )
 
 

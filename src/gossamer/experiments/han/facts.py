@@ -16,10 +16,10 @@ def routing_before() -> Table:
         ("algorithm", "model", "problems", "steps", "remark"),
         (
             ("Orcutt", "ILLIAC", "perfect shuffle, bit reversal", "4n - 4", "wrap-around"),
-            ("Nassimi, Sahni 1980", "ILLIAC", "BPC", "4n - 4", ""),
+            ("Nassimi and Sahni 1980", "ILLIAC", "BPC", "4n - 4", ""),
             ("Flanders", "ILLIAC", "BPC", "-", "DAP"),
             ("Raghavendra, Kumar", "ILLIAC", "permutation", "3n - 3", "wrap-around"),
-            ("Nassimi, Sahni 1981", "ILLIAC", "broadcast, partial", "O(n)", ""),
+            ("Nassimi and Sahni 1981", "ILLIAC", "broadcast, partial", "O(n)", ""),
             ("Algorithm Q", "distributed", "broadcast, partial", "5.5n", ""),
             ("Krizanc et al.", "distributed", "permutation, partial", "2n + o(n)", "random"),
             ("Kunde", "distributed", "permutation, partial", "2n + o(n)", "unbounded buffers"),

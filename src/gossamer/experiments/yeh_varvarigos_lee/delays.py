@@ -41,7 +41,7 @@ def delay_text(result: Result, what: str) -> str:
 
 
 def delays() -> Table:
-    """Section 10 of the digest: reception and broadcast delays of three priority rules."""
+    """Sections 2.2 and 4: reception and broadcast delays of three priority rules."""
     rows: list[tuple[Cell, ...]] = []
     for spec in NETWORKS:
         for load in _LOADS:

@@ -129,7 +129,7 @@ def mini_packets() -> Table:
 
 
 def baselines() -> Table:
-    """Section 9 of the digest: earlier schemes on the same networks."""
+    """Section 1: earlier schemes on the same networks."""
     rows: list[tuple[Cell, ...]] = []
     for spec, name, loads in (
         ("hypercube:4", "stamoulis-tsitsiklis-indirect", (0.1, 0.3, 0.5)),

@@ -1,11 +1,11 @@
 """A torus on an array: any schedule on a torus becomes one on the array of the same shape that takes twice as long.
 
-Seed 000, section 2. Every ring is folded into a line: position q of the line hosts node q/2 of the ring if q is even,
-and node p - (q+1)/2 if q is odd. Neighbors in the ring are then at most two positions apart, and one slot of the
-torus becomes two of the array. A transfer from position a two positions on goes over the first link in the first slot
-and over the second link in the second one. A transfer to the next position, at either end of the line, goes in the
-second slot if a transfer of two positions may start at a in that direction, and in the first slot otherwise. So no
-link is used twice in a slot, even if all links of the torus are in use.
+Varvarigos and Bertsekas 1994, section 2. Every ring is folded into a line: position q of the line hosts node q/2 of the
+ring if q is even, and node p - (q+1)/2 if q is odd. Neighbors in the ring are then at most two positions apart, and one
+slot of the torus becomes two of the array. A transfer from position a two positions on goes over the first link in the
+first slot and over the second link in the second one. A transfer to the next position, at either end of the line, goes
+in the second slot if a transfer of two positions may start at a in that direction, and in the first slot otherwise. So
+no link is used twice in a slot, even if all links of the torus are in use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def ring_labels(p: int) -> Nodes:
 
     References
     ----------
-    Seed 000, section 2, proof of Theorem 1.
+    Varvarigos and Bertsekas 1994, section 2, proof of Theorem 1.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
 
     References
     ----------
-    Seed 000, section 2, proof of Theorem 1; digest, section 2.
+    Varvarigos and Bertsekas 1994, section 2, proof of Theorem 1.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def pattern(name: str, network: Network, *, seed: int = 0) -> IntArray:
 
     References
     ----------
-    Seed 003, 1.3.4 (the BPC permutations) and 3.4 (the packed triangle); tornado and neighbor: Dally, Towles,
+    Han 1990, sections 1.3.4 (the BPC permutations) and 3.4 (the packed triangle); tornado and neighbor: Dally, Towles,
     Principles and Practices of Interconnection Networks, Table 3.1.
 
     Examples
@@ -109,7 +109,7 @@ def bit_permute_complement(network: Network, bits: Sequence[int], complement: in
 
     References
     ----------
-    Seed 003, 1.3.4; Nassimi, Sahni 1980.
+    Han 1990, section 1.3.4; Nassimi and Sahni 1980.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def aggregate(recording: Recording, tree: GroupTree, unit: int, name: str) -> No
 
     References
     ----------
-    Seed 002, section 3 (Lemma 1) and section 4; digest, 4.1 and 4.5.
+    Chen and Chen 2000, sections 3.1.1 (Lemma 1) and 3.2.1.
     """
     here = np.full(recording.partition.node_count, -1, np.int64)
     with recording.phase(name):
@@ -54,7 +54,7 @@ def diagonal_broadcast(recording: Recording, tree: GroupTree, name: str = "broad
 
     References
     ----------
-    Seed 002, section 4; digest, 4.7.
+    Chen and Chen 2000, section 3.2.2.
     """
     partition = recording.partition
     rows = np.array([recording.row(units) for units in recording.of_ddn()], np.int64)

@@ -100,7 +100,7 @@ def aggregation_distribution(
 
     References
     ----------
-    Seed 002; digest, sections 4, 6 and 12.
+    Chen and Chen 2000, section 3 and Theorem 1.
 
     Examples
     --------
@@ -192,17 +192,17 @@ def _algorithm(variant: Variant, source: str, summary: str) -> WormholeAlgorithm
 ATD: tuple[WormholeAlgorithm, ...] = (
     _algorithm(
         ATD_5,
-        "Chen, Chen, Theorem 1, corrected",
+        "Chen and Chen 2000, Theorem 1, corrected",
         "aggregation, ranks, tuning, exchange on the diagonals of the DDNs, broadcast, and collection by rings",
     ),
     _algorithm(
         ATD_OPT,
-        "after Chen, Chen",
+        "after Chen and Chen 2000",
         "as atd-5, with groups of 3 on diagonals and a collection in rotated parts by shifts",
     ),
     _algorithm(
         ATD_PIECE,
-        "after Chen, Chen",
+        "after Chen and Chen 2000",
         "as atd-opt, with every message cut into a piece for each DDN",
     ),
 )

@@ -55,7 +55,7 @@ def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
 
     References
     ----------
-    Seed 002, section 4 (Figs. 14-16); digest, 4.6.
+    Chen and Chen 2000, section 3.2.1 (Figs. 14-16).
 
     Examples
     --------
@@ -110,7 +110,7 @@ def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
 
     References
     ----------
-    Seed 002, section 4; digest, 4.6 and 12.
+    Chen and Chen 2000, section 3.2.1.
     """
     partition = recording.partition
     h, g = partition.h, partition.diagonals

@@ -124,7 +124,7 @@ def closed_form(
 
     References
     ----------
-    Seed 002, Lemmas 1-3 and Theorem 1; digest, 5.2, 6 and 17.
+    Chen and Chen 2000, Lemmas 1-3 and Theorem 1, corrected: see the errata.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def collect(recording: Recording, *, rows: str = "window", columns: str = "shift
 
     References
     ----------
-    Seed 002, section 4 (Figs. 18-22); digest, 4.8 and 12.
+    Chen and Chen 2000, section 3.2.3 (Figs. 18-22).
     """
     partition, copies = recording.partition, recording.copies
     d = partition.dimensions

@@ -55,7 +55,7 @@ def prefix_sums(recording: Recording, fan: int) -> Ints:
 
     References
     ----------
-    Seed 002, section 3 (Figs. 4-9); digest, 4.2.
+    Chen and Chen 2000, section 3.1.2.1 (Figs. 4-9).
     """
     levels = _levels(recording.partition, fan)
     held = np.bincount(recording.holder, minlength=recording.partition.node_count).astype(np.int64)

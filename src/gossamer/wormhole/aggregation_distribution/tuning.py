@@ -46,7 +46,7 @@ def movement(name: str, h: int) -> Ints:
 
     References
     ----------
-    Seed 002, section 3 (Figs. 10-12); digest, 4.4.
+    Chen and Chen 2000, section 3.1.2.2 (Figs. 10-12).
 
     Examples
     --------
@@ -119,7 +119,7 @@ def tune(recording: Recording, name: str) -> None:
 
     References
     ----------
-    Seed 002, section 3; digest, 4.3, 4.4 and 12.
+    Chen and Chen 2000, section 3.1.2.2.
     """
     partition, h = recording.partition, recording.partition.h
     steps = movement(name, h)

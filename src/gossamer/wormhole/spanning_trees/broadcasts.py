@@ -71,7 +71,8 @@ def level_by_level(network: Network, task: Task, model: WormholeModel, *, seed: 
 
     References
     ----------
-    The baseline of seed 002 (its formula leaves out the gather: errata X17, and gives the trees one level more: X13).
+    The rival in Chen and Chen 2000, section 4 (its formula leaves out the gather: erratum X17, and gives the trees one
+    level more: erratum X13).
 
     Examples
     --------
@@ -144,7 +145,7 @@ def pipelined(network: Network, task: Task, model: WormholeModel, *, seed: int =
 
     References
     ----------
-    Digest of seed 002, section 7; the pipelined trees that its X9 compares with.
+    The rival in Chen and Chen 2000, section 4, pipelined: erratum X9.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
 
     References
     ----------
-    Digest of seed 002, section 8.5.
+    Gossamer, after Varvarigos and Bertsekas 1994, section 3.1.
 
     Examples
     --------
@@ -250,7 +251,7 @@ EDST = (
         reason=partial(_reason, quarters=True),
         claim=_level_claim,
         networks="n x n tori",
-        source="the rival in Chen, Chen",
+        source="the rival in Chen and Chen 2000",
         summary="quarters gather and go down four arc-disjoint spanning trees, level by level",
     ),
     WormholeAlgorithm(
@@ -261,7 +262,7 @@ EDST = (
         claim=_pipelined_claim,
         claim_is_bound=True,
         networks="n x n tori",
-        source="the rival in Chen, Chen, pipelined",
+        source="the rival in Chen and Chen 2000, pipelined",
         summary="quarters gather and go down four arc-disjoint spanning trees in packets that follow each other",
     ),
     WormholeAlgorithm(
@@ -272,7 +273,7 @@ EDST = (
         claim=_no_claim,
         least=_rank_least,
         networks="n x n tori",
-        source="after the combined form of Varvarigos, Bertsekas 1994",
+        source="after the combined form of Varvarigos and Bertsekas 1994",
         summary="the message of rank r goes up and down tree r mod 4, whole",
     ),
 )

@@ -109,7 +109,7 @@ def rotated(direction: npt.ArrayLike) -> ArcDisjointTrees:
 
     Examples
     --------
-    >>> rotated([[0, 2, 2], [0, 2, 1], [0, 2, 3]]).height  # the 3 x 3 tree of the digest
+    >>> rotated([[0, 2, 2], [0, 2, 1], [0, 2, 3]]).height  # on 3 x 3 nodes
     3
     """
     first = np.array(direction, np.int8)
@@ -192,7 +192,7 @@ def shallow_trees(n: int) -> ArcDisjointTrees:
 
     References
     ----------
-    Beyond seed 002, which claims depth ``2*floor(n/2) + 2`` (errata X13).
+    Gossamer; Chen and Chen 2000, section 4, claims depth ``2*floor(n/2) + 2`` (erratum X13).
 
     Examples
     --------
