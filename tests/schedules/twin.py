@@ -180,11 +180,13 @@ def order_problems(rules: Rules, found: Counter[str]) -> None:
 def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
     """Return how many packets each node holds before every slot and at the end of a valid explicit schedule."""
     rules = Rules(schedule)
+    first_leave: dict[int, int] = {}
     last_leave: dict[tuple[int, int | None], int] = {}
     arrivals: dict[tuple[int, int], int] = {}
     for t, hops in sorted(rules.slots.items()):
         for u, v, _, p in hops:
             if p != CONTROL:
+                first_leave.setdefault(p, t)
                 last_leave[p, u] = last_leave[p, None] = t
                 arrivals.setdefault((p, v), t)
     state = Holdings(rules)
@@ -201,7 +203,7 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
             origin, kind = rules.origin[message], rules.discipline[message]
             if kind == MOVE:
                 node = state.place[p]
-                held[node] += counts == "all" or (node != origin and last_leave.get((p, None), -1) >= t)
+                held[node] += counts == "all" or (first_leave.get(p, end) < t <= last_leave.get((p, None), -1))
                 continue
             for node in rules.nodes:
                 arrived = arrivals.get((p, node), end) < t
@@ -216,7 +218,7 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
                     if node == origin and message in rules.after:
                         counted = False  # the result of a reduction, which is counted as that
                 elif kind == COPY:
-                    counted = arrived and moves_on and node != origin
+                    counted = arrived and moves_on
                 elif counts == "all" and node in rules.terminals:
                     counted = moves_on or node == origin
                 else:

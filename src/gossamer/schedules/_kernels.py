@@ -261,13 +261,14 @@ def unmet(
 def buffer_peak(
     slot, link, packet, link_source, link_target, folded, orbit, node_classes,
     kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,
-    pending, waiting, arrived, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
+    pending, waiting, arrived, returned, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
 ):  # fmt: skip
     """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
 
     Only meaningful for schedules that `replay` accepts. `pending` uint8[P], `waiting` and `arrived` uint8 bit tables
     must be zero; `arrived` is empty where nothing is combined, `after` int64[m] where no message depends on another.
-    Boundary t lies before slot t.
+    `returned` int32[P] must be 2**31 - 1, and is empty where all packets that a node holds count, or where no packet
+    may come back to its origin. Boundary t lies before slot t.
 
     Returns (peak, its node class, its boundary, number of stretches over the limit). A stretch is a maximal run of
     boundaries at which a node class holds more than `buffer_limit`; the earliest `limit` of them are written, in any
@@ -284,6 +285,11 @@ def buffer_peak(
             if not _bit(arrived, row_bytes, p, v):
                 _set(arrived, row_bytes, p, v)
                 first_arrival[h] = True
+    # the slot in which a packet first comes back to its origin: what leaves there later is in transit
+    for h in range(hops if returned.size else 0):
+        p = packet[h]
+        if p >= 0 and link_target[link[h]] == origin[p]:
+            returned[p] = min(returned[p], slot[h])
     peak, where, when, over = 0, -1, 0, 0
     if count_all:  # the final state: who holds what for good
         for p in range(origin.size):
@@ -316,7 +322,7 @@ def buffer_peak(
             v = link_target[link[h]]
             w = _class(folded, orbit, v)
             if _kind(kind, p) == MOVE:
-                if count_all or (pending[p] and v != origin[p]):
+                if count_all or pending[p]:
                     held[w] -= 1
             elif _kind(kind, p) == COPY:
                 if _bit(waiting, row_bytes, p, v):
@@ -330,13 +336,14 @@ def buffer_peak(
                 continue
             u = link_source[link[h]]
             w = _class(folded, orbit, u)
+            came = u != origin[p] or (returned.size > 0 and returned[p] < t)
             if _kind(kind, p) == MOVE:
                 pending[p] = 1
-                if count_all or u != origin[p]:
+                if count_all or came:
                     held[w] += 1
             elif _kind(kind, p) == COPY:
                 own = count_all and (after.size == 0 or after[message_of[p]] < 0)
-                if (own or u != origin[p]) and not _bit(waiting, row_bytes, p, u):
+                if (own or came) and not _bit(waiting, row_bytes, p, u):
                     _set(waiting, row_bytes, p, u)
                     held[w] += 1
             elif count_all or _bit(arrived, row_bytes, p, u):

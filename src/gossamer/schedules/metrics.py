@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.schedules.columns import MOST
 from gossamer.schedules.schedule import CONTROL, Schedule
 from gossamer.schedules.state import ReplayState
 from gossamer.tasks import COMBINE
@@ -74,13 +75,18 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     schedule : Schedule
         A schedule that `verify` accepts; of an invalid one the result means nothing.
     counts : {"transit", "all"}
-        Packets that came over a link and must move on (a partial result of a reduction counts as one), or everything
-        a node holds, with its own and the delivered packets.
+        Packets in transit, or everything a node holds, with its own and the delivered packets.
 
     Notes
     -----
-    One pass backwards in time, O(hops). A packet that leaves and one that arrives in the same slot share a buffer
-    (Han 1990, section 1.3.3). Control packets do not count.
+    A packet is *in transit* at a node at a slot boundary if it came there over a link in an earlier slot and leaves
+    again in a later one. A packet that has not left its origin yet is not, one that came back to it is; a packet at
+    its target is in transit only if it goes on and comes again. A copy counts until it leaves for the last time
+    before it comes again; the partial result of a reduction, however many contributions are in it, counts as one
+    packet from the first that comes until it leaves. A packet that leaves and one that arrives in the same slot share
+    a buffer (Han 1990, section 1.3.3). Control packets do not count.
+
+    One pass backwards in time, O(hops); another one forwards where packets in transit may come back to their origins.
 
     Examples
     --------
@@ -105,13 +111,15 @@ def measure_buffers(
     network, symmetry = schedule.network, schedule.symmetry
     after = schedule.messages.after
     arrived = state.bits() if bool((state.kind == COMBINE).any()) else np.zeros(0, np.uint8)
+    may_return = count == "transit" and not state.to_all
+    returned = np.full(schedule.packets.count if may_return else 0, MOST, np.int32)
     found = np.zeros((3, max(limit, 1)), np.int64)
     peak, where, when, over = _kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
         state.folded, state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
         state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,
         network.terminal_count, count == "all", np.zeros(schedule.packets.count, np.uint8), state.bits(), arrived,
-        state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
+        returned, state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
     )  # fmt: skip
 
     def node(of: int) -> int:
