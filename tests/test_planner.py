@@ -21,6 +21,23 @@ def test_plan_takes_objects_as_well_as_words():
     assert gossamer.plan(net, task, Model()).schedule == gossamer.plan("torus:4x4", "allgather").schedule
 
 
+@pytest.mark.parametrize("rule", [{"ports": "one"}, {"split": True}])
+def test_ports_and_split_leave_the_other_rules_as_they_are(rule):
+    given = Model(control_time=Fraction(1, 5), buffer_counts="all")
+    plan = gossamer.plan("array:4", "allgather", given, **rule)
+    assert plan.schedule.model == dataclasses.replace(given, **rule)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [("permutation", {"destination": [1, 2, 3, 0]}), ("one-to-many-routing", {"destinations": [[1, 2], [3], [0], []]})],
+)
+def test_routing_tells_what_a_node_holds_with_its_own_and_the_delivered_packets(name, fields):
+    plan = gossamer.plan("array:4", name, **fields)
+    assert plan.held == gossamer.buffer_peak(plan.schedule, "all")
+    assert plan.to_dict()["held_peak"] == plan.held.packets
+
+
 def test_fields_of_the_task_are_keywords():
     assert gossamer.plan("array:4x4", "broadcast", root=5).completion_time == 4
     with pytest.raises(TaskError, match="no field 'roots'"):

@@ -28,6 +28,7 @@ EDGE_MOVE = ("permutation", {"destination": [-1, 2, -1]})
 MIDDLE, TO_MIDDLE = ("broadcast", {"root": 1}), ("gather", {"root": 1})
 FLOOD = ([0, 1], [0, 1], [0, 0])
 TWO_PARTS = ([0, 1, 1, 2], [0, 0, 1, 1], [0, 1, 0, 1])
+FOUR_PARTS = ([0, 1, 2, 2, 3, 3, 4, 4, 5], [0, 0, 0, 1, 0, 1, 0, 1, 1], [CONTROL, 0, 1, 0, 2, 1, 3, 2, 3])
 
 SMALLEST = {
     "causality of a copy": (
@@ -151,6 +152,13 @@ SMALLEST = {
             phases=[Phase("learn", 1, Fraction(1, 5)), Phase("flood", 2)],
         ),
         "slot length: phase 'learn' has slots of 1/5 step; a control packet needs 1/4",
+    ),
+    "slot length of a control packet longer than a part": (
+        schedule(
+            "broadcast", *FOUR_PARTS, control_time="1/2", parts=4, split=True,
+            phases=[Phase("learn", 1, Fraction(1, 4)), Phase("flood", 5, Fraction(1, 4))],
+        ),
+        "slot length: phase 'learn' has slots of 1/4 step; a control packet needs 1/2",
     ),
     "splitting": (
         schedule("broadcast", *TWO_PARTS, parts=2),
