@@ -177,7 +177,7 @@ def test_bounds_say_which_binds(capsys):
     assert status == 0
     assert "binds" in out
     values = json.loads(run(capsys, "bounds", "torus:8x8", "alltoall", "--json")[1])["bounds"]
-    assert max(b["value"] for b in values) == 64  # digest of seed 004, 10.3: n**3/8
+    assert max(b["value"] for b in values) == 64  # the cut bound, n**3/8
     assert all(b["witness"] and b["source"] for b in values)
 
 

@@ -27,7 +27,7 @@ def bound(net, task, model=SPLIT):
 
 
 @pytest.mark.parametrize("case", sets.OPEN)
-def test_z_of_the_digest_to_two_decimals(case):
+def test_reference_z_to_two_decimals(case):
     sides, active, z, _, _, _ = sets.OPEN[case]
     found = bound(array(*sides), PartialExchange(active))
     assert f"{float(found.value):.2f}" == z

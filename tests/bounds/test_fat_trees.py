@@ -70,7 +70,7 @@ def test_hole_bound_is_the_least_solution_of_its_inequality(shape, c, data):
 
 @pytest.mark.parametrize(("k", "highest"), [(2, 14), (3, 9), (4, 9)])
 def test_theorem_6_10_survives_the_correction_of_6_6(k, highest):
-    """Digest 9.11; it is weaker than the bound by the average distance, too."""
+    """Erratum 9.11; it is weaker than the bound by the average distance, too."""
     for h in range(2, highest + 1):
         theorem = math.ceil(k**h + 2 * h - 2 * math.log(h, k) - 2 - 1e-9)
         assert theorem <= max(least_with_holes(k, h, i) for i in range(1, h + 1)) <= least_with_ways(k, h)

@@ -1,4 +1,4 @@
-"""The values that the papers and their digests print, and how the functions answer."""
+"""The values that the papers print or that were worked out from them, and how the functions answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def best(spec, task, ports="all", split=False):
     return best_bound(gossamer.network(spec), task, Model(ports=ports, split=split)).value
 
 
-# network, active nodes M, split time and lower bound of the table in section 5 of the digest of seed 000
+# network, active nodes M, split time and lower bound: Varvarigos and Bertsekas 1994, (5a) and (4)
 PARTIAL = [
     ("torus:3x3", 1, 3, ".25"), ("torus:3x3", 4, "3.5", 1), ("torus:3x3", 9, 4, 2), ("torus:4x4", 5, "5.25", "1.25"),
     ("torus:4x4", 16, "6.75", "3.75"), ("torus:5x5", 12, 8, 3), ("torus:3x3x3", 10, "4.334", "1.66"),
@@ -97,7 +97,7 @@ def test_one_port_total_exchange_of_a_cayley_network_takes_the_status(spec, stat
     assert best(spec, TotalExchange(), ports) == status
 
 
-# corner x, active set, bound of the table in section 6 of the digest of seed 000
+# corner x, active set, bound: Varvarigos and Bertsekas 1994, section 4
 EXCHANGE = [
     (4, [(x, y) for x in range(2) for y in range(2)], 12), (4, [(x, y) for x in range(4) for y in range(4)], 16),
     (8, [(x, y) for x in range(2) for y in range(2)], 60), (8, [(x, y) for x in range(4) for y in range(4)], 96),

@@ -1,4 +1,4 @@
-"""Mean delays and waits of an independent simulator: digest of seed 001, section 10, loads up to 0.9.
+"""Mean delays and waits of an independent simulator, loads up to 0.9.
 
 Means over seeds 1-4 with the half width of their 95% interval. Even tori use the direction coin; on star graphs the low
 class are the leaves.

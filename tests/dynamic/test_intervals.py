@@ -1,4 +1,4 @@
-"""The interval scheme of seed 000, section 5: lengths, stability, delays and the bound (11)."""
+"""The interval scheme of Varvarigos and Bertsekas 1994, section 5: lengths, stability, delays and the bound (11)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import gossamer
 from gossamer.dynamic.intervals import interval_scheme
 from gossamer.errors import ModelError, NotApplicableError
 
-# network, rho, measured delay with its half width, bound (11), delay with exact lengths, rho* (digest, section 8)
+# network, rho, measured delay with its half width, bound (11), delay with exact lengths, rho*
 ROWS = [
     ("torus:3", ".045", 6.01, 0.01, 6.22, 5.07, 0.227),
     ("torus:3", ".205", 22.54, 0.24, 29.51, 9.01, 0.227),
@@ -39,11 +39,11 @@ def scheme_and_rate(spec: str, rho: str, **options: object):
 
 
 @pytest.mark.parametrize(("spec", "rho", "delay", "width", "bound", "exact", "star"), ROWS)
-def test_delays_of_the_digest_and_bound_11(spec, rho, delay, width, bound, exact, star):
+def test_reference_delays_and_bound_11(spec, rho, delay, width, bound, exact, star):
     scheme, rate = scheme_and_rate(spec, rho)
     assert float(scheme.stable_utilization) == pytest.approx(star, abs=0.001)
     run = scheme.simulate(rate, packets=100_000)
-    # the digest rounds rho to three digits, which moves the bound by a few parts in a thousand near rho*
+    # the reference rounds rho to three digits, which moves the bound by a few parts in a thousand near rho*
     assert float(run.upper_bound) == pytest.approx(bound, rel=0.03)
     assert run.lower_bound <= run.delay + run.half_width
     assert run.delay - run.half_width <= run.upper_bound

@@ -1,4 +1,4 @@
-"""Simulated means against those of an independent simulator: digest of seed 001, section 10."""
+"""Simulated means against those of an independent simulator."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_other_schemes_and_choices_agree_with_the_reference(row):
 
 
 def test_age_shortens_broadcasts_and_leaves_receptions_as_they_are():
-    """Digest, section 3: the older of two copies of one class first; Q4 at load 0.9, 19.13 against 18.61."""
+    """The older of two copies of one class first; Q4 at load 0.9, 19.13 against 18.61."""
     scheme = made("star", "hypercube:4", priority="optimal")
     first_come, oldest = (simulate(scheme, load=0.9, ties=t, broadcasts=50_000, seed=1) for t in ("fifo", "age"))
     assert oldest.broadcast.mean / first_come.broadcast.mean == pytest.approx(18.61 / 19.13, abs=0.01)

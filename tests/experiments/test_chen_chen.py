@@ -1,4 +1,4 @@
-"""The tables of Chen and Chen as reproduced, against the digest's values, and every time against its bounds."""
+"""The tables of Chen and Chen as reproduced, against reference values, and every time against its bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gossamer.experiments import chen_chen
 from gossamer.experiments.chen_chen import cases, choices, comparison, flits, formulas, operations, runs, theorem
 from gossamer.wormhole.aggregation_distribution import ATD_5, best_h
 
-# n, s, tau, Theorem 1 as printed, its best h, EDST as printed (digest, section 11)
+# n, s, tau, Theorem 1 as printed, its best h, EDST as printed
 FORMULAS = (
     (10, 10, 0.1, 24.6, 10, 31.2), (10, 10, 1, 46, 5, 42), (10, 10, 10, 223, 2, 150), (10, 10, 100, 1933, 2, 1230),
     (10, 100, 0.1, 132.6, 10, 301.2), (10, 100, 1, 156, 10, 312), (10, 100, 10, 390, 10, 420),
@@ -47,7 +47,7 @@ def test_formulas_at_the_points_of_the_comparison(case):
 
 
 def test_points_of_the_comparison_that_do_not_depend_on_the_sources():
-    """With every node a source the digest's times are ours, but for rounding."""
+    """With every node a source the reference times are ours, but for rounding."""
     for tau, published, rings, sequential in (
         (Fraction(1, 10), 138.6, 28.5, 660), (Fraction(1), 162, 37.5, 1200), (Fraction(10), 365, 127.5, 6600),
         (Fraction(100), 2075, 1027.5, 60600),
@@ -112,7 +112,7 @@ def test_close_points_depend_on_the_source_set(monkeypatch):
     assert table.rows[1][3] in range(1, 5)  # tau = 1: some this way, some that
 
 
-def test_full_load_is_the_table_of_the_digest():
+def test_full_load_is_the_reference_table():
     """Section 14.8: start-ups and messages, phase by phase."""
     found = [row[:3] + row[-4:-2] for row in operations.full_load().rows]
     assert found == [
@@ -124,7 +124,7 @@ def test_full_load_is_the_table_of_the_digest():
     assert last[3:11] == ("2 (6)", "10", "3 (9)", "1 (10)", "2 (150)", "1 (250)", "3 (375)", "5 (625)")
 
 
-def test_twenty_sources_are_those_of_the_digest():
+def test_twenty_sources_are_the_reference_ones():
     """Section 14.4."""
     found = {row[2]: row[3:13] for row in operations.twenty_sources().rows}
     assert found["atd-5"] == ("1 (1)", "10", "2 (2)", "1 (2)", "1 (2)", "1 (4)", "2 (8)", "4 (16)", 22, 35)
@@ -154,7 +154,7 @@ def test_prefix_sums_take_the_printed_steps_and_groups_of_three_no_more():
     assert all(bound <= three <= five for bound, three, five in found)
 
 
-def test_tuning_takes_the_steps_and_messages_of_the_digest():
+def test_tuning_takes_the_reference_steps_and_messages():
     table = rows(operations.tuning())
     volumes = {6: (6, 4, 3), 10: (10, 9, 4), 25: (20, 24, 7)}
     assert {h: (table[h][2], table[h][4], table[h][6]) for h in volumes} == volumes

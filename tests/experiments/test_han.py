@@ -13,7 +13,7 @@ def test_table_1_1_has_ten_routers_and_nine_sorters():
     assert [len(make().rows) for make in facts.TABLES] == [10, 9]
 
 
-def test_guaranteed_lengths_are_those_of_the_digest():
+def test_guaranteed_lengths_are_the_reference_lengths():
     rows = {row[0]: row[1:] for row in families.guaranteed_lengths().rows}
     assert rows[4][:4] == (9, 1, 10, 22)
     assert rows[64] == (244, 83, 327, 352, 334, 197, 531, 576, 126)

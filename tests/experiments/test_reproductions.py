@@ -90,10 +90,10 @@ def test_partial_exchanges_on_planes_keep_to_their_claim_and_balanced_orders_are
 def test_partial_exchanges_in_any_dimension_are_within_a_tenth_of_the_bound(tables):
     table = tables["Partial exchange on d-dimensional arrays"]
     assert column(table, "M") == [1, 8, 3, 9, 9, 27, 8, 8, 16, 16, 27, 64, 27, 16, 16]
-    # times of the digest of the paper, but for the two random sets
-    digest = [9, 13, 12, 18, None, 19, 38, 19, 48, None, 41, 65, 99, 33, 97]
+    # reference times, but for the two random sets
+    reference = [9, 13, 12, 18, None, 19, 38, 19, 48, None, 41, 65, 99, 33, 97]
     found = column(table, "balanced orders")
-    assert all(time <= known for time, known in zip(found, digest, strict=True) if known is not None)
+    assert all(time <= known for time, known in zip(found, reference, strict=True) if known is not None)
     assert all(time <= bound * Fraction(11, 10) for time, bound in zip(found, column(table, "bound"), strict=True))
 
 

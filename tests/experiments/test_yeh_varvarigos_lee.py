@@ -19,14 +19,14 @@ def rows(table, columns=1):
     return {row[:columns] if columns > 1 else row[0]: row[columns:] for row in table.rows}
 
 
-def test_load_factors_of_the_digest():
+def test_reference_load_factors():
     found = rows(balance.load_factors())
     assert found["hypercube:6"][-1] == Fraction(63, 6)
     assert found["array:6x6"][-1] == Fraction(6 * 7, 4)
     assert found["star:5"][-1] == Fraction(119, 4)
 
 
-def test_star_probabilities_of_the_digest():
+def test_reference_star_probabilities():
     found = rows(balance.star_choice())
     assert found["torus:4x8"][:2] == ("25/42, 17/42", "25/42, 17/42")
     assert found["torus:2x2x8"][0] == "1/3, 13/21, 1/21"
@@ -106,10 +106,10 @@ def test_the_constants_quoted_for_intervals_need_two_values_of_t_p():
         assert (split_needs == whole_needs) == (d == 2)
 
 
-def test_arc_multinode_broadcast_takes_the_measured_times_of_the_digest_at_most():
-    digest = {"4x4": 4, "5x5": 6, "6x6": 9, "8x8": 16, "10x10": 25, "12x12": 36, "6x10": 16, "4x4x4": 5, "6x6x6": 17}
+def test_arc_multinode_broadcast_takes_the_reference_times_at_most():
+    reference = {"4x4": 4, "5x5": 6, "6x6": 9, "8x8": 16, "10x10": 25, "12x12": 36, "6x10": 16, "4x4x4": 5, "6x6x6": 17}
     for mesh, (_, printed, claimed, measured, bound) in rows(variants.arc_multinode()).items():
-        assert bound <= measured <= min(claimed, digest[mesh])
+        assert bound <= measured <= min(claimed, reference[mesh])
         assert measured > printed  # errata X4
 
 

@@ -1,4 +1,4 @@
-"""Cayley networks of any group, and the status values of the digest of seed 004, 11.6."""
+"""Cayley networks of any group, and their status values, counted independently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def links(net):
         ("torus:4x3", 20), ("torus:5x5", 60), ("torus:3x4x2", 52),
     ],
 )  # fmt: skip
-def test_status_values_of_the_digest(spec, status):
+def test_reference_status_values(spec, status):
     net = parse(spec)
     assert {int(net.distances(v).sum()) for v in (0, net.node_count // 2, net.node_count - 1)} == {status}
 

@@ -1,4 +1,4 @@
-"""Circulants, extended rings and complete networks: NetworkX's graphs and the formulas of seed 004, 2.3 and 4.4."""
+"""Circulants, extended rings and complete networks: NetworkX's graphs and the formulas of Dimakopoulos 1996."""
 
 from __future__ import annotations
 

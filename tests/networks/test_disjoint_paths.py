@@ -118,7 +118,7 @@ def test_one_way_links_count_in_their_direction():
 
 
 def printed(network, source, target):
-    """The paths as seed 004 prints them: dimension i up to the node before the last, the others, the last hop."""
+    """The paths as printed: dimension i up to the node before the last, the others, the last hop."""
     sizes = [f.node_count for f in network.factors]
     k = len(sizes)
     v, u = ([int(x) for x in np.unravel_index(w, sizes)] for w in (source, target))

@@ -1,4 +1,4 @@
-"""Fat trees against seed 004, 6.1: nodes, levels, capacities, and the order of links."""
+"""Fat trees against Dimakopoulos 1996, section 6.1: nodes, levels, capacities, and the order of links."""
 
 from __future__ import annotations
 

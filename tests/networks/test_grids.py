@@ -1,4 +1,4 @@
-"""Linear arrays, rings, arrays, tori and hypercubes: NetworkX's graphs and the formulas of seed 004, chapter 2."""
+"""Linear arrays, rings, arrays, tori and hypercubes: NetworkX's graphs and formulas of Dimakopoulos 1996."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypercycles and generalized hypercubes: their two ends, and the formulas of seed 004, chapters 2 and 5."""
+"""Hypercycles and generalized hypercubes: their two ends, and the formulas of Dimakopoulos 1996, chapters 2 and 5."""
 
 from __future__ import annotations
 

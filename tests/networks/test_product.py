@@ -1,4 +1,4 @@
-"""Products against their definition, NetworkX, and the additive laws (2.1)-(2.3) and Theorem 5.1 of seed 004."""
+"""Products against their definition, NetworkX, and the additive laws (2.1)-(2.3) and Dimakopoulos 1996, Theorem 5.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building and checking schedules of aggregation-then-distribution, and the digest's numbers of steps."""
+"""Building and checking schedules of aggregation-then-distribution, and the expected numbers of steps."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def log(base, x):
 
 
 def s5(n, h):
-    """Return the digest's steps of ATD-5."""
+    """Return the expected steps of ATD-5."""
     side, t = n // h, log(5, n // h)
     r5 = 2 * (t - 1) + (1 if side <= 3 * 5 ** (t - 1) else 2) if side > 1 else 0
     return 3 * log(5, h) + 4 * t + 4 * log(5, n) + r5 + log(3, h) + h - 1
 
 
 def steps_opt(n, h, tuning, *, prefix):
-    """Return the digest's steps of ATD-opt, and of ATD-piece, which has no prefix sums."""
+    """Return the expected steps of ATD-opt, and of ATD-piece, which has no prefix sums."""
     N = n // h
     ranks = 2 * log(5, N) + 2 * log(3, n) if prefix else 0
     return log(5, h) + ranks + len(movement(tuning, h)) + 2 * log(5, N) + log(3, N) + log(3, h) + h // 2

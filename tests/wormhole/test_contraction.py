@@ -1,4 +1,4 @@
-"""Group trees, line broadcasts, offsets and digits: vectors of the digest and properties."""
+"""Group trees, line broadcasts, offsets and digits: vectors worked out by hand and properties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wormhole import paths
 
 
 def text(tree, kinds=True):
-    """Return a tree in the digest's notation."""
+    """Return the range of a tree and its edges level by level, as text."""
     levels = [
         " ".join(f"{e.child}->{e.parent}" + (f":{'V' if abs(e.rank) == 1 else 'H'}" if kinds else "") for e in level)
         for level in tree.levels

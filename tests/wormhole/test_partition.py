@@ -1,4 +1,4 @@
-"""The partition of a torus into DDNs and DCNs: vectors of the digest and properties."""
+"""The partition of a torus into DDNs and DCNs: vectors worked out by hand and properties."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_uneven_rows_slow_the_rings_and_packing_mends_it():
     assert volume == 5 * 500 + 5 * 500
 
 
-def test_packed_phases_take_the_steps_of_the_digest():
+def test_packed_phases_take_the_expected_steps():
     network = gossamer.network("torus:6x6")
     task = gossamer.task("allgatherv", active=[3, 4, 5, 20, 21, 35])
     schedule = ALGORITHMS["packed-ring-all-gather"].build(network, task, WormholeModel())
@@ -84,7 +84,7 @@ def test_every_slot_becomes_a_step(spec, task):
     assert schedule.completion_time == plan.schedule.slot_count
 
 
-def test_the_seed_000_broadcast_has_no_product_of_distance_and_sources():
+def test_the_packet_switched_broadcast_has_no_product_of_distance_and_sources():
     """Errata X9: s/4 + 1.5 (n-1) unit slots, so the transmission is s m/4 plus a term in n only."""
     n, model = 9, WormholeModel(startup=0, message_bytes=4)
     network = gossamer.network(f"torus:{n}x{n}")

@@ -35,7 +35,7 @@ def test_any_sides_and_sources_are_delivered_in_the_claimed_time(family, sides, 
 
 @pytest.mark.parametrize(("n", "s", "tau", "printed"), [(10, 10, 0.1, 66), (10, 100, 10, 6600), (16, 64, 1, 768)])
 def test_costs_of_the_comparison_table(n, s, tau, printed):
-    # digest of seed 002, section 11, column Seq: units of m T_c
+    # in units of m T_c
     network, task = gossamer.network(f"torus:{n}x{n}"), gossamer.task("allgatherv", active=range(s))
     model = WormholeModel(startup=round(tau * 1000), per_byte=1, message_bytes=1000)
     assert round(float(ALGORITHM.claim(network, task, model)) / 1000) == printed

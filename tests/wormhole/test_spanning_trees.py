@@ -1,4 +1,4 @@
-"""Four arc-disjoint spanning trees and the broadcasts over them (digest of seed 002, section 7)."""
+"""Four arc-disjoint spanning trees and the broadcasts over them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gossamer.wormhole.spanning_trees.trees import EAST, NORTH
 
 BY_NAME = {a.name: a for a in EDST}
 
-# tree 0 of least depth, rows y = 0, 1, ..., o the root (digest, section 7)
+# tree 0 of least depth, rows y = 0, 1, ..., o the root
 DRAWN = {
     3: (3, "oWW EWN EWS"),
     4: (5, "oNSN NEWW NEEN NNNN"),
@@ -48,7 +48,7 @@ def test_tree_b_needs_three_nodes_a_side():
 
 
 @pytest.mark.parametrize("n", DRAWN)
-def test_the_drawn_trees_of_the_digest(n):
+def test_the_drawn_trees(n):
     height, rows = DRAWN[n]
     direction = [["ENWS".find(c) for c in row] for row in rows.split()]
     assert rotated(direction).height == height

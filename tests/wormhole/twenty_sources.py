@@ -1,4 +1,4 @@
-"""The digest's twenty sources on the 10 x 10 torus, h = 5, with the same loads of the DDNs as the source's Fig. 3."""
+"""Twenty sources on the 10 x 10 torus, h = 5, with the same loads of the DDNs as the source's Fig. 3."""
 
 from __future__ import annotations
 

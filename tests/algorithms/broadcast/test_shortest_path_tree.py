@@ -64,7 +64,7 @@ def test_all_ports_take_the_distance_of_the_furthest_terminal(network, data):
 
 @given(networks(), st.data())
 @settings(max_examples=100)
-def test_one_port_is_valid_and_lies_between_the_bounds_of_digest_5_2(network, data):
+def test_one_port_is_valid_and_lies_between_the_bounds_of_any_tree(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     distance = nx.single_source_shortest_path_length(to_networkx(network), root)
     far = [distance[v] for v in range(network.terminal_count)]
@@ -116,7 +116,7 @@ def test_one_port_on_a_tree_is_as_fast_as_the_best_order_of_children(n, seed, da
         (4, 3, 14, 6),
     ],
 )
-def test_fat_tree_times_of_digest_table_11_8(k, h, one, every):
+def test_fat_tree_times_of_the_reference_table(k, h, one, every):
     network = gossamer.network(f"fat-tree:k={k},h={h}")
     assert TREE.build(network, Broadcast(1), Model(ports="one-send")).completion_time == one == (k + 1) * h - 1
     assert TREE.build(network, Broadcast(1), Model()).completion_time == every == 2 * h

@@ -1,4 +1,4 @@
-"""The queues of fat trees against a plain twin; the times of digest table 11.8 for all tasks and both port models."""
+"""The queues of fat trees against a plain twin; the reference times for all tasks and both port models."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def named(task, name):
 
 @pytest.mark.parametrize("row", TABLE_11_8, ids=lambda row: f"k={row[0]},h={row[1]}")
 @pytest.mark.parametrize("column", range(len(COLUMNS)), ids=lambda i: "/".join(COLUMNS[i]))
-def test_times_of_digest_table_11_8(row, column):
+def test_times_of_the_reference_table(row, column):
     k, h = row[:2]
     ports, task, name, capacity = COLUMNS[column]
     network, model = fat_tree(k, h, capacity), Model(ports=ports)
@@ -105,7 +105,7 @@ def test_times_of_digest_table_11_8(row, column):
 
 
 @pytest.mark.parametrize("row", TABLE_11_8, ids=lambda row: f"k={row[0]},h={row[1]}")
-def test_bound_column_of_digest_table_11_8(row):
+def test_bound_column_of_the_reference_table(row):
     assert best_bound(fat_tree(*row[:2]), gossamer.task("alltoall"), Model()).value == row[9]
 
 
@@ -124,7 +124,7 @@ def test_broadcast_with_one_port_takes_k_plus_1_times_h_minus_1(k, h, ports):
 
 @pytest.mark.parametrize(("k", "h"), [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2)])
 def test_broadcast_with_all_ports_takes_2h_and_not_2h_minus_1(k, h):
-    """FT5; Table 6.2 prints 2h - 1, which is less than the distance of two leaves (digest 9.12)."""
+    """FT5; Table 6.2 prints 2h - 1, which is less than the distance of two leaves (erratum 9.12)."""
     network, task = fat_tree(k, h), gossamer.task("broadcast")
     assert named("broadcast", "shortest-path-tree").build(network, task, Model()).completion_time == 2 * h
     assert best_bound(network, task, Model()).value == 2 * h
@@ -141,11 +141,11 @@ def test_scatter_reaches_the_other_subtrees_of_level_i_by_t_i(k, h):
     assert [max(arrives[b] for b in range(k ** (i - 1), k**i)) for i in range(1, h + 1)] == last
     assert sorted(last[1:], reverse=True) == last[1:]
     if k == 2 and h > 2:
-        assert last[1] == last[2] == n + 1  # not decreasing, as printed (digest 9.13)
+        assert last[1] == last[2] == n + 1  # not decreasing, as printed (erratum 9.13)
 
 
 def test_scatter_in_a_star_of_two_takes_2_and_not_n_plus_1():
-    """Digest 9.10: the formulas of the source need a height of 2."""
+    """Erratum 9.10: the formulas of the source need a height of 2."""
     network, task = fat_tree(2, 1), gossamer.task("scatter")
     assert named("scatter", "furthest-first").build(network, task, Model()).completion_time == 2
 

@@ -25,7 +25,7 @@ def _case(sides: str) -> Case:
 
 
 @pytest.mark.parametrize(("sides", "steps"), MEASURED.items())
-def test_times_measured_for_the_digest_are_not_exceeded(sides, steps):
+def test_reference_times_are_not_exceeded(sides, steps):
     case = _case(sides)
     schedule = ARC.build(*case)
     assert gossamer.verify(schedule)

@@ -1,4 +1,4 @@
-"""Several broadcasts from each node of a line or ring (Theorem 2 of seed 000, and where it is off)."""
+"""Several broadcasts from each node of a line or ring (Theorem 2, and where it is off)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def half_slots(counts):
 @pytest.mark.parametrize(
     ("counts", "on_line", "on_ring"), [((2, 0, 1, 3), 5, 8), ((0, 2, 2), 4, 5), ((1, 1, 1, 1, 1), 4, 4)]
 )
-def test_insertion_takes_the_times_of_the_digest(counts, on_line, on_ring):
+def test_insertion_takes_the_reference_times(counts, on_line, on_ring):
     assert (line_time(counts), half_slots(counts)) == (on_line, on_ring)
 
 

@@ -41,7 +41,7 @@ def built(algorithm, network, task, control_time=Fraction(0)):
     return schedule
 
 
-# Times of the digest, section 5, with t_p = 0: network, M, split, whole.
+# Reference times with t_p = 0: network, M, split, whole.
 TIMES = [
     ("torus:3x3", 1, "3", 6),
     ("torus:3x3", 4, "7/2", 6),

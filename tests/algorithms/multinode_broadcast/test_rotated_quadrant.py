@@ -1,4 +1,4 @@
-"""Theorem 1 of seed 000: the optimal multinode broadcast on p x p tori, and twice its time on p x p arrays."""
+"""The optimal multinode broadcast on p x p tori (Theorem 1), and twice its time on p x p arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gossamer.tasks import MultinodeBroadcast
 TASK, MODEL = MultinodeBroadcast(), Model()
 
 
-def test_cells_of_the_4_x_4_torus_are_those_of_the_digest():
+def test_cells_of_the_4_x_4_torus_are_those_worked_out_by_hand():
     cells = {(x, y): (t, r) for x, y, t, r in quadrant_cells(4).tolist()}
     assert cells == {
         (1, 0): (1, 0), (0, 1): (1, 1), (3, 0): (1, 2), (0, 3): (1, 3),
@@ -30,7 +30,7 @@ def test_cells_of_the_4_x_4_torus_are_those_of_the_digest():
     }  # fmt: skip
 
 
-def test_direction_0_of_the_5_x_5_torus_takes_the_offsets_of_the_digest():
+def test_direction_0_of_the_5_x_5_torus_takes_the_offsets_worked_out_by_hand():
     cells = quadrant_cells(5)
     assert cells[cells[:, 3] == 0][:, :2].tolist() == [[1, 0], [1, 1], [2, 0], [1, 2], [2, 1], [2, 2]]
 
@@ -60,7 +60,7 @@ def test_time_is_that_of_theorem_1_on_torus_and_array(p):
         assert schedule.completion_time == bounds(schedule.network, TASK, MODEL)[0].value
 
 
-def test_times_are_those_of_the_digest():
+def test_times_are_the_reference_times():
     times = [int(ROTATED_QUADRANT.build(torus(p, p), TASK, MODEL).completion_time) for p in range(3, 11)]
     assert times == [2, 4, 6, 9, 12, 16, 20, 25]
 

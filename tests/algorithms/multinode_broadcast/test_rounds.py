@@ -87,6 +87,6 @@ def test_insertion_on_a_ring_can_take_longer_than_rounds():
     assert max(loads) * round_slots(3, True, halves=2) == 4
 
 
-def test_insertion_on_rings_takes_the_times_of_the_digest():
+def test_insertion_on_rings_takes_the_reference_times():
     assert insertion_slots([2, 0, 1, 3]) == 8
     assert insertion_slots([1, 1, 1, 1, 1]) == 4

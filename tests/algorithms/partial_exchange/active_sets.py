@@ -1,4 +1,4 @@
-"""Active sets that several tests share: blocks of an array, and the cases of the digest's sections 6 and 7."""
+"""Active sets that several tests share: blocks of an array, and reference cases of partial exchanges."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ PLANE = {
 }
 
 CUBE, FOUR, FIVE = (3,) * 3, (4,) * 3, (5,) * 3
-# sides, active nodes, z of the linear program, time of B, congestion of phase 1 and time of S. The digest does not say
-# which nodes it drew; the sets drawn here have the same z, but another congestion.
+# sides, active nodes, z of the linear program, time along balanced paths, congestion of phase 1 and time of spread. The
+# nodes that the reference drew are lost; the sets drawn here have the same z, but another congestion.
 OPEN = {
     "3^3 one corner": (CUBE, [0], "8.67", 9, 9, 12),
     "3^3 corner 2x2x2": (CUBE, block(CUBE, (0,) * 3, (2,) * 3), "12.67", 13, 13, 18),

@@ -23,7 +23,7 @@ from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
 
 @pytest.mark.parametrize("case", sets.OPEN)
-def test_times_of_the_digest_are_met_or_beaten(case):
+def test_reference_times_are_met_or_beaten(case):
     sides, active, z, time, _, _ = sets.OPEN[case]
     net, task = array(*sides), PartialExchange(active)
     schedule = BALANCED_ORDERS.build(net, task, Model())

@@ -105,7 +105,7 @@ def test_tightening_finds_the_optimum_that_nearest_first_misses():
 @settings(max_examples=60)
 @given(st.integers(2, 8), st.data(), st.sampled_from(ORDERS))
 def test_k_packets_on_a_line_of_p_nodes_need_at_most_k_plus_p_minus_2_slots(p, data, order):
-    """The remark of section 6 of the digest, one below the paper's K+p-1."""
+    """One below the paper's K+p-1."""
     ends = data.draw(st.lists(st.tuples(st.integers(0, p - 2), st.integers(1, p - 1)), min_size=1, max_size=20))
     lists = [list(range(a, max(a + 1, b))) for a, b in ends]
     assert non_wasting(paths_of(lists), p - 1, order).slots <= len(lists) + p - 2

@@ -26,7 +26,7 @@ from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
 
 @pytest.mark.parametrize("case", sets.PLANE)
-def test_times_of_the_digest_are_met_within_a_few_percent_and_so_is_the_bound(case):
+def test_reference_times_are_met_within_a_few_percent_and_so_is_the_bound(case):
     p, active, cut, times, bound = sets.PLANE[case]
     net, task = array(p, p), PartialExchange(active)
     assert exchange_bound(p, p, len(active)) == ROWS_AND_COLUMNS.claim(net, task, Model()) == bound
@@ -50,7 +50,7 @@ def test_no_active_set_exceeds_the_bound(sides, data, order, wraps, control_time
     schedule = rows_and_columns(net, task, model, order=order)
     verify(schedule).raise_if_invalid()
     assert schedule.completion_time <= ROWS_AND_COLUMNS.claim(net, task, model)
-    if sides[0] == sides[1]:  # the bound as derived in the digest, a little below the printed one
+    if sides[0] == sides[1]:  # the bound as derived anew, a little below the printed one
         p, m = sides[0], math.isqrt(len(active))
         assert schedule.completion_time <= 2 * m * (p * p - p) + 2 * (p - 2) + p * control_time
 

@@ -19,7 +19,7 @@ from gossamer.tasks import PartialExchange
 
 
 @pytest.mark.parametrize("case", sets.OPEN)
-def test_times_and_congestion_of_the_digest_are_met_or_beaten(case):
+def test_reference_times_and_congestion_are_met_or_beaten(case):
     sides, active, z, _, congestion, time = sets.OPEN[case]
     net, task = array(*sides), PartialExchange(active)
     schedule = SPREAD.build(net, task, Model())

@@ -1,4 +1,4 @@
-"""Mesh monotone routing (Theorem 4 of seed 000) and packing (Theorem 3) as routings of a permutation."""
+"""Mesh monotone routing (Theorem 4) and packing (Theorem 3) as routings of a permutation."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def learnt_by_messages(network, turn, lengths, active):
     return [before(v, 0) for v in range(network.node_count)]
 
 
-def test_vector_of_the_digest():
+def test_vector_worked_out_by_hand():
     network = array(3, 3)
     turn = rotations(network.grid)[0]
     rank, total = prefix_ranks(turn, mask(9, {1, 4, 5, 8}))

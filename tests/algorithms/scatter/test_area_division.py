@@ -47,7 +47,7 @@ def test_every_torus_takes_a_quarter_of_its_nodes(n):
 
 
 @pytest.mark.parametrize("n", range(3, 31))
-def test_areas_have_the_sizes_of_the_digest(n):
+def test_areas_have_the_reference_sizes(n):
     for m in range(3, 31):
         k, ell = n // 2, m // 2
         if n % 2 and m % 2:
@@ -80,7 +80,7 @@ def test_areas_have_the_sizes_of_the_digest(n):
         (3, 3, (2, 2, 2, 2), 2),
     ],
 )  # fmt: skip
-def test_vectors_of_digest_11_4(n, m, areas, steps):
+def test_vectors_worked_out_by_hand(n, m, areas, steps):
     assert sizes(n, m) == areas
     assert max(areas) == steps == math.ceil((n * m - 1) / 4)
 

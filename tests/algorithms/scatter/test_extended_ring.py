@@ -25,7 +25,7 @@ def test_theorem_3_8(n):
         assert rho == n / 2 or schedule.completion_time == math.ceil((n - 1) / (2 * rho))
 
 
-def test_vectors_of_digest_11_1():
+def test_vectors_worked_out_by_hand():
     for spec, steps in (("extended-ring:14,2", 4), ("extended-ring:6,2", 2), ("ring:9", 4), ("complete:7", 1)):
         schedule = EXTENDED_RING_PATHS.build(gossamer.network(spec), Scatter(0), ALL)
         assert schedule.completion_time == steps

@@ -109,7 +109,7 @@ def test_it_is_valid_never_slower_than_the_tree_and_no_packet_comes_back(network
 
 
 @pytest.mark.uncompiled
-def test_digest_11_3_scatter_beats_trees():
+def test_scatter_beats_trees_on_figure_3_4():
     network = from_networkx(nx.Graph(["va", "vb", "ac", "bc", "cd", "ce"]))
     assert network.labels[0] == "v"
     assert FURTHEST_FIRST.build(network, Scatter(0), ALL).completion_time == 4
@@ -118,7 +118,7 @@ def test_digest_11_3_scatter_beats_trees():
     assert schedule.completion_time == least_time(network, 0) == 3
 
 
-def test_digest_11_3_the_degree_bound_can_be_out_of_reach():
+def test_the_degree_bound_can_be_out_of_reach():
     network = from_networkx(nx.Graph(["va", "vb", "bc", "cd"]))
     assert math.ceil(4 / 2) == 2
     assert FLOW_OVER_TIME.build(network, Scatter(0), ALL).completion_time == 3

@@ -117,7 +117,7 @@ def test_balanced_tree_keeps_distances(network, data):
 
 def test_all_ports_take_the_size_of_the_largest_branch():
     network = gossamer.network("array:9")
-    for root in range(9):  # L_n from node i: max(i, n-1-i), digest 5.4
+    for root in range(9):  # L_n from node i: max(i, n-1-i)
         assert FURTHEST_FIRST.build(network, Scatter(root), ALL).completion_time == max(root, 8 - root)
 
 
@@ -141,13 +141,13 @@ def test_balanced_branches_reach_the_degree_bound(spec):
 )
 @pytest.mark.parametrize("capacity", ["constant", "exponential"])
 @pytest.mark.parametrize("ports", ["all", "one", "one-send"])
-def test_fat_tree_times_of_digest_table_11_8(k, h, steps, capacity, ports):
+def test_fat_tree_times_of_the_reference_table(k, h, steps, capacity, ports):
     network, model = gossamer.network(f"fat-tree:k={k},h={h},capacity={capacity}"), Model(ports=ports)
     assert FURTHEST_FIRST.build(network, Scatter(k), model).completion_time == steps
     assert FURTHEST_FIRST.optimal(network, Scatter(k), model)
 
 
-def test_a_tree_can_be_slower_than_the_bound_as_in_digest_11_3():
+def test_a_tree_can_be_slower_than_the_bound_as_on_figure_3_4():
     network = from_networkx(nx.Graph(["va", "vb", "ac", "bc", "cd", "ce"]))
     assert network.labels[0] == "v"
     assert FURTHEST_FIRST.build(network, Scatter(0), ALL).completion_time == 4

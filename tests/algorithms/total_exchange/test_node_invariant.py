@@ -26,7 +26,7 @@ from gossamer.tasks import TotalExchange
 TASK, ONE = TotalExchange(), Model(ports="one")
 DISCIPLINES = get_args(Discipline)
 
-GRAPHS = [  # the 30 graphs of section 6.4 of the digest of seed 004
+GRAPHS = [  # 30 reference graphs
     "complete:5", "complete:8", "ring:2", "ring:7", "ring:8", "extended-ring:14,2", "extended-ring:12,3",
     "circulant:13,1,5", "circulant:12,2,3", *(f"hypercube:{d}" for d in range(1, 7)),
     *(f"ccc:{d}" for d in range(2, 6)), *(f"butterfly:{d}" for d in range(2, 6)),

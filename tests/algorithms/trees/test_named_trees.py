@@ -89,7 +89,7 @@ def paths(tree):
     return found
 
 
-def test_vector_of_digest_11_1_e_14_2():
+def test_vector_e_14_2():
     tree = extended_ring_tree(gossamer.network("extended-ring:14,2"), 0)
     assert path_lengths(14, 2) == (4, 2, 1)
     assert paths(tree) == {1: [1, 3, 5, 7], 2: [2, 4, 6, 8], 13: [13, 11, 9], 12: [12, 10]}
@@ -129,7 +129,7 @@ def test_reach_of_networks_that_are_extended_rings_under_another_name():
 # -- products ----------------------------------------------------------------------------------------------------
 
 
-def test_vector_of_digest_11_2_3_by_4_by_2_mesh():
+def test_vector_of_the_3_by_4_by_2_mesh():
     network = gossamer.network("array:3x4x2")
 
     def number(*x):  # coordinates from 1, as in the thesis

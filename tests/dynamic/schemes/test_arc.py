@@ -26,7 +26,7 @@ F = Fraction
         ("array:6x6x6", F(63, 66), F(63, 67)),
     ],
 )
-def test_limits_of_the_digest(spec, nearest, random):
+def test_reference_limits(spec, nearest, random):
     network = gossamer.network(spec)
     for side, limit in (("nearest", nearest), ("random", random)):
         scheme = arc(network, side=side)

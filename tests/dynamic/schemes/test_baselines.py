@@ -69,7 +69,7 @@ def test_limits_on_the_4_cube_and_the_5x5_torus():
         assert stability_limit(varvarigos_banerjee_indirect(network)).load == indirect
 
 
-def test_trees_are_no_higher_than_those_of_the_digest():
+def test_trees_are_no_higher_than_the_reference_trees():
     heights = {
         spec: max(map(tree_height, edge_disjoint_trees(gossamer.network(spec))))
         for spec in ("hypercube:4", "torus:5x5")

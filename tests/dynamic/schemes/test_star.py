@@ -35,7 +35,7 @@ F = Fraction
         ((2, 2, 8), None, (F(1, 3), F(13, 21), F(1, 21))),
     ],
 )
-def test_traffic_and_probabilities_of_the_digest(sides, traffic, x):
+def test_reference_traffic_and_probabilities(sides, traffic, x):
     columns = [order_traffic(sides, o) for o in star_orders(len(sides))]
     if traffic is not None:
         assert list(zip(*columns, strict=True)) == traffic

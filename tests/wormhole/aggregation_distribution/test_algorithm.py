@@ -1,4 +1,4 @@
-"""Aggregation-then-distribution as a whole: the digest's vectors and tables, closed forms, errata, extensions."""
+"""Aggregation-then-distribution as a whole: reference vectors and tables, closed forms, errata, extensions."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_startups_of_theorem_1_are_never_exceeded_and_not_always_needed():
     assert s5(10, 5) == 22 < printed_theorem_1(10, 5)[0] == 23
 
 
-def test_corrected_volume_of_the_digest_bounds_the_closed_form():
+def test_the_corrected_volume_bounds_the_closed_form():
     for n, s in [(10, 20), (25, 25), (25, 156), (30, 225), (50, 2500)]:
         for h in common_divisors((n, n)):
             N, q = n // h, -(-s // h)
@@ -331,7 +331,7 @@ def test_with_h_n_the_volume_tends_to_a_quarter_of_all():
     ],
 )
 def test_table_of_costs_where_all_nodes_are_sources(n, tau, atd5, opt, piece):
-    """The digest's section 11, for s = n^2: costs in units of a message, and the best h."""
+    """Reference table for s = n^2: costs in units of a message, and the best h."""
     m = 51200  # a multiple of all numbers of pieces; counters are 4 bytes in 1024
     for variant, (cost, best) in zip((ATD_5, ATD_OPT_MIX3, ATD_PIECE_MIX3), (atd5, opt, piece), strict=True):
         times = {

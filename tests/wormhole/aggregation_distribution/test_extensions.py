@@ -1,4 +1,4 @@
-"""Aggregation-then-distribution in other dimensions and on unequal sides (the digest's section 12)."""
+"""Aggregation-then-distribution in other dimensions and on unequal sides."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_any_torus_of_a_common_divisor(data):
 
 @pytest.mark.parametrize(("n", "h", "d"), [(6, 2, 3), (4, 4, 3), (6, 3, 3), (4, 2, 4)])
 def test_steps_in_d_dimensions(n, h, d):
-    """The digest's section 12: (2d+1)-ary contractions, d - 1 rounds of tuning, exchanges and shifts."""
+    """(2d+1)-ary contractions, d - 1 rounds of tuning, exchanges and shifts."""
     N, fan = n // h, 2 * d + 1
     s = build((n,) * d, h, [0], ATD_PIECE_MIX3)
     rounds = log(3, h) + log(3, N) + h // 2  # of tuning, of the exchange, of the collection

@@ -1,4 +1,4 @@
-"""Multinode broadcast in fat trees: step lists, lemmas, queues and times of digest 8.2 and 8.3 of seed 004."""
+"""Multinode broadcast in fat trees: step lists, lemmas, queues and times of Dimakopoulos 1996, chapter 6."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_times_are_those_of_the_theorems_from_height_2(k, h):
 
 @pytest.mark.parametrize(("k", "all_ports", "one_send"), [(2, 2, 3), (3, 3, 7), (5, 5, 21)])
 def test_formulas_of_the_source_fail_at_height_1(k, all_ports, one_send):
-    """Digest 9.10: n+1 = 3 for k = 2, and kn + (k+1)(h-2) + 1 = 2 and 6 for k = 2 and 3."""
+    """Erratum 9.10: n+1 = 3 for k = 2, and kn + (k+1)(h-2) + 1 = 2 and 6 for k = 2 and 3."""
     network = fat_tree(k, 1)
     assert FLOODING.build(network, TASK, Model()).completion_time == all_ports
     assert UP_FIRST.build(network, TASK, ONE_SEND).completion_time == one_send

@@ -1,4 +1,4 @@
-"""Routing instances of every class of seed 003 on an array."""
+"""Routing instances of every class of Han 1990 on an array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims of seed 003 that are false or need a condition: their counterexamples, and what holds instead."""
+"""Claims of Han 1990 that are false or need a condition: their counterexamples, and what holds instead."""
 
 from __future__ import annotations
 

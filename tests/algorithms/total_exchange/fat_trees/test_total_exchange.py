@@ -1,4 +1,4 @@
-"""Total exchange in fat trees: optima, corrected claims and lemmas of digest 8.2, 8.3 and 10.1 of seed 004."""
+"""Total exchange in fat trees: optima, corrected claims and lemmas of Dimakopoulos 1996, chapter 6."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def theorem_6_8(k, h):
 
 @pytest.mark.parametrize(("k", "h", "printed", "true"), [(3, 2, 43, 57), (3, 3, 381, 491), (4, 2, 109, 195)])
 def test_theorem_6_8_is_below_what_the_root_must_send(k, h, printed, true):
-    """Digest 9.7: false for k >= 3."""
+    """Erratum 9.7: false for k >= 3."""
     assert theorem_6_8(k, h) == printed < k ** (2 * h) * (k - 1) // k < true
     assert best_bound(fat_tree(k, h), TASK, ONE_SEND).value == true
 
@@ -86,7 +86,7 @@ def test_more_children_make_the_exchange_slower_and_not_faster():
 
 @pytest.mark.parametrize("k", range(2, 8))
 def test_star_takes_k_times_k_minus_1_and_1(k):
-    """Digest 9.10, height 1."""
+    """Erratum 9.10, height 1."""
     assert valid(UP_FIRST, fat_tree(k, 1), ONE_SEND).completion_time == k * (k - 1) + 1
 
 
@@ -144,7 +144,7 @@ def test_exchange_of_nine_leaves_without_the_compiler(algorithm):
 @pytest.mark.parametrize("capacity", [1, 2, 3, 5])
 @pytest.mark.parametrize(("k", "h"), SHAPES)
 def test_digitwise_meets_the_branch_bound_with_equal_capacities(k, h, capacity):
-    """Digest 10.1 has it for capacity 1."""
+    """Known for capacity 1."""
     network, n = fat_tree(k, h, (capacity,) * h), k**h
     schedule = valid(DIGITWISE, network)
     assert schedule.completion_time == branch_steps(network.levels) == best_bound(network, TASK, Model()).value
@@ -170,7 +170,7 @@ def test_digitwise_needs_queues():
 
 
 def test_carries_make_the_greedy_exchange_slower():
-    """Digest 10.1: ties within a distance broken by (b - a) mod n instead of digitwise."""
+    """Ties within a distance broken by (b - a) mod n instead of digitwise."""
     partner, leaf = digitwise_partners(2, 4), np.arange(16)[:, None]
     distance = sum((partner // 2**i != leaf // 2**i).astype(int) for i in range(4))
     order = np.lexsort((-((partner - leaf) % 16), -distance), axis=1)
@@ -240,7 +240,7 @@ def test_6_5_holds_where_capacities_grow_at_most_k_times(shape, data):
 
 @pytest.mark.parametrize(("capacities", "printed", "least"), [((1, 4), 5, 6), ((1, 1, 4), 14, 15)])
 def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, printed, least):
-    """Digest 9.9."""
+    """Erratum 9.9."""
     network = fat_tree(2, len(capacities), capacities)
     assert printed_6_5(2, capacities) == printed
     assert best_bound(network, TASK, Model()).value == least

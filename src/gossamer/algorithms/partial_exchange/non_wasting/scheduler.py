@@ -132,7 +132,7 @@ def tightened(paths: Paths, links: int, hops: Hops, rounds: int, least: int) -> 
 
     References
     ----------
-    Valls, Ballestin, Quintanilla 2005, Justification and RCPSP: a technique that pays.
+    Valls, Ballestin and Quintanilla 2005, Justification and RCPSP: a technique that pays.
 
     Examples
     --------
