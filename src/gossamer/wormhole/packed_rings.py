@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
-from gossamer.algorithms.routing.rotation import rotations
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.rotation import rotations
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.tasks import PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages

@@ -16,11 +16,11 @@ from gossamer.algorithms.multinode_broadcast.partial import (
 )
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
-from gossamer.algorithms.routing.packing import write_packing
-from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus
+from gossamer.paths.packing import write_packing
+from gossamer.paths.rotation import RotatedClass, links_along, rotations
 from gossamer.schedules import CONTROL, Schedule, schedule, verify
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 

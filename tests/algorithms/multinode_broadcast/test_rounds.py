@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots, subphase_slots, write_rounds
-from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.model import Model
 from gossamer.networks import array, hypercube, ring, torus
+from gossamer.paths.rotation import RotatedClass, links_along, rotations
 from gossamer.schedules import Schedule, verify
 from gossamer.tasks import MultinodeBroadcast
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
 from gossamer.algorithms.algorithm import dual
-from gossamer.algorithms.partial_exchange.non_wasting import ORDERS
 from gossamer.algorithms.partial_exchange.rows_and_columns import (
     ROWS_AND_COLUMNS,
     exchange_bound,
@@ -21,6 +20,7 @@ from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchang
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.model import Model
 from gossamer.networks import array, star, torus
+from gossamer.paths.list_scheduling import ORDERS
 from gossamer.schedules import CONTROL, verify
 from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 

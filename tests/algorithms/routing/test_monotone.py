@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.routing.monotone import MONOTONE, unpacking_legs
-from gossamer.algorithms.routing.packing import PACKING, Leg, write_legs
-from gossamer.algorithms.routing.rotation import links_along, rotations
+from gossamer.algorithms.routing.packing import PACKING
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks import array, torus
+from gossamer.paths.packing import Leg, write_legs
+from gossamer.paths.rotation import links_along, rotations
 from gossamer.planner import applicable
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.tasks import Permutation

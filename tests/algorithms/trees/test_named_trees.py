@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.trees import shortest_path_tree, tree_of_parents
 from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
 from gossamer.algorithms.trees.product_tree import factor_trees, product_tree
 from gossamer.errors import NetworkError
 from gossamer.networks import from_networkx, product
+from gossamer.paths.trees import shortest_path_tree, tree_of_parents
 
 
 def children(tree):

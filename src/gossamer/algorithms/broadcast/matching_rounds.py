@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound, send_down
-from gossamer.algorithms.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 

@@ -8,12 +8,12 @@ from typing import cast
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast.shortest_path_tree import one_port_times, send_down
-from gossamer.algorithms.trees import RootedTree
 from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
 from gossamer.algorithms.trees.product_tree import factor_trees, product_tree
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 

@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.trees import RootedTree, shortest_path_tree, unreachable
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.trees import RootedTree, shortest_path_tree, unreachable
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Task
 

@@ -21,10 +21,10 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
 from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.routing.rotation import links_along
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.rotation import links_along
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import MultipleBroadcast, Task

@@ -24,12 +24,12 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.routing.packing import write_packing
-from gossamer.algorithms.routing.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
-from gossamer.algorithms.routing.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.paths.packing import write_packing
+from gossamer.paths.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
+from gossamer.paths.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task

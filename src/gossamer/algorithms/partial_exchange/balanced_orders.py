@@ -14,10 +14,11 @@ from fractions import Fraction
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.algorithms.partial_exchange.non_wasting import Hops, Paths, non_wasting, tightened
-from gossamer.algorithms.partial_exchange.routes import balanced_paths
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.hops import Hops, Paths
+from gossamer.paths.list_scheduling import non_wasting, tightened
+from gossamer.paths.routes import balanced_paths
 from gossamer.schedules import Schedule
 from gossamer.tasks import PartialExchange, Task, TotalExchange
 

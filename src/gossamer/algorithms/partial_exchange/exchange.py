@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.algorithms.partial_exchange.census import Control
-from gossamer.algorithms.partial_exchange.non_wasting import Hops
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.hops import Hops
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.tasks import PartialExchange, Task
 

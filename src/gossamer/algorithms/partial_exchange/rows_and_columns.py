@@ -18,10 +18,11 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import counts_of_lines
-from gossamer.algorithms.partial_exchange.non_wasting import ORDERS, Order, Paths, non_wasting
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.hops import Paths
+from gossamer.paths.list_scheduling import ORDERS, Order, non_wasting
 from gossamer.schedules import Schedule
 from gossamer.tasks import PartialExchange, Task
 

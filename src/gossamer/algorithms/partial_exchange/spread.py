@@ -22,10 +22,10 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.algorithms.partial_exchange.non_wasting import Paths
-from gossamer.algorithms.partial_exchange.routes import balanced_paths, without_loops
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.hops import Paths
+from gossamer.paths.routes import balanced_paths, without_loops
 from gossamer.schedules import Schedule
 from gossamer.tasks import PartialExchange, Task
 

@@ -8,29 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["compare_exchange", "compete", "travel"]
-
-
-@njit(cache=True, nogil=True)
-def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved, links):
-    """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
-
-    Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of
-    cell ``cell[i] + k*stride[i]``. Returns the row after the last one written.
-    """
-    going = cell.size
-    k = 0
-    while going > 0 and k < hops[0]:
-        while hops[going - 1] <= k:
-            going -= 1
-        for half in range(halves):
-            for i in range(going):
-                slot[at] = first_slot + k * halves + half
-                link[at] = links[cell[i] + k * stride[i]]
-                packet[at] = moved[i] + half
-                at += 1
-        k += 1
-    return at
+__all__ = ["compare_exchange", "compete"]
 
 
 @njit(cache=True, nogil=True)

@@ -11,11 +11,12 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.packing import Leg, model_reason, packing_legs, sources_and_targets, write_legs
-from gossamer.algorithms.routing.prefix import prefix_phase, write_prefix
-from gossamer.algorithms.routing.rotation import Rotation, links_along, rotations
+from gossamer.algorithms.routing.packing import model_reason, sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.packing import Leg, packing_legs, write_legs
+from gossamer.paths.prefix import prefix_phase, write_prefix
+from gossamer.paths.rotation import Rotation, links_along, rotations
 from gossamer.schedules import Phase, Schedule
 from gossamer.tasks import Permutation, Task
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
-from gossamer.algorithms.trees import RootedTree, tree_of_parents
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, tree_of_parents
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 

@@ -10,9 +10,9 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.reasons import buffer_reason
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures, least_time
-from gossamer.algorithms.trees import RootedTree, path_hops, unreachable
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, path_hops, unreachable
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 

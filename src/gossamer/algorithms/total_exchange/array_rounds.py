@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.edge_coloring import color_edges
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.linear_array import exchange_steps
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
+from gossamer.paths.edge_coloring import color_edges
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import Task, TotalExchange

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm, on_array
-from gossamer.algorithms.edge_coloring import color_edges, largest_degree
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.edge_coloring import color_edges, largest_degree
 from gossamer.schedules import Schedule, Symmetry
 from gossamer.tasks import Task, TotalExchange
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.reasons import cayley_reason
-from gossamer.algorithms.trees import path_hops, shortest_path_tree
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import path_hops, shortest_path_tree
 from gossamer.schedules import Schedule, Symmetry
 from gossamer.tasks import Task, TotalExchange
 

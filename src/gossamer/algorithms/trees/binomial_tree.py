@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.trees import RootedTree, tree_of_parents
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, tree_of_parents
 
 __all__ = ["binomial_tree", "is_hypercube"]
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.trees import RootedTree, tree_of_parents
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, tree_of_parents
 
 __all__ = ["PathLengths", "extended_ring_tree", "path_lengths", "reach"]
 

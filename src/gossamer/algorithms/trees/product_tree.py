@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gossamer.algorithms.trees import RootedTree, shortest_path_tree, tree_of_parents
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, reach
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, shortest_path_tree, tree_of_parents
 
 __all__ = ["factor_trees", "product_tree"]
 

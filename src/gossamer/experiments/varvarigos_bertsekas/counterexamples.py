@@ -10,11 +10,11 @@ import numpy as np
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
-from gossamer.algorithms.routing.packing import write_packing
-from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.experiments.table import Cell, Table
 from gossamer.model import Model
 from gossamer.networks.spec import network
+from gossamer.paths.packing import write_packing
+from gossamer.paths.rotation import RotatedClass, links_along, rotations
 from gossamer.planner import plan
 from gossamer.schedules import verify
 from gossamer.tasks import PartialMultinodeBroadcast

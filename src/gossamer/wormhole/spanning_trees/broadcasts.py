@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.routing.prefix import prefix_phase
-from gossamer.algorithms.routing.rotation import links_along, rotations
 from gossamer.networks.network import Network
+from gossamer.paths.prefix import prefix_phase
+from gossamer.paths.rotation import links_along, rotations
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels

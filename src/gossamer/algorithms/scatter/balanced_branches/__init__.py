@@ -8,9 +8,9 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, scatter_down
-from gossamer.algorithms.trees import RootedTree, tree_of_parents
 from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.paths.trees import RootedTree, tree_of_parents
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gossamer.algorithms.partial_exchange.routes.balanced import Effort, balanced_paths, without_loops
+from gossamer.paths.routes.balanced import Effort, balanced_paths, without_loops
 
 __all__ = ["Effort", "balanced_paths", "without_loops"]

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.trees import path_hops, shortest_path_tree, unreachable
 from gossamer.errors import NetworkError
 from gossamer.networks import from_networkx, to_networkx
+from gossamer.paths.trees import path_hops, shortest_path_tree, unreachable
 
 
 @st.composite

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gossamer.algorithms.partial_exchange.non_wasting import ORDERS, Hops, Paths, non_wasting, tightened
 from gossamer.errors import ScheduleError
+from gossamer.paths.hops import Hops, Paths
+from gossamer.paths.list_scheduling import ORDERS, non_wasting, tightened
 
 
 def paths_of(lists):

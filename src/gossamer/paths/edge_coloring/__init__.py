@@ -51,7 +51,7 @@ def color_edges(
     >>> color_edges(np.array([0, 0, 1]), np.array([0, 1, 0])).tolist()
     [0, 1, 1]
     """
-    from gossamer.algorithms.edge_coloring import _kernels
+    from gossamer.paths.edge_coloring import _kernels
 
     result = np.empty(left.size, np.int32)
     if left.size:

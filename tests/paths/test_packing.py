@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.routing.packing import packing_legs, write_packing
-from gossamer.algorithms.routing.rotation import RotatedClass, links_along, rotations
 from gossamer.model import Model
 from gossamer.networks import array
+from gossamer.paths.packing import packing_legs, write_packing
+from gossamer.paths.rotation import RotatedClass, links_along, rotations
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.tasks import Permutation
 

@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.partial_exchange.non_wasting.paths import Hops, Paths
 from gossamer.errors import ScheduleError, nearest
 from gossamer.networks.network import IntArray
+from gossamer.paths.hops import Hops, Paths
 
 __all__ = ["ORDERS", "Order", "non_wasting", "tightened"]
 
@@ -82,7 +82,7 @@ def non_wasting(
     >>> hops.slots, hops.packet.tolist()
     (2, [0, 1, 0])
     """
-    from gossamer.algorithms.partial_exchange.non_wasting import _kernels
+    from gossamer.paths.list_scheduling import _kernels
 
     if order not in ORDERS:
         raise ScheduleError(f"order must be one of {', '.join(ORDERS)}, got {order!r}{nearest(str(order), ORDERS)}")
@@ -141,7 +141,7 @@ def tightened(paths: Paths, links: int, hops: Hops, rounds: int, least: int) -> 
     >>> slow.slots, tightened(paths, 2, slow, 1, 3).slots
     (4, 3)
     """
-    from gossamer.algorithms.partial_exchange.non_wasting import _kernels
+    from gossamer.paths.list_scheduling import _kernels
 
     best = hops
     when, level = np.empty(paths.link.size, np.int32), np.empty(paths.link.size, np.uint16)
@@ -173,7 +173,7 @@ def _run(
     paths: Paths, links: int, level: npt.NDArray[np.uint16], levels: int, timed: bool = False
 ) -> tuple[Hops, IntArray]:
     """Return the hops, and if `timed` the slot of each entry of the paths."""
-    from gossamer.algorithms.partial_exchange.non_wasting import _kernels
+    from gossamer.paths.list_scheduling import _kernels
 
     slot, link, packet = (np.empty(paths.link.size, np.int32) for _ in range(3))
     when = np.empty(paths.link.size if timed else 0, np.int32)

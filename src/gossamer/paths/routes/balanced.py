@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.partial_exchange.non_wasting import Paths
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.hops import Paths
 
 __all__ = ["Effort", "balanced_paths", "without_loops"]
 
@@ -103,7 +103,7 @@ def balanced_paths(
     >>> int(paths.load(net.link_count).max()), paths.longest
     (4, 4)
     """
-    from gossamer.algorithms.partial_exchange.routes import _kernels
+    from gossamer.paths.routes import _kernels
 
     assert network.grid is not None
     sides, wraps = np.array(network.grid.sides), np.array(network.grid.wraps)
@@ -158,7 +158,7 @@ def without_loops(network: Network, paths: Paths) -> Paths:
     >>> without_loops(linear_array(3), there_and_back).link.tolist()
     [0]
     """
-    from gossamer.algorithms.partial_exchange.routes import _kernels
+    from gossamer.paths.routes import _kernels
 
     begin, end, link = paths.first[:-1], paths.first[1:].copy(), paths.link.copy()
     at = np.full(network.node_count, -1, np.int64)
@@ -167,7 +167,7 @@ def without_loops(network: Network, paths: Paths) -> Paths:
 
 
 def _packed(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], path: IntArray) -> Paths:
-    from gossamer.algorithms.partial_exchange.routes import _kernels
+    from gossamer.paths.routes import _kernels
 
     first, packed = np.empty(begin.size + 1, np.int64), np.empty(int((end - begin).sum()), np.int32)
     _kernels.pack(begin, end, path, first, packed)
