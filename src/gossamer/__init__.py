@@ -10,6 +10,7 @@ Fraction(4, 1)
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from gossamer.version import __version__
@@ -82,13 +83,21 @@ __all__ = [
 ]
 
 
+def _rooms() -> set[str]:
+    """Return the names of the modules and packages of gossamer; this does not import them."""
+    return {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), _NAMED.get(name, name))
+    elif name in _rooms():
+        value = importlib.import_module(f"gossamer.{name}")
+    else:
         raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), _NAMED.get(name, name))
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_rooms()})
