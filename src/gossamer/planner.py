@@ -97,7 +97,7 @@ class Plan(Compared):
         s = self.schedule
         stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
         parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
-        control = [p for p in s.phases if p.name.startswith(("prefix", "count"))]
+        control = [p for p in s.phases if p.control]
         together = "" if self.held is None else f", {self.held.packets:,} with its own and those delivered"
         rows = [
             ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {s.network.link_count:,} links"),

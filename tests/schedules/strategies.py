@@ -222,7 +222,7 @@ def phased(draw, schedule: Schedule) -> Schedule:
     cut = draw(st.integers(0, schedule.slot_count))
     length = Fraction(1, schedule.parts)
     phases = [
-        Phase("control", lead, Fraction(1, 3)),
+        Phase("control", lead, Fraction(1, 3), control=True),
         Phase("first", cut, length * draw(st.integers(1, 3))),
         Phase("second", schedule.slot_count - cut, length),
     ]

@@ -6,6 +6,7 @@ import base64
 import json
 import random
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -102,6 +103,21 @@ def test_model_and_phases_come_back_exactly(path):
     assert back.algorithm == "by hand"
     with pytest.raises(ValueError, match="read-only"):
         back.slot[0] = 1
+
+
+def test_control_phases_are_named_only_where_there_are_some(path):
+    plain = example()
+    save(plain, path)
+    assert "control_phases" not in json.loads(pq.read_schema(path).metadata[b"gossamer"])
+    learn, go = plain.phases
+    marked = plain.replace(phases=[replace(learn, control=True), go])
+    assert marked != plain
+    save(marked, path)
+    assert json.loads(pq.read_schema(path).metadata[b"gossamer"])["control_phases"] == [0]
+    assert load(path) == marked
+    assert [p.control for p in load(path).phases] == [True, False]
+    rewrite(path, control_phases=None)  # as an older gossamer wrote it
+    assert load(path) == plain
 
 
 def test_networks_given_by_their_links_come_back_with_capacities_and_names(path):
@@ -278,6 +294,9 @@ TAMPERED = [
     ({"phases": [["go", 1]]}, ""),
     ({"phases": [["go", 100, "1/0"]]}, ""),
     ({"phases": 3}, ""),
+    ({"control_phases": [2]}, "control phase 2 is none of its 2 phases"),
+    ({"control_phases": [True]}, "control phase True is none of its 2 phases"),
+    ({"control_phases": 1}, ""),
     ({"symmetry": {"generated_by": None}}, "task partial-exchange is not the same at every node"),
     ({"symmetry": {"generated_by": [9]}}, "element 9 is outside 0..8 of the group of torus:3x3"),
     ({"symmetry": {"generated_by": "abc"}}, ""),

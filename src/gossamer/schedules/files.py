@@ -17,11 +17,13 @@ from gossamer.model import Model
 from gossamer.schedules.schedule import Packets, Phase, Schedule
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.tables import (
+    control_phases,
     network_from_dict,
     network_to_dict,
     open_tables,
     read_columns,
     whole_schedule,
+    with_control,
     write_tables,
 )
 from gossamer.tasks import task_from_dict
@@ -74,6 +76,7 @@ def _header(schedule: Schedule) -> dict[str, Any]:
         "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},
         "algorithm": schedule.algorithm,
         "packets": schedule.packets.count,
+        **control_phases(schedule.phases),
     }
 
 
@@ -104,7 +107,10 @@ def _from_header(header: dict[str, Any], columns: dict[str, Any]) -> Schedule:
         *(columns[n] for n in _HOPS),
         parts=header["parts"],
         packets=Packets(*(columns[n] for n in _PACKETS)),
-        phases=[Phase(name, slots, Fraction(length)) for name, slots, length in header["phases"]],
+        phases=[
+            Phase(name, slots, Fraction(length), control)
+            for (name, slots, length), control in with_control(header, header["phases"])
+        ],
         symmetry=None if symmetry is None else Symmetry(network, symmetry["generated_by"]),
         algorithm=header["algorithm"],
     )

@@ -7,7 +7,7 @@ orbit are stored; everything else of the schedule is their translation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,8 @@ class Phase:
         Number of slots.
     slot_length : Fraction
         Length of a slot in steps: 1 for whole packets, 1/k for k parts, t_p for control packets.
+    control : bool
+        Whether its slots are for control packets, which tell the nodes what they must know about each other.
     first_slot : int
         Set by the schedule: the slots of the phases follow each other from slot 0.
     """
@@ -55,6 +57,7 @@ class Phase:
     name: str
     slots: int
     slot_length: Fraction = Fraction(1)
+    control: bool = False
     first_slot: int = 0
 
     @property
@@ -240,7 +243,7 @@ class Schedule:
                 raise ScheduleError(
                     f"the slot length of phase {phase.name!r} must be 0 or more steps, got {phase.slot_length!r}"
                 )
-            yield Phase(phase.name, slots, length, first)
+            yield replace(phase, slots=slots, slot_length=length, control=bool(phase.control), first_slot=first)
             first += slots
         whole(first, "the number of slots of all phases")
         if self.slot.size and int(self.slot[-1]) >= first:

@@ -25,11 +25,13 @@ from gossamer.writing import whole_file
 __all__ = [
     "DAMAGE",
     "TableFile",
+    "control_phases",
     "network_from_dict",
     "network_to_dict",
     "open_tables",
     "read_columns",
     "whole_schedule",
+    "with_control",
     "write_tables",
 ]
 
@@ -175,6 +177,22 @@ def read_columns(parquet: Any, tables: Sequence[tuple[Sequence[str], int | None,
                 raise ValueError(f"column {name!r} has {values.null_count} empty rows")
             columns[name] = values.to_numpy()
     return columns
+
+
+def control_phases(phases: Sequence[Any]) -> dict[str, list[int]]:
+    """Return the description of which phases are for control packets; nothing where none is."""
+    positions = [i for i, phase in enumerate(phases) if phase.control]
+    return {"control_phases": positions} if positions else {}
+
+
+def with_control(header: Mapping[str, Any], phases: Sequence[Any]) -> Iterator[tuple[Any, bool]]:
+    """Yield each phase of a description with whether it is for control packets; ValueError if there is none such."""
+    positions = header.get("control_phases", [])
+    for i in positions:
+        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < len(phases):
+            raise ValueError(f"control phase {i!r} is none of its {len(phases)} phases")
+    for i, phase in enumerate(phases):
+        yield phase, i in positions
 
 
 def network_to_dict(network: Network) -> dict[str, Any]:

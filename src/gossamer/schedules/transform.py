@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -165,7 +166,7 @@ def then(first: Schedule, second: Schedule) -> Schedule:
 
 def _named(schedule: Schedule, stage: str) -> list[Phase]:
     """Return the phases with the stage in front of their names where it is not the name already."""
-    return [Phase(p.name if p.name == stage else f"{stage}: {p.name}", p.slots, p.slot_length) for p in schedule.phases]
+    return [p if p.name == stage else replace(p, name=f"{stage}: {p.name}") for p in schedule.phases]
 
 
 def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None = None) -> Schedule:

@@ -17,11 +17,13 @@ import numpy as np
 from gossamer.errors import FileFormatError
 from gossamer.schedules.columns import column
 from gossamer.schedules.tables import (
+    control_phases,
     network_from_dict,
     network_to_dict,
     open_tables,
     read_columns,
     whole_schedule,
+    with_control,
     write_tables,
 )
 from gossamer.tasks import task_from_dict
@@ -76,6 +78,7 @@ def save(schedule: WormholeSchedule, path: str | os.PathLike[str]) -> None:
         "pieces": schedule.packets.count,
         "sets": sets.count,
         "set_entries": int(sets.packet.size),
+        **control_phases(schedule.phases),
     }
     tables = [
         {name: getattr(schedule.packets, name) for name in _PIECES},
@@ -124,7 +127,10 @@ def _from_file(parquet: Any, header: dict[str, Any]) -> WormholeSchedule:
         columns["payload"],
         payloads=Payloads(np.searchsorted(owner, np.arange(sets + 1)).astype(np.int64), columns["packet"]),
         packets=Pieces(*(columns[name] for name in _PIECES)),
-        phases=[Phase(name, steps, length) for name, steps, length in header["phases"]],
+        phases=[
+            Phase(name, steps, length, control)
+            for (name, steps, length), control in with_control(header, header["phases"])
+        ],
         control_bytes=columns["control_bytes"],
         algorithm=header["algorithm"],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -41,6 +41,8 @@ class Phase:
     length : int or None
         Bytes for which every step of the phase lasts at least, even if it has no messages; None where a step lasts as
         long as its messages and costs nothing without any.
+    control : bool
+        Whether its steps are for control messages.
     first_step : int
         Set by the schedule: the steps of the phases follow each other from step 0.
     """
@@ -48,6 +50,7 @@ class Phase:
     name: str
     steps: int
     length: int | None = None
+    control: bool = False
     first_step: int = 0
 
 
@@ -213,7 +216,7 @@ class WormholeSchedule:
         for phase in phases:
             steps = whole(phase.steps, f"the number of steps of phase {phase.name!r}")
             length = None if phase.length is None else whole(phase.length, f"the length of phase {phase.name!r}")
-            yield Phase(phase.name, steps, length, first)
+            yield replace(phase, steps=steps, length=length, control=bool(phase.control), first_step=first)
             first += steps
         if first > MOST:
             raise ScheduleError(f"all phases together have {first} steps; at most {MOST} are allowed")

@@ -66,10 +66,10 @@ class Steps:
         at = np.broadcast_to(np.asarray(step, np.int32) + np.int32(self.first), k)
         self._columns.append((at, sources, moves, np.broadcast_to(np.asarray(payload, np.int32), k)))
 
-    def end_phase(self, name: str, steps: int) -> None:
-        """End the phase, which has `steps` steps; one of 0 steps is left out."""
+    def end_phase(self, name: str, steps: int, control: bool = False) -> None:
+        """End the phase, which has `steps` steps, for control messages or not; one of 0 steps is left out."""
         if steps:
-            self._phases.append(Phase(name, steps))
+            self._phases.append(Phase(name, steps, control=control))
         self.first += steps
 
     def schedule(

@@ -53,7 +53,7 @@ def add_phase(steps: Steps, schedule: Schedule, number: int, payload: npt.NDArra
     carried = np.full(packet.size, CONTROL, np.int64)
     carried[packet != CONTROL_HOP] = payload[packet[packet != CONTROL_HOP]]
     add_hops(steps, schedule.network, schedule.slot[rows] - np.int32(phase.first_slot), schedule.link[rows], carried)
-    steps.end_phase(phase.name, phase.slots)
+    steps.end_phase(phase.name, phase.slots, phase.control)
 
 
 def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> WormholeSchedule:

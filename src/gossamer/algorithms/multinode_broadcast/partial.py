@@ -190,7 +190,7 @@ def _schedule(
     each_half = halves or 1
     longest = max(classes[0].rotation.sides) - 1
     subphases = subphase_slots(rotations(_grid(network)), max(each.size for each in classes), each_half)
-    phases = [Phase(each.name, each.slots, model.control_time) for each in control]
+    phases = [Phase(each.name, each.slots, model.control_time, control=True) for each in control]
     if packing:
         phases.append(Phase("packing", d * longest * each_half, Fraction(1, parts)))
     phases += [Phase(f"broadcast {turn}", slots, Fraction(1, parts)) for turn, slots in enumerate(subphases, 1)]

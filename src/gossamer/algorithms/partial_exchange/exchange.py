@@ -60,7 +60,7 @@ def schedule(
     phases = [Phase(exchange, hops.slots)]
     columns = hops.slot, hops.link, hops.packet
     if control is not None:
-        phases.insert(0, Phase("prefix", control.slots, model.control_time))
+        phases.insert(0, Phase("prefix", control.slots, model.control_time, control=True))
         columns = (
             np.concatenate([control.slot, hops.slot + np.int32(control.slots)]),
             np.concatenate([control.link, hops.link]),

@@ -95,7 +95,7 @@ def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sc
     packets = np.arange(source.size, dtype=np.int32)
     write_legs(columns, at, prefix.slots, [(rotation, packets, legs)], links, steps + steps[::-1])
     phases = [
-        Phase(prefix.name, prefix.slots, model.control_time),
+        Phase(prefix.name, prefix.slots, model.control_time, control=True),
         Phase("packing", sum(steps)),
         Phase("unpacking", sum(steps)),
     ]

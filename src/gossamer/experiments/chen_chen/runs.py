@@ -38,10 +38,11 @@ Sources = int | tuple[int, ...]
 
 
 class Cost(NamedTuple):
-    """Start-ups, and the longest messages of all steps in units of m."""
+    """Start-ups, and the longest messages of all steps in units of m; `control` where these are counters."""
 
     startups: int
     messages: Fraction
+    control: bool = False
 
 
 class Run(NamedTuple):
@@ -58,7 +59,7 @@ class Run(NamedTuple):
     message : int
         Bytes of a message, m.
     phases : dict
-        `Cost` by the name of the phase; ``prefix sums`` and ``prefix`` carry counters.
+        `Cost` by the name of the phase.
     """
 
     steps: int
@@ -74,7 +75,7 @@ class Run(NamedTuple):
     @property
     def data(self) -> Cost:
         """All start-ups, and the messages without the counters."""
-        carried = (c.messages for name, c in self.phases.items() if not name.startswith("prefix"))
+        carried = (c.messages for c in self.phases.values() if not c.control)
         return Cost(self.startups, sum(carried, Fraction(0)))
 
 
@@ -97,7 +98,8 @@ def _run(schedule: WormholeSchedule) -> Run:
     lengths, message = schedule.step_length, schedule.model.message_bytes
     for phase in schedule.phases:
         part = lengths[phase.first_step : phase.first_step + phase.steps]
-        phases[phase.name] = Cost(int((part >= 0).sum()), Fraction(int(part[part > 0].sum()), message))
+        messages = Fraction(int(part[part > 0].sum()), message)
+        phases[phase.name] = Cost(int((part >= 0).sum()), messages, phase.control)
     return Run(schedule.step_count, schedule.startups, schedule.volume, message, phases)
 
 

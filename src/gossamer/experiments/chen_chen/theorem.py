@@ -62,10 +62,10 @@ def lemmas() -> Table:
             ("Theorem 1", theorem_1(n, h, s), _AGGREGATION + _DISTRIBUTION),
         ):
             steps = sum(len(p.bytes) for p in forms if p.name in parts)
-            counters = sum(len(p.bytes) for p in forms if p.name in parts and p.name == "prefix sums")
-            carried = sum(sum(p.bytes) for p in forms if p.name in parts and p.name != "prefix sums")
+            counters = sum(len(p.bytes) for p in forms if p.name in parts and p.control)
+            carried = sum(sum(p.bytes) for p in forms if p.name in parts and not p.control)
             phases = {k: c for k, c in found.phases.items() if k in parts}
-            messages = sum((c.messages for k, c in phases.items() if k != "prefix sums"), Fraction(0))
+            messages = sum((c.messages for c in phases.values() if not c.control), Fraction(0))
             rows.append((
                 n, h, name, printed.startups, steps, sum(c.startups for c in phases.values()),
                 printed.messages, Fraction(carried, _FEW), messages,

@@ -10,13 +10,15 @@ no link is used twice in a slot, even if all links of the torus are in use.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.networks.grids import array, grid_links
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules.schedule import Packets, Phase, Schedule
+from gossamer.schedules.schedule import Packets, Schedule
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.transform import expand, relabel
 from gossamer.tasks import MOVE, Task
@@ -150,7 +152,7 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     packets = Packets(to[schedule.packets.origin].astype(np.int32), ids, schedule.packets.part)
     links = folded_links(line, to[torus.link_source], to[torus.link_target], _on_rings(torus, grid))
     slot, link, packet = fold_hops(line, task, packets, (schedule.slot, schedule.link, schedule.packet), links)
-    phases = [Phase(p.name, 2 * p.slots, p.slot_length) for p in schedule.phases]
+    phases = [replace(p, slots=2 * p.slots) for p in schedule.phases]
     algorithm = f"{schedule.algorithm}, folded" if schedule.algorithm else ""
     return schedule.replace(
         network=line,

@@ -191,7 +191,7 @@ def gathering_cost(partition: Partition, fan: int, unit_bytes: int, held: int, m
     Examples
     --------
     >>> gathering_cost(Partition((50, 50), 10), 2, 1, 250, 250)
-    PhaseCost(name='all-gather', bytes=(250, 250), hops=(20, 60))
+    PhaseCost(name='all-gather', bytes=(250, 250), hops=(20, 60), control=False)
     """
     h, g = partition.h, partition.diagonals
     lengths: list[int] = []

@@ -60,7 +60,7 @@ def prefix_sums(recording: Recording, fan: int) -> Ints:
     levels = _levels(recording.partition, fan)
     held = np.bincount(recording.holder, minlength=recording.partition.node_count).astype(np.int64)
     before: list[Ints] = []
-    with recording.phase("prefix sums"):
+    with recording.phase("prefix sums", control=True):
         for level in levels:
             at = level.source
             for way in level.ways:
@@ -173,4 +173,4 @@ def prefix_cost(partition: Partition, fan: int, counter_bytes: int) -> PhaseCost
     for side in partition.sides:
         hops += [reach * g * h for reach in group_tree(side // (g * h), 3).reaches]
     hops += hops[::-1]
-    return PhaseCost("prefix sums", (counter_bytes,) * len(hops), tuple(hops))
+    return PhaseCost("prefix sums", (counter_bytes,) * len(hops), tuple(hops), control=True)

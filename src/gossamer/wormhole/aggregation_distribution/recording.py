@@ -24,11 +24,15 @@ NOTHING = -2
 
 
 class PhaseCost(NamedTuple):
-    """The closed form of a phase: for each of its steps the most bytes of a message, and the most hops of one."""
+    """The closed form of a phase: for each of its steps the most bytes of a message, and the most hops of one.
+
+    `control` says whether the phase has control messages only.
+    """
 
     name: str
     bytes: tuple[int, ...]
     hops: tuple[int, ...]
+    control: bool = False
 
 
 class Recording:
@@ -73,11 +77,11 @@ class Recording:
         self._count = 0
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Name the steps that are written within; a phase without steps is left out."""
+    def phase(self, name: str, control: bool = False) -> Iterator[None]:
+        """Name the steps that are written within, for control messages or not; a phase without steps is left out."""
         self._count = 0
         yield
-        self._steps.end_phase(name, self._count)
+        self._steps.end_phase(name, self._count, control)
 
     def step(self) -> None:
         """Begin the next step of the phase."""

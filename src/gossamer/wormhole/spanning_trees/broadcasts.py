@@ -205,7 +205,7 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
         assert network.grid is not None
         control = prefix_phase("prefix", rotations(network.grid)[:1], links_along(network), [of.n - 1] * 2)
         add_hops(steps, network, control.step, control.link, CONTROL)
-        steps.end_phase(control.name, control.slots)
+        steps.end_phase(control.name, control.slots, control=True)
     nothing = np.zeros(0, np.int64)
     of_tree = [[np.array([r]) if r % 4 == tree else nothing for r in range(of.count)] for tree in range(4)]
     gather_one_by_one(of, steps, of_tree)

@@ -96,5 +96,6 @@ class Recording:
         phases = []
         for run in self.phases:
             slots = run.guaranteed if self.clock and run.guaranteed is not None else run.steps
-            phases.append(Phase(run.name, slots, model.control_time if run.control else Fraction(1)))
+            length = model.control_time if run.control else Fraction(1)
+            phases.append(Phase(run.name, slots, length, run.control))
         return Schedule(network, task, model, *self._columns, phases=phases)

@@ -1,0 +1,44 @@
+"""Phases of control packets say so, and carry nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+import gossamer
+from gossamer.schedules import CONTROL
+
+CASES = [
+    ("torus:4x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-whole"),
+    ("array:3x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-split"),
+    ("array:4x4", "partial-reduce-scatter", {"active": [0, 3, 5, 10]}, "best"),
+    ("torus:4x4", "partial-exchange", {"active": [0, 3, 5, 10]}, "rows-and-columns"),
+    ("array:8x8", "permutation", {"pattern": "transpose"}, "Q"),
+    ("array:8x8", "permutation", {"pattern": "transpose"}, "H-clock"),
+]
+
+
+@pytest.mark.parametrize(("spec", "task", "fields", "algorithm"), CASES)
+def test_control_phases_carry_control_packets_only_and_others_none(spec, task, fields, algorithm):
+    schedule = gossamer.plan(spec, task, gossamer.Model(split=True), algorithm=algorithm, **fields).schedule
+    for number, phase in enumerate(schedule.phases):
+        packets = schedule.packet[schedule.phase_hops(number)]
+        assert not packets.size or ((packets == CONTROL) == phase.control).all()
+    assert any(phase.control for phase in schedule.phases)
+
+
+def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
+    plan = gossamer.plan("torus:4x4", "allgatherv", active=[0, 3, 5], algorithm="rotated-dimensions-whole")
+    slots = sum(phase.slots for phase in plan.schedule.phases if phase.control)
+    assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows())["of which"]
+
+
+def test_wormhole_control_phases_carry_control_messages_only():
+    for algorithm in ("atd-5", "tree-by-rank", "packed-ring-all-gather", "packet-switched"):
+        plan = gossamer.plan(
+            "torus:6x6", "allgatherv", gossamer.WormholeModel(message_bytes=64), active=[0, 3, 5], algorithm=algorithm
+        )
+        schedule = plan.schedule
+        for number, phase in enumerate(schedule.phases):
+            payload = schedule.payload[schedule.phase_messages(number)]
+            assert not payload.size or ((payload == CONTROL) == phase.control).all()
+        assert any(phase.control for phase in schedule.phases)
