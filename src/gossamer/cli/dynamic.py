@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.active_sets import active_nodes
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import FileFormatError, ModelError
+from gossamer.reading.tables import named_nodes
 
 if TYPE_CHECKING:
     from gossamer.dynamic.arrivals import Arrivals
@@ -48,7 +48,7 @@ def dynamic(
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
     process = _arrivals(arrivals, trace, burst)
     with progress() as stage:
-        chosen = None if nodes is None else active_nodes(nodes, net.node_count, options["seed"])
+        chosen = None if nodes is None else named_nodes(nodes, net.node_count, options["seed"])
         found = load_range(loads) if loads else ()
         points = sweep(net, wanted, found, arrivals=process, nodes=chosen, progress=stage, **options)
         if table is not None:

@@ -6,12 +6,12 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gossamer.active_sets import active_nodes, read_destinations, whole_numbers
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import ModelError, TaskError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
+from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.tasks import ALIASES, TASKS, Task
 from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import patterned_task
@@ -90,11 +90,11 @@ def case(
         if given is not None:
             fields[field] = given
     if "active" in fields:
-        fields["active"] = active_nodes(fields["active"], net.terminal_count, seed)
+        fields["active"] = named_nodes(fields["active"], net.terminal_count, seed)
     elif "active" in takes:
         raise TaskError(f"task {key} needs --active: a file, numbers such as 0,5,7, random:M, or all")
     if "counts" in fields:
-        fields["counts"] = whole_numbers(fields["counts"])
+        fields["counts"] = named_numbers(fields["counts"])
     elif "counts" in takes:
         raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
     routed = [f for f in ("destination", "destinations") if f in takes]

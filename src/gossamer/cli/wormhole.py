@@ -110,10 +110,10 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit."""
-    from gossamer.active_sets import read_destinations
     from gossamer.cli.console import print_json, progress
     from gossamer.errors import ModelError, TaskError
     from gossamer.networks.spec import network as parse_network
+    from gossamer.reading.tables import read_destinations
     from gossamer.wormhole.simulator import Routers, latency_load, loads, saturation_throughput, write_csv
     from gossamer.writing import check_writable
 

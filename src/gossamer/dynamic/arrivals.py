@@ -15,12 +15,17 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError, ModelError
+from gossamer.errors import FileFormatError, ModelError, shown
+from gossamer.reading import number, whole_text
+from gossamer.reading.files import file_name, opened, read_array, text_lines
 
 __all__ = ["Arrivals", "Bernoulli", "OnOff", "Poisson", "Stream", "Trace"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
+
+_MOST_REQUESTS = 100_000_000
+_SHORTEST_CYCLE = 0.1
 
 
 class Stream(Protocol):
@@ -38,11 +43,6 @@ class Arrivals(Protocol):
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
         """Return a new stream of requests at `nodes`, `rate` per node and step; a slot lasts `slot` steps."""
-
-
-def _finite(name: str, value: float) -> None:
-    if not 0 < value < float("inf"):
-        raise ModelError(f"{name} must be a positive number of steps, got {value}")
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,12 @@ class OnOff:
     off: float = 80.0
 
     def __post_init__(self) -> None:
-        _finite("the mean time on", self.on)
-        _finite("the mean time off", self.off)
+        for name, time in (("on", self.on), ("off", self.off)):
+            number(time, f"the mean number of steps {name}", 1e-6, 1e9)
+        if self.on + self.off < _SHORTEST_CYCLE:
+            raise ModelError(
+                f"bursts must last at least {_SHORTEST_CYCLE} steps on and off together, got {self.on} and {self.off}"
+            )
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
         """Return a new stream; every node starts in its long-run state."""
@@ -205,8 +209,8 @@ class Trace:
 
     def __init__(self, time: npt.ArrayLike, node: npt.ArrayLike, name: str = "trace") -> None:
         when, where = np.asarray(time, np.float64), np.asarray(node)
-        if where.dtype.kind not in "iu" and not (where == np.floor(where)).all():
-            raise ModelError(f"{name}: node numbers must be integers")
+        if where.dtype.kind not in "iuf" or not ((where == np.floor(where)) & (np.abs(where) < 2.0**31)).all():
+            raise ModelError(f"{name}: node numbers must be whole numbers")
         if when.ndim != 1 or when.shape != where.shape:
             raise ModelError(
                 f"{name}: {when.size} times and {where.size} nodes are given; one of each per request is needed"
@@ -238,27 +242,15 @@ class Trace:
         FileFormatError
             If the file cannot be read, naming the line.
         """
-        file = Path(path)
-        if not file.is_file():
-            raise FileFormatError(f"{file}: there is no such file")
+        name, ending = file_name(path), Path(path).suffix.lower()
+        if ending == ".npy":
+            columns = _array_columns(path)
+        else:
+            columns = _parquet_columns(path) if ending == ".parquet" else _text_columns(path)
         try:
-            if file.suffix == ".npy":
-                table = np.load(file, allow_pickle=False)
-                if table.ndim != 2 or table.shape[1] != 2:
-                    raise FileFormatError(f"{file}: the array has shape {table.shape}; (requests, 2) is needed")
-                return cls(table[:, 0], table[:, 1], str(file))
-            if file.suffix == ".parquet":
-                return cls(*_parquet_columns(file), str(file))
-            return cls(*_text_columns(file), str(file))
-        except FileFormatError:
-            raise
+            return cls(*columns, name)
         except ModelError as error:
             raise FileFormatError(str(error)) from None
-        except UnicodeDecodeError:
-            raise FileFormatError(f"{file}: it is not text in UTF-8; a trace is text, .csv, .npy or .parquet") from None
-        except (ValueError, OSError) as error:
-            why = "it is no array of numbers" if file.suffix == ".npy" else str(error).splitlines()[0]
-            raise FileFormatError(f"{file}: {why}") from None
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
         """Return a new stream.
@@ -291,39 +283,56 @@ class _TraceStream:
         return self.time[some], self.node[some]
 
 
-def _parquet_columns(file: Path) -> tuple[npt.ArrayLike, npt.ArrayLike]:
-    import pyarrow.lib
+def _array_columns(path: str | os.PathLike[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+    table = read_array(path)
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iuf":
+        raise FileFormatError(
+            f"{file_name(path)} has shape {table.shape} of {table.dtype}; numbers of shape (requests, 2) are needed"
+        )
+    return table[:, 0], table[:, 1]
+
+
+def _parquet_columns(path: str | os.PathLike[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+    import pyarrow
     import pyarrow.parquet
 
-    try:
-        table = pyarrow.parquet.read_table(file)
-    except (pyarrow.lib.ArrowException, OSError) as error:
-        raise FileFormatError(f"{file}: {str(error).splitlines()[0]}") from None
-    missing = [name for name in ("time", "node") if name not in table.column_names]
-    if missing:
-        raise FileFormatError(f"{file}: there is no column {missing[0]!r}, only {', '.join(table.column_names)}")
-    return table["time"].to_numpy(), table["node"].to_numpy()
+    name = file_name(path)
+    with opened(path) as file:
+        try:
+            table = pyarrow.parquet.ParquetFile(file)
+            titles = table.schema_arrow.names
+            missing = [title for title in ("time", "node") if title not in titles]
+            if missing:
+                raise FileFormatError(f"{name}: there is no column {missing[0]!r}, only {shown(', '.join(titles))}")
+            if table.metadata.num_rows > _MOST_REQUESTS:
+                raise FileFormatError(
+                    f"{name} has {table.metadata.num_rows:,} requests; at most {_MOST_REQUESTS:,} are read"
+                )
+            found = table.read(columns=["time", "node"])
+            kinds = [found[title].type for title in ("time", "node")]
+            if not all(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) for kind in kinds):
+                raise FileFormatError(f"{name}: time and node must be numbers, got {kinds[0]} and {kinds[1]}")
+            return found["time"].to_numpy(), found["node"].to_numpy()
+        except pyarrow.ArrowException as error:
+            raise FileFormatError(f"cannot read {name}: {' '.join(str(error).split())[:160]}") from None
 
 
-def _text_columns(file: Path) -> tuple[Sequence[float], Sequence[int]]:
+def _text_columns(path: str | os.PathLike[str]) -> tuple[Sequence[float], Sequence[int]]:
     times: list[float] = []
     nodes: list[int] = []
     swapped = False
-    with file.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            fields = line.partition("#")[0].replace(",", " ").split()
-            if not fields:
+    for at, line in text_lines(path, "text in UTF-8; a trace is text, .csv, .npy or .parquet"):
+        fields = line.replace(",", " ").split()
+        try:
+            time, node = reversed(fields) if swapped else fields
+            request = float(time), whole_text(node, "a node")
+        except ValueError:
+            if not times and at == 1 and not any(ch.isdigit() for ch in line):
+                swapped = [word.lower() for word in fields] == ["node", "time"]
                 continue
-            try:
-                time, node = reversed(fields) if swapped else fields
-                request = float(time), int(node)
-            except ValueError:
-                if not times and number == 1 and not any(ch.isdigit() for ch in line):
-                    swapped = [word.lower() for word in fields] == ["node", "time"]
-                    continue
-                raise FileFormatError(
-                    f"{file}, line {number}: {line.strip()[:40]!r} is not a time and a node number"
-                ) from None
-            times.append(request[0])
-            nodes.append(request[1])
+            raise FileFormatError(
+                f"{file_name(path)}, line {at}: {shown(line)} is not a time and a node number"
+            ) from None
+        times.append(request[0])
+        nodes.append(request[1])
     return times, nodes

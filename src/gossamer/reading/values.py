@@ -106,15 +106,15 @@ def number(
     gossamer.errors.ModelError: load must be a number above 0 and at most 8, got 0
     """
     try:
-        found = float(value) if isinstance(value, Real | Decimal) and not isinstance(value, bool) else math.nan
+        found = float(value) if not isinstance(value, bool) and isinstance(value, Real | Decimal) else math.nan
     except (OverflowError, ValueError):
         found = math.nan
     low = found > above if above is not None else found >= least
     if math.isfinite(found) and low and found <= most:
         return found
-    start = f"above {above}" if above is not None else f"of at least {least}" if least > -math.inf else ""
-    end = f"at most {most}" if most < math.inf else ""
-    both = f"in {least}..{most}" if end and least > -math.inf else " and ".join(filter(None, (start, end)))
+    start = f"above {above:.15g}" if above is not None else f"of at least {least:.15g}" if least > -math.inf else ""
+    end = f"at most {most:.15g}" if most < math.inf else ""
+    both = f"in {least:.15g}..{most:.15g}" if end and least > -math.inf else " and ".join(filter(None, (start, end)))
     raise error(f"{name} must be {f'a number {both}'.rstrip()}, got {shown(value)}")
 
 
@@ -155,9 +155,11 @@ def fraction(
     found = None
     if isinstance(value, str):
         found = _fraction_text(value.strip(), name, error)
-    elif isinstance(value, Rational) and not isinstance(value, bool):
+    elif isinstance(value, bool):
+        found = None
+    elif isinstance(value, Rational):
         found = Fraction(int(value.numerator), int(value.denominator))
-    elif isinstance(value, Real | Decimal) and not isinstance(value, bool):
+    elif isinstance(value, Real | Decimal):
         found = _fraction_text(str(value), name, error)
     if found is None or found < least or (most is not None and found > most):
         usual = f"that is {least} or more, such as 100 or 1/10" if most is None else f"in [{least}, {most}]"

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from gossamer.active_sets import active_nodes
 from gossamer.networks.spec import network as parse_network
+from gossamer.reading.tables import named_nodes
 from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole import WormholeModel, WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import (
@@ -122,7 +122,7 @@ def _tuned(n: int, chosen: Sources, variant: Variant, h: int, tau: Fraction) -> 
 
 def drawn(n: int, count: int, seed: int) -> tuple[int, ...]:
     """Return the sources that ``--active random:COUNT --seed SEED`` draws on n x n nodes."""
-    return tuple(int(v) for v in active_nodes(f"random:{count}", n * n, seed=seed))
+    return tuple(int(v) for v in named_nodes(f"random:{count}", n * n, seed=seed))
 
 
 def fastest(n: int, chosen: Sources, name: str, tau: Fraction) -> tuple[int, Fraction]:

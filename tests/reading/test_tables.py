@@ -13,8 +13,8 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.active_sets import active_nodes, read_active, read_destinations, read_numbers
 from gossamer.errors import FileFormatError, GossamerError, TaskError
+from gossamer.reading.tables import named_nodes, read_destinations, read_nodes, read_numbers
 
 BANNER = b"%%MatrixMarket matrix coordinate "
 REAL = BANNER + b"real general\n"
@@ -66,7 +66,7 @@ def file(tmp_path):
     ],
 )
 def test_text_is_separated_by_spaces_commas_or_lines(file, text):
-    assert read_active(file("a.txt", text)) == (2, 5, 7)
+    assert read_nodes(file("a.txt", text)) == (2, 5, 7)
 
 
 @settings(max_examples=30)
@@ -76,40 +76,40 @@ def test_every_set_is_read_back_from_text_and_npy(tmp_path_factory, nodes, rando
     shuffled = random.sample(sorted(nodes), len(nodes))
     (folder / "a.txt").write_text("\n".join(map(str, shuffled)))
     np.save(folder / "a.npy", np.array(shuffled))
-    assert read_active(folder / "a.txt") == read_active(folder / "a.npy") == tuple(sorted(nodes))
+    assert read_nodes(folder / "a.txt") == read_nodes(folder / "a.npy") == tuple(sorted(nodes))
 
 
 def test_a_word_that_is_no_number_is_named_with_its_line(file):
-    text = refused(FileFormatError, read_active, file("a.txt", "1 2\n3 four 5\n"))
+    text = refused(FileFormatError, read_nodes, file("a.txt", "1 2\n3 four 5\n"))
     assert "line 2" in text
     assert "'four'" in text
 
 
 @pytest.mark.parametrize("word", ["1.5", "1e3", "1_000", "--5", "0x3", "nan", "٣", "9" * 5000, "x" * 100_000, "\0\1"])
 def test_only_whole_numbers_are_numbers(file, word):
-    assert "line 1" in refused(FileFormatError, read_active, file("a.txt", word))
+    assert "line 1" in refused(FileFormatError, read_nodes, file("a.txt", word))
 
 
 def test_line_numbers_count_newlines_only(file):
-    assert "line 2:" in refused(FileFormatError, read_active, file("a.txt", "1\x0c 2\x1c 3\u2028 4\nfive"))
+    assert "line 2:" in refused(FileFormatError, read_nodes, file("a.txt", "1\x0c 2\x1c 3\u2028 4\nfive"))
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", " , ,"])
 def test_a_file_without_numbers_names_no_active_node(file, text):
-    assert "no active node" in refused(TaskError, read_active, file("a.txt", text))
+    assert "no active node" in refused(TaskError, read_nodes, file("a.txt", text))
 
 
 def test_a_duplicate_is_named(file):
-    assert "node 7 twice" in refused(TaskError, read_active, file("a.txt", "3 7 1 7 2"))
+    assert "node 7 twice" in refused(TaskError, read_nodes, file("a.txt", "3 7 1 7 2"))
 
 
 def test_a_duplicate_among_a_million_nodes_is_found_at_once(file):
     nodes = np.concatenate([np.arange(10**6), [123_456]])
-    assert "node 123456 twice" in refused(TaskError, read_active, file("a.npy", npy(nodes)))
+    assert "node 123456 twice" in refused(TaskError, read_nodes, file("a.npy", npy(nodes)))
 
 
 def test_a_negative_node_is_named(file):
-    assert "node -3" in refused(TaskError, read_active, file("a.txt", "3 -3 1"))
+    assert "node -3" in refused(TaskError, read_nodes, file("a.txt", "3 -3 1"))
 
 
 def test_destinations_may_be_negative_repeated_and_absent(file):
@@ -122,7 +122,7 @@ def test_destinations_may_be_negative_repeated_and_absent(file):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.npy", "a.mtx", "a.mtx.gz"])
-@pytest.mark.parametrize("read", [read_active, read_numbers])
+@pytest.mark.parametrize("read", [read_nodes, read_numbers])
 def test_a_missing_file_is_named(tmp_path, read, name):
     text = refused(FileFormatError, read, tmp_path / name)
     assert text.startswith("no such file")
@@ -132,12 +132,12 @@ def test_a_missing_file_is_named(tmp_path, read, name):
 @pytest.mark.parametrize("name", ["a.txt", "a.npy", "a.mtx", "a.mtx.gz"])
 def test_a_folder_is_refused(tmp_path, name):
     (tmp_path / name).mkdir()
-    assert name in refused(FileFormatError, read_active, tmp_path / name)
+    assert name in refused(FileFormatError, read_nodes, tmp_path / name)
 
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path):
-    refused(FileFormatError, read_active, tmp_path / ("x" * 5000))
-    refused(FileFormatError, read_active, "a\0b")
+    refused(FileFormatError, read_nodes, tmp_path / ("x" * 5000))
+    refused(FileFormatError, read_nodes, "a\0b")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.npy", "a.mtx", "a.mtx.gz", "a.mtx.bz2"])
@@ -148,7 +148,7 @@ def test_junk_is_never_more_than_one_line(tmp_path_factory, name, junk):
     path.write_bytes(junk)
     message = ""
     try:
-        nodes = read_active(path)
+        nodes = read_nodes(path)
     except GossamerError as error:
         message = str(error)
     assert "\n" not in message
@@ -156,8 +156,8 @@ def test_junk_is_never_more_than_one_line(tmp_path_factory, name, junk):
 
 
 def test_binary_is_no_text_of_node_numbers(file):
-    assert "text file" in refused(FileFormatError, read_active, file("a.txt", bytes(range(256))))
-    assert "text file" in refused(FileFormatError, read_active, file("a.txt", "1 2 3".encode("utf-16")))
+    assert "text file" in refused(FileFormatError, read_nodes, file("a.txt", bytes(range(256))))
+    assert "text file" in refused(FileFormatError, read_nodes, file("a.txt", "1 2 3".encode("utf-16")))
 
 
 # .npy
@@ -165,30 +165,30 @@ def test_binary_is_no_text_of_node_numbers(file):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64, ">i4"])
 def test_npy_of_any_integer_type_is_read(file, dtype):
-    assert read_active(file("a.npy", npy(np.array([5, 2, 7], dtype)))) == (2, 5, 7)
+    assert read_nodes(file("a.npy", npy(np.array([5, 2, 7], dtype)))) == (2, 5, 7)
 
 
 def test_upper_case_names_are_of_the_same_kind(file):
-    assert read_active(file("A.NPY", npy(np.array([5, 2])))) == (2, 5)
-    assert read_active(file("A.MTX", REAL + b"3 3 1\n1 2 1\n")) == (1,)
+    assert read_nodes(file("A.NPY", npy(np.array([5, 2])))) == (2, 5)
+    assert read_nodes(file("A.MTX", REAL + b"3 3 1\n1 2 1\n")) == (1,)
 
 
 def test_a_boolean_mask_marks_the_active_nodes(file):
     path = file("a.npy", npy(np.array([False, True, False, True])))
-    assert read_active(path) == read_active(path, 4) == (1, 3)
-    assert active_nodes(str(path), 4) == (1, 3)
+    assert read_nodes(path) == read_nodes(path, 4) == (1, 3)
+    assert named_nodes(str(path), 4) == (1, 3)
 
 
 def test_a_mask_must_be_as_long_as_the_network(file):
     path = file("a.npy", npy(np.array([True] * 5)))
-    text = refused(TaskError, active_nodes, str(path), 4)
+    text = refused(TaskError, named_nodes, str(path), 4)
     assert "5" in text
     assert "4" in text
 
 
 def test_a_mask_that_marks_nothing_names_no_active_node(file):
-    assert "no active node" in refused(TaskError, read_active, file("a.npy", npy(np.zeros(4, bool))))
-    assert "no active node" in refused(TaskError, read_active, file("a.npy", npy(np.zeros(0, int))))
+    assert "no active node" in refused(TaskError, read_nodes, file("a.npy", npy(np.zeros(4, bool))))
+    assert "no active node" in refused(TaskError, read_nodes, file("a.npy", npy(np.zeros(0, int))))
 
 
 def test_a_mask_gives_no_destinations(file):
@@ -206,7 +206,7 @@ def test_a_mask_gives_no_destinations(file):
     ],
 )
 def test_arrays_of_another_type_or_shape_are_refused(file, array, words):
-    text = refused(FileFormatError, read_active, file("a.npy", npy(array)))
+    text = refused(FileFormatError, read_nodes, file("a.npy", npy(array)))
     assert all(word in text for word in ["one-dimensional", *words])
 
 
@@ -230,7 +230,7 @@ WHOLE = npy(np.arange(5))
         b"1 2 3",
     ],
 )
-@pytest.mark.parametrize("read", [read_active, read_numbers])
+@pytest.mark.parametrize("read", [read_nodes, read_numbers])
 def test_broken_npy_is_refused(file, read, content):
     assert content != WHOLE
     assert "a.npy" in refused(FileFormatError, read, file("a.npy", content))
@@ -254,9 +254,9 @@ def test_broken_npy_is_refused(file, read, content):
     ],
 )
 def test_the_nonempty_columns_of_a_matrix_are_active(file, content, columns):
-    assert read_active(file("a.mtx", content)) == columns
-    assert read_active(file("a.mtx.gz", gzip.compress(content))) == columns
-    assert read_active(file("a.mtx.bz2", bz2.compress(content))) == columns
+    assert read_nodes(file("a.mtx", content)) == columns
+    assert read_nodes(file("a.mtx.gz", gzip.compress(content))) == columns
+    assert read_nodes(file("a.mtx.bz2", bz2.compress(content))) == columns
 
 
 @settings(max_examples=20)
@@ -267,9 +267,9 @@ def test_matrices_written_by_scipy_give_their_nonempty_columns(tmp_path_factory,
     scipy.io.mmwrite(path, matrix)
     expected = tuple(np.flatnonzero(abs(matrix.toarray()).sum(axis=0)).tolist())
     if expected:
-        assert read_active(path) == expected
+        assert read_nodes(path) == expected
     else:
-        refused(TaskError, read_active, path)
+        refused(TaskError, read_nodes, path)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_matrices_written_by_scipy_give_their_nonempty_columns(tmp_path_factory,
     + [b"%%MatrixMarket matrix array real general\n" + sides + b"\n" for sides in (b"0 0", b"0 5", b"5 0")],
 )
 def test_a_matrix_of_empty_columns_names_no_active_node(file, content):
-    assert "no active node" in refused(TaskError, read_active, file("a.mtx", content))
+    assert "no active node" in refused(TaskError, read_nodes, file("a.mtx", content))
 
 
 @pytest.mark.parametrize(
@@ -303,8 +303,8 @@ def test_a_matrix_of_empty_columns_names_no_active_node(file, content):
     ],
 )
 def test_broken_matrix_market_is_refused(file, content):
-    assert "a.mtx" in refused(FileFormatError, read_active, file("a.mtx", content))
-    assert "a.mtx.gz" in refused(FileFormatError, read_active, file("a.mtx.gz", gzip.compress(content)))
+    assert "a.mtx" in refused(FileFormatError, read_nodes, file("a.mtx", content))
+    assert "a.mtx.gz" in refused(FileFormatError, read_nodes, file("a.mtx.gz", gzip.compress(content)))
 
 
 def test_broken_compression_is_refused(file):
@@ -313,7 +313,7 @@ def test_broken_compression_is_refused(file):
         flipped = bytearray(pressed)
         flipped[-15] ^= 255
         for content in (pressed[:-12], pressed[:3], bytes(flipped), whole):
-            assert name in refused(FileFormatError, read_active, file(name, content))
+            assert name in refused(FileFormatError, read_nodes, file(name, content))
 
 
 # words of the command line
@@ -333,48 +333,48 @@ def test_broken_compression_is_refused(file):
     ],
 )
 def test_words_name_nodes(word, nodes):
-    assert active_nodes(word, 4) == nodes
+    assert named_nodes(word, 4) == nodes
 
 
 @given(st.integers(1, 500), st.data())
 def test_random_draws_that_many_different_nodes_and_the_same_again(node_count, data):
     count = data.draw(st.integers(1, node_count))
-    drawn = active_nodes(f"random:{count}", node_count, seed=3)
+    drawn = named_nodes(f"random:{count}", node_count, seed=3)
     assert len(set(drawn)) == count
-    assert drawn == tuple(sorted(drawn)) == active_nodes(f"random:{count}", node_count, seed=3)
+    assert drawn == tuple(sorted(drawn)) == named_nodes(f"random:{count}", node_count, seed=3)
     assert 0 <= drawn[0] <= drawn[-1] < node_count
 
 
 def test_other_seeds_draw_other_nodes():
-    assert active_nodes("random:10", 10_000, seed=1) != active_nodes("random:10", 10_000, seed=2)
+    assert named_nodes("random:10", 10_000, seed=1) != named_nodes("random:10", 10_000, seed=2)
 
 
 @pytest.mark.parametrize("count", ["", "0", "5", "-1", "x", "1.5", "9" * 6000, "²"])
 def test_random_needs_a_number_of_nodes_in_range(count):
-    assert "1..4" in refused(TaskError, active_nodes, f"random:{count}", 4)
+    assert "1..4" in refused(TaskError, named_nodes, f"random:{count}", 4)
 
 
 def test_the_empty_word_is_refused():
-    assert "random:M" in refused(TaskError, active_nodes, "  ", 4)
+    assert "random:M" in refused(TaskError, named_nodes, "  ", 4)
 
 
 @pytest.mark.parametrize("word", ["radom:3", "--5", "1;2", "1-3", "1.5", "nowhere.txt", "9" * 6000])
 def test_other_words_are_files_and_the_error_says_what_else_is_allowed(word, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    refused(FileFormatError, active_nodes, word, 4)
+    refused(FileFormatError, named_nodes, word, 4)
     if len(word) < 200:
-        assert "random:M" in refused(FileFormatError, active_nodes, word, 4)
+        assert "random:M" in refused(FileFormatError, named_nodes, word, 4)
 
 
 def test_a_file_whose_name_is_a_number_needs_a_folder(file, monkeypatch, tmp_path):
     file("5", "1 2")
     monkeypatch.chdir(tmp_path)
-    assert active_nodes("5", 8) == (5,)
-    assert active_nodes("./5", 8) == (1, 2)
+    assert named_nodes("5", 8) == (5,)
+    assert named_nodes("./5", 8) == (1, 2)
 
 
 def test_errors_of_files_reach_the_command_line_unchanged(file):
-    assert "line 1" in refused(FileFormatError, active_nodes, str(file("a.txt", "x")), 4)
+    assert "line 1" in refused(FileFormatError, named_nodes, str(file("a.txt", "x")), 4)
 
 
 # destinations

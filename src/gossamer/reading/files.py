@@ -1,0 +1,126 @@
+"""Files of numbers, read with care: regular files only, nothing larger than what is there, one line for a fault."""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+from zlib import error as ZlibError  # noqa: N812
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError, shown
+
+__all__ = ["file_name", "guarded", "opened", "read_array", "text_lines"]
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file as messages print it: quoted, escaped and not too long."""
+    return shown(os.fspath(path), 200)
+
+
+@contextmanager
+def guarded(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what goes wrong while the block reads a file into one FileFormatError of one line.
+
+    >>> with guarded("wrong.txt"):
+    ...     raise ValueError("no number")
+    Traceback (most recent call last):
+    gossamer.errors.FileFormatError: cannot read 'wrong.txt': no number
+    """
+    name = file_name(path)
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except FileNotFoundError:
+        raise FileFormatError(f"no such file: {name}") from None
+    except MemoryError:
+        raise FileFormatError(f"cannot read {name}: it holds more than fits in memory") from None
+    except (OSError, ValueError, OverflowError, EOFError, ZlibError) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
+        raise FileFormatError(f"cannot read {name}: {reason[:160]}") from None
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a regular file for reading bytes; whatever else it is, such as a pipe, would have no size and no end.
+
+    >>> with opened("/dev/null") as file:
+    ...     pass
+    Traceback (most recent call last):
+    gossamer.errors.FileFormatError: cannot read '/dev/null': it is no regular file
+    """
+    with guarded(path):
+        mode = Path(path).stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
+            raise FileFormatError(f"cannot read {file_name(path)}: {what}")
+        with Path(path).open("rb") as file:
+            yield file
+
+
+def text_lines(path: str | os.PathLike[str], what: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file that say something, with their numbers from 1, without ``#`` comments.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, in UTF-8.
+    what : str
+        What the file should be, for the message if it is no text.
+    """
+    with opened(path) as file:
+        try:
+            text = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{file_name(path)} is not {what}") from None
+    for at, line in enumerate(text.split("\n"), start=1):
+        said = line.partition("#")[0].strip()
+        if said:
+            yield at, said
+
+
+def read_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
+    """Return the array of numbers or booleans in a ``.npy`` file.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing or is no such file, or is shorter than its header says; nothing is allocated before.
+    """
+    with opened(path) as file:
+        _check_header(file, file_name(path))
+        file.seek(0)
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
+
+
+def _check_header(file: BinaryIO, name: str) -> None:
+    """Refuse a header that is strange, of a type other than numbers, or of a shape that the file does not hold."""
+    prefix = file.read(len(np.lib.format.MAGIC_PREFIX))
+    if prefix != np.lib.format.MAGIC_PREFIX:
+        raise FileFormatError(f"{name} is not a .npy file")
+    file.seek(0)
+    version = np.lib.format.read_magic(file)
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in headers:
+        raise FileFormatError(f"{name} is a .npy file of version {version[0]}.{version[1]}; 1.0 and 2.0 are read")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            shape, _, dtype = headers[version](file)
+    except Exception:  # a header is parsed as Python, so that any error of a parser can come out
+        raise FileFormatError(f"{name} is a .npy file with a header that is damaged") from None
+    if dtype.kind not in "iufcbSU":
+        raise FileFormatError(f"{name} must hold an array of numbers, got {shown(str(dtype))}")
+    claimed = math.prod(shape) * dtype.itemsize
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    if any(side < 0 for side in shape) or claimed > left:
+        raise FileFormatError(f"{name} is cut short: its header says {shown(shape)}, {left:,} bytes follow")
