@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 import gossamer
 from gossamer.networks import Network, from_networkx
-from gossamer.plots.layout import ARC, STRAIGHT, STUB, circle, lay_out
+from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
 
 SPECS = (
     "array:1", "array:8", "array:100", "array:1x5", "array:4x4", "array:2x200", "array:200x2", "array:3x4x5",

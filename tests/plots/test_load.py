@@ -10,7 +10,7 @@ from gossamer.errors import VerificationError
 from gossamer.networks import Network, from_networkx
 from gossamer.plots import load_figure
 from gossamer.plots.appearance import FAINT
-from gossamer.plots.layout import lay_out
+from gossamer.plots.layouts import lay_out
 from gossamer.schedules import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
 

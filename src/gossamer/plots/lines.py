@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points
+from gossamer.plots.layouts import ARC, STRAIGHT, STUB, Layout, Points
 
 __all__ = ["Lines", "arrowheads", "link_lines"]
 
@@ -41,7 +41,7 @@ def link_lines(network: Network, layout: Layout, radius: float, offset: float) -
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.plots.layout import lay_out
+    >>> from gossamer.plots.layouts import lay_out
     >>> net = gossamer.network("array:2")
     >>> link_lines(net, lay_out(net), 0.25, 0.1)[0].points.round(2).tolist()
     [[[0.23, -0.1], [0.77, -0.1]], [[0.77, 0.1], [0.23, 0.1]]]

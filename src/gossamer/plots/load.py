@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, load_unit, sequential, write
-from gossamer.plots.layout import Layout, Points, lay_out
+from gossamer.plots.layouts import Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.load_bars import bars_size, paint_bars
 from gossamer.schedules import Schedule, link_load, verify
@@ -53,7 +53,7 @@ def load_figure(schedule: Schedule) -> Figure:
 
     Notes
     -----
-    O(hops + links) and the layout, see `gossamer.plots.layout.lay_out`.
+    O(hops + links) and the layout, see `gossamer.plots.layouts.lay_out`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, sequential, text_width, write
-from gossamer.plots.layout import ARC, STUB, lay_out
+from gossamer.plots.layouts import ARC, STUB, lay_out
 from gossamer.schedules import Schedule, verify
 
 if TYPE_CHECKING:
@@ -141,12 +141,17 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     axes = figure.add_axes(((left + 0.55) / width, box[0], (width - left - 0.8) / width, box[1]))
     levels = np.stack([place, -tree.step.astype(float)], axis=1)
     _paint(axes, tree, levels, "by steps")
-    for step in range(int(tree.step.max()) + 1):
-        at = (-0.35 / (width - left - 0.8), -step)
-        label = "origin" if step == 0 else str(step)
-        axes.text(*at, label, transform=axes.get_yaxis_transform(), fontsize=7.5, color=MUTED, va="center", ha="center")
+    _label_steps(axes, int(tree.step.max()), -0.35 / (width - left - 0.8))
     axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
     return figure
+
+
+def _label_steps(axes: Any, last: int, x: float) -> None:
+    """Write the number of each step beside its row, at `x` in widths of the axes."""
+    for step in range(last + 1):
+        label = "origin" if step == 0 else str(step)
+        place = axes.get_yaxis_transform()
+        axes.text(x, -step, label, transform=place, fontsize=7.5, color=MUTED, va="center", ha="center")
 
 
 def _places(tree: SpreadTree) -> npt.NDArray[np.float64]:

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from gossamer.networks.groups import PermutationGroup
 from gossamer.networks.network import Network
-from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, circle
-from gossamer.plots.nested import ARC_LIMIT, bit_pairs, grid_positions
+from gossamer.plots.layouts.grids import ARC_LIMIT, bit_pairs, grid_positions
+from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, circle
 
 __all__ = ["by_last_symbol", "by_words"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.layout import Points, circle
+from gossamer.plots.layouts.layout import Points, circle
 
 __all__ = ["stress_positions"]
 

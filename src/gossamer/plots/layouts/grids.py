@@ -1,4 +1,4 @@
-"""Layouts of networks that are made of smaller ones: grids of grids, hypercubes, products."""
+"""Layouts of grids: rows and columns, blocks of rows and columns, and hypercubes as tori of side 4."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Network
-from gossamer.plots.layout import ARC, STRAIGHT, STUB, Layout, Points, lay_out
+from gossamer.plots.layouts.layout import ARC, STRAIGHT, STUB, Layout, Points
 
-__all__ = ["bit_pairs", "by_bits", "by_digits", "by_factors", "grid_positions"]
+__all__ = ["bit_pairs", "by_bits", "by_digits", "grid_positions"]
 
 Digits = npt.NDArray[np.integer]
 
@@ -30,9 +29,6 @@ GRAY_FROM = 5
 _GAP = 1.0
 _TURNS = (0.0, 45.0, 22.5, 67.5, 11.25, 56.25, 33.75, 78.75)
 """Degrees by which the stubs of each level of blocks are turned against rows and columns."""
-
-
-# -- grids ---------------------------------------------------------------------------------------------------
 
 
 def by_digits(
@@ -67,12 +63,7 @@ def by_digits(
     positions, levels = grid_positions(width, at)
     step = at[network.link_target] - at[network.link_source]
     side = np.array(width)
-    if wraps is None:
-        around = np.zeros(step.shape, bool)
-        sign = np.sign(np.where(np.abs(step) * 2 > side, -step, step))
-    else:
-        around = (np.abs(step) == side - 1) & np.array([wraps[k] for k in wide]) & (step != 0)
-        sign = np.sign(np.where(around, -step, step))
+    around, sign = _ways(step, side, None if wraps is None else np.array([wraps[k] for k in wide]))
     wrapped = around.any(axis=1)
     way = positions[network.link_target] - positions[network.link_source]
     near = np.hypot(way[:, 0], way[:, 1]) < 1.6
@@ -94,13 +85,27 @@ def by_digits(
         notes.append("The rows are cut into strips; stubs lead on to the next strip.")
     if (long & inner & (shape == STUB)).any():
         notes.append("Turned stubs within a row or column are links to nodes further away in it.")
-    outer = (shape == STUB) & ~inner
-    if outer.any():
-        crossed = [names[k] if names else str(k) for k, level in zip(wide, levels, strict=True) if level > 0]
-        turned = "Diagonal" if levels.max() == 1 else "Slanted"
-        word = "dimension" if len(crossed) == 1 else "dimensions"
-        notes.append(f"{turned} stubs are links to the same place in another block, along {word} {', '.join(crossed)}.")
+    if ((shape == STUB) & ~inner).any():
+        outer = [k for k, level in zip(wide, levels, strict=True) if level > 0]
+        notes.append(_outer_note([names[k] if names else str(k) for k in outer], int(levels.max())))
     return Layout(positions, shape, direction, _block_names(positions, digits, wide, levels), tuple(notes))
+
+
+def _ways(
+    step: npt.NDArray[np.int64], side: npt.NDArray[np.int64], wraps: npt.NDArray[np.bool_] | None
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    """Return for each link and dimension whether it goes around the rim, and the sign of its way (-1, 0, 1)."""
+    if wraps is None:
+        return np.zeros(step.shape, bool), np.sign(np.where(np.abs(step) * 2 > side, -step, step))
+    around = (np.abs(step) == side - 1) & wraps & (step != 0)
+    return around, np.sign(np.where(around, -step, step))
+
+
+def _outer_note(dimensions: list[str], highest: int) -> str:
+    """Return what the stubs between blocks are, which cross these dimensions."""
+    turned = "Diagonal" if highest == 1 else "Slanted"
+    word = "dimension" if len(dimensions) == 1 else "dimensions"
+    return f"{turned} stubs are links to the same place in another block, along {word} {', '.join(dimensions)}."
 
 
 def _fanned(direction: Points, jump: npt.NDArray[np.int64]) -> Points:
@@ -206,37 +211,3 @@ def _block_names(
         middle = float(inside[:, 0].min() + inside[:, 0].max()) / 2
         names.append((middle, float(inside[:, 1].max()), f"({','.join(shared)})"))
     return tuple(names)
-
-
-# -- products ------------------------------------------------------------------------------------------------
-
-
-def by_factors(network: Network) -> Layout:
-    """Place a product: the last factor as it stands alone, copied to where the nodes of the factors before stand."""
-    factors = network.factors
-    if all(_one_dimensional(f) for f in factors):
-        return by_digits(network, [f.node_count for f in factors])
-    last = factors[-1]
-    block = lay_out(last)
-    positions = block.positions
-    for f in reversed(factors[:-1]):
-        pitch = float(np.ptp(positions, axis=0).max()) + 1 + 1.5 * _GAP
-        positions = (lay_out(f).positions[:, None, :] * pitch + positions[None, :, :]).reshape(-1, 2)
-    source, inner = network.link_source, last.node_count
-    within = np.flatnonzero(source // inner == network.link_target // inner)
-    # the last factor's links are the last of every node, in their own order
-    own = last.first_link[source[within] % inner + 1] - (network.first_link[source[within] + 1] - within)
-    few = len(source) - len(within) <= 2 * ARC_LIMIT
-    straight = Layout.of(network, positions)
-    shape = np.full(len(source), STRAIGHT if few else STUB)
-    shape[within] = block.shape[own]
-    direction = straight.direction.copy()
-    direction[within] = block.direction[own]
-    note = () if few else ("Stubs that leave a block are links to the same place in another block.",)
-    return Layout(positions, shape, direction, (), (*block.notes, *note))
-
-
-def _one_dimensional(network: Network) -> bool:
-    if network.grid is not None:
-        return network.grid.dimensions == 1
-    return isinstance(network.group, AbelianGroup) and len(network.group.moduli) == 1

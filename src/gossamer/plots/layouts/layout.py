@@ -1,0 +1,60 @@
+"""A layout: where the nodes of a network stand in the plane, and in which shape each link is drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+
+__all__ = ["ARC", "STRAIGHT", "STUB", "Layout", "Points", "circle"]
+
+Points = npt.NDArray[np.float64]
+
+STRAIGHT, ARC, STUB = np.uint8(0), np.uint8(1), np.uint8(2)
+"""Shapes of links: a straight line, an arc to the right of the way, or two stubs, one at each end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A drawing plan. Neighboring nodes are about one unit apart; x grows to the right and y upwards.
+
+    Attributes
+    ----------
+    positions : float64[N, 2]
+        Places of the nodes, all different.
+    shape : uint8[L]
+        ``STRAIGHT``, ``ARC`` or ``STUB`` for each link.
+    direction : float64[L, 2]
+        Unit vector along which a link leaves its source and comes in at its target.
+    blocks : tuple of (float, float, str)
+        Names of blocks of nodes, with the place of the middle of their upper edge.
+    notes : tuple of str
+        What a reader must know to read the picture.
+    """
+
+    positions: Points
+    shape: npt.NDArray[np.uint8]
+    direction: Points
+    blocks: tuple[tuple[float, float, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, network: Network, positions: Points, shape: npt.ArrayLike = STRAIGHT, *notes: str) -> Layout:
+        """Return a layout in which every link heads straight for its target."""
+        way = positions[network.link_target] - positions[network.link_source]
+        length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-12)
+        shapes = np.broadcast_to(np.asarray(shape, np.uint8), length.shape)
+        return cls(positions, shapes, way / length[:, None], (), notes)
+
+
+def circle(count: int) -> Points:
+    """Return `count` places on a circle around the origin, clockwise from the top, one unit from each other."""
+    if count == 1:
+        return np.zeros((1, 2))
+    angle = 2 * np.pi * np.arange(count) / count
+    radius = 0.5 / math.sin(math.pi / count)
+    return np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)
