@@ -59,7 +59,7 @@ def networks_page() -> str:
     rows = []
     for family in FAMILIES:
         example = f"`{family.example}`"
-        if family.form != "path":
+        if family.small:
             net = network(family.example)
             example += f": {net.node_count:,} nodes, {net.link_count:,} links"
         names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))

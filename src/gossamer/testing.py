@@ -18,6 +18,7 @@ from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
 from gossamer.errors import GossamerError
 from gossamer.model import Model
+from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.schedules import Schedule, load, verify
@@ -25,15 +26,7 @@ from gossamer.tasks import Task
 
 __all__ = ["NETWORKS", "Case", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 
-NETWORKS = (
-    "array:1", "array:2", "array:7", "array:4x4", "array:3x5", "array:2x3x4", "array:1x6",
-    "ring:1", "ring:2", "ring:3", "ring:8", "ring:9",
-    "torus:3x3", "torus:4x4", "torus:2x5", "torus:3x4x5", "torus:2x2x2",
-    "hypercube:1", "hypercube:4", "complete:1", "complete:6", "circulant:13,1,5", "extended-ring:14,2",
-    "hypercycle:5,2x4,1", "generalized-hypercube:4x3x2", "star:4", "pancake:4", "bubble-sort:4", "ccc:3", "butterfly:3",
-    "product:(ring:5)x(array:3)", "product:(complete:4)x(star:3)",
-    "fat-tree:k=2,h=3,capacity=constant", "fat-tree:k=3,h=2,capacity=exponential",
-)  # fmt: skip
+NETWORKS = tuple(spec for family in FAMILIES for spec in family.small)
 """Small networks of every family, 1- and 2-node ones included."""
 
 _MODELS = (

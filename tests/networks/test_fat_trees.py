@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import NetworkError
-from gossamer.networks import FatTreeLevels, Network, fat_tree, to_networkx
+from gossamer.networks import Levels, Network, fat_tree, to_networkx
 
 shapes = st.sampled_from([(k, h) for k in (2, 3, 4, 7) for h in range(6) if k**h <= 300])
 
@@ -39,7 +39,7 @@ def test_links_go_to_the_parent_first_and_capacities_follow_the_levels(shape, da
     k, h = shape
     capacities = sorted(data.draw(st.lists(st.integers(1, 9), min_size=h, max_size=h)))
     net = fat_tree(k, h, capacities)
-    assert net.levels == FatTreeLevels(k, h, tuple(capacities))
+    assert net.levels == Levels(k, h, tuple(capacities))
     place = [tuple(c) for c in net.coordinates.tolist()]
     number = {c: i for i, c in enumerate(place)}
     assert place == sorted(place)
@@ -65,7 +65,7 @@ def test_named_patterns_are_recognized():
     assert fat_tree(2, 3).spec == "fat-tree:k=2,h=3,capacity=constant"
     assert fat_tree(2, 3, [1, 1, 1]).spec == "fat-tree:k=2,h=3,capacity=constant"
     assert fat_tree(2, 3, (1, 2, 4)).spec == "fat-tree:k=2,h=3,capacity=exponential"
-    assert fat_tree(2, 3, "exponential").levels == FatTreeLevels(2, 3, (1, 2, 4))
+    assert fat_tree(2, 3, "exponential").levels == Levels(2, 3, (1, 2, 4))
     assert fat_tree(3, 3, [1, 2, 4]).spec == "fat-tree:k=3,h=3,capacity=1,2,4"
     assert fat_tree(2, 3).uniform_capacity == 1
     assert fat_tree(2, 3, [2, 2, 2]).uniform_capacity == 2

@@ -9,8 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import NetworkError
-from gossamer.networks import AbelianGroup, Network, array, complete, fat_tree, parse, ring, star, to_networkx, torus
-from gossamer.networks.network import Grid
+from gossamer.networks import (
+    AbelianGroup,
+    CayleyGroup,
+    Coordinates,
+    Grid,
+    Network,
+    array,
+    complete,
+    fat_tree,
+    parse,
+    ring,
+    star,
+    to_networkx,
+    torus,
+)
 
 
 @st.composite
@@ -85,7 +98,7 @@ def test_reverse_link_by_generators_agrees_with_the_search_by_ends(spec):
 
 
 def test_reverse_link_of_a_one_way_cayley_network_is_minus_one():
-    one_way = Network("one-way ring", 5, range(5), [1, 2, 3, 4, 0], group=AbelianGroup((5,)))
+    one_way = Network("one-way ring", 5, range(5), [1, 2, 3, 4, 0], structures=[CayleyGroup(AbelianGroup((5,)))])
     assert one_way.reverse_link.tolist() == [-1] * 5
 
 
@@ -139,7 +152,7 @@ def test_names_come_from_labels_then_coordinates_then_numbers():
     assert torus(3, 4).node_name(7) == "(1,3)"
     assert torus(3, 4).link_name(0) == "(0,0)->(1,0)"
     assert complete(4).node_name(2) == "2"
-    named = Network("pair", 2, [0, 1], [1, 0], labels=["left", "right"], coordinates=[[0], [1]])
+    named = Network("pair", 2, [0, 1], [1, 0], labels=["left", "right"], structures=[Coordinates(np.array([[0], [1]]))])
     assert named.link_name(1) == "right->left"
 
 
@@ -177,9 +190,9 @@ def test_a_network_without_a_group_has_no_generators():
         ((2, [0, 1], [1, 0], [1, -2]), {}, "capacities must be at least 1"),
         ((2, [0, 1], [1, 0]), {"terminal_count": 3}, "terminal_count must be 1..2, got 3"),
         ((2, [0, 1], [1, 0]), {"terminal_count": 0}, "terminal_count must be 1..2, got 0"),
-        ((2, [0, 1], [1, 0]), {"group": AbelianGroup((3,))}, "3 elements for 2 nodes"),
+        ((2, [0, 1], [1, 0]), {"structures": [CayleyGroup(AbelianGroup((3,)))]}, "3 elements for 2 nodes"),
         ((2, [0, 1], [1, 0]), {"labels": ["a"]}, "1 labels are given for 2 nodes"),
-        ((2, [0, 1], [1, 0]), {"coordinates": [0, 1]}, "one row for each of 2 nodes"),
+        ((2, [0, 1], [1, 0]), {"structures": [Coordinates(np.array([0, 1]))]}, "one row for each of 2 nodes"),
         ((3, [0, 0, 0], [1, 2, 1]), {}, "the link from 0 to 1 is given twice"),
         ((30, [0] * 21, [*range(1, 20), 7, 20]), {}, "the link from 0 to 7 is given twice"),
         ((2, [0, 1], [1, 2**32]), {}, "at most 32 bits"),

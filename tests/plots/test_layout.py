@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import gossamer
-from gossamer.networks import Network, from_networkx
+from gossamer.networks import Coordinates, Network, from_networkx
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
 
 SPECS = (
@@ -183,7 +183,8 @@ def test_a_product_keeps_the_drawing_of_its_last_factor():
 
 def test_coordinates_of_a_network_of_ones_own_are_used():
     place = [[0, 0], [0, 1], [0, 2], [1, 2]]
-    network = Network("hook", 4, [0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], coordinates=place, links_only=True)
+    links = [0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]
+    network = Network("hook", 4, *links, structures=[Coordinates(place)], links_only=True)
     assert lay_out(network).positions.tolist() == [[0, 0], [1, 0], [2, 0], [2, -1]]
 
 

@@ -148,7 +148,7 @@ def test_what_cannot_be_folded_is_refused(spec, model, word):
 
 def test_links_of_a_capacity_that_an_array_lacks_are_refused():
     thin = ring(5)
-    wide = gossamer.Network("wide", 5, thin.link_source, thin.link_target, 2, grid=thin.grid, links_only=True)
+    wide = gossamer.Network("wide", 5, thin.link_source, thin.link_target, 2, structures=[thin.grid], links_only=True)
     with pytest.raises(ScheduleError, match="capacity"):
         torus_on_array(Schedule(wide, Broadcast(), gossamer.Model(), [], [], []))
 

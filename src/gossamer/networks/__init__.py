@@ -8,31 +8,40 @@ from __future__ import annotations
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
-from gossamer.networks.conversion import from_networkx, read_edge_list, to_networkx
+from gossamer.networks.conversion import from_networkx, to_networkx
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
-from gossamer.networks.families import FAMILIES, Family
+from gossamer.networks.edge_lists import read_edge_list
+from gossamer.networks.families import FAMILIES
+from gossamer.networks.family import Family, Size
 from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
-from gossamer.networks.network import MAX_LINKS, BreadthFirst, FatTreeLevels, Grid, Network
+from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
 from gossamer.networks.spec import network as parse
+from gossamer.networks.spec import network_size
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Structure
 
 __all__ = [
     "FAMILIES",
     "MAX_LINKS",
     "AbelianGroup",
     "BreadthFirst",
+    "CayleyGroup",
+    "Coordinates",
     "CubeRotationGroup",
+    "Factors",
     "Family",
-    "FatTreeLevels",
     "Grid",
     "Group",
+    "Levels",
     "Network",
     "PermutationGroup",
     "ProductGroup",
+    "Size",
+    "Structure",
     "array",
     "bubble_sort",
     "butterfly",
@@ -47,6 +56,7 @@ __all__ = [
     "hypercube",
     "hypercycle",
     "linear_array",
+    "network_size",
     "node_disjoint_paths",
     "pancake",
     "parse",

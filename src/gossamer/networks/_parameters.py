@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from gossamer.errors import NetworkError, shown
+from gossamer.networks.family import Size
 from gossamer.networks.network import MAX_LINKS
 from gossamer.reading import whole
 
-__all__ = ["check_links", "whole_number"]
+__all__ = ["MAX_CAPACITY", "checked_size", "whole_number"]
+
+MAX_CAPACITY = 2**31 - 1
+"""The largest capacity of a link, in packets per slot."""
 
 
 def whole_number(value: object, family: str, name: str, low: int = 1, high: int = MAX_LINKS) -> int:
@@ -29,20 +33,23 @@ def whole_number(value: object, family: str, name: str, low: int = 1, high: int 
     return number
 
 
-def check_links(family: str, links: int) -> None:
-    """Refuse a network of more than MAX_LINKS links.
+def checked_size(family: str, nodes: int, links: int) -> Size:
+    """Return the size of a network, if it has at most MAX_LINKS links.
 
     Raises
     ------
     NetworkError
-        If there are too many.
+        If it has more.
 
     Examples
     --------
-    >>> check_links("complete", 10**9)
+    >>> checked_size("complete", 4, 12)
+    Size(nodes=4, links=12)
+    >>> checked_size("complete", 31623, 31623 * 31622)
     Traceback (most recent call last):
-    gossamer.errors.NetworkError: complete: the network would have 1000000000 links; at most 400000000 are allowed
+    gossamer.errors.NetworkError: complete: the network would have 999982506 links; at most 400000000 are allowed
     """
     if links > MAX_LINKS:
         many = str(links) if links < 10**18 else "more than 10^18"
         raise NetworkError(f"{family}: the network would have {many} links; at most {MAX_LINKS} are allowed")
+    return Size(nodes, links)

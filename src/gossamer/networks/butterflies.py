@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import CubeRotationGroup
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Coordinates
 
-__all__ = ["butterfly", "cube_connected_cycles"]
+__all__ = ["BUTTERFLY", "CCC", "butterfly", "cube_connected_cycles"]
 
 
 def cube_connected_cycles(bits: int) -> Network:
@@ -47,7 +50,8 @@ def cube_connected_cycles(bits: int) -> Network:
     >>> cube_connected_cycles(4)
     <Network ccc:4: 64 nodes, 192 links>
     """
-    d = _bits("ccc", bits, 3)
+    _ccc_size(bits)
+    d = int(bits)
     return _rotation_network(f"ccc:{d}", d, [1 % d, -1 % d, d])
 
 
@@ -83,18 +87,51 @@ def butterfly(bits: int) -> Network:
     >>> butterfly(4).diameter
     6
     """
-    d = _bits("butterfly", bits, 4)
+    _butterfly_size(bits)
+    d = int(bits)
     across = d + 1 % d
     return _rotation_network(f"butterfly:{d}", d, [1 % d, -1 % d, across, int(CubeRotationGroup(d).inverse(across))])
 
 
-def _bits(family: str, bits: int, degree: int) -> int:
-    d = whole_number(bits, family, "d")
-    check_links(family, degree * d << min(d, 64))
-    return d
+def _ccc_size(bits: int) -> Size:
+    d = whole_number(bits, "ccc", "d")
+    nodes = d << min(d, 64)
+    return checked_size("ccc", nodes, nodes * min(d, 3))
+
+
+def _butterfly_size(bits: int) -> Size:
+    d = whole_number(bits, "butterfly", "d")
+    nodes = d << min(d, 64)
+    return checked_size("butterfly", nodes, nodes * min(2 * d - 1, 4))
 
 
 def _rotation_network(spec: str, d: int, generators: list[int]) -> Network:
     node = np.arange(d << d, dtype=np.int32)
-    coordinates = np.stack([node // d, node % d], axis=1)
-    return cayley_network(spec, CubeRotationGroup(d), generators, coordinates=coordinates)
+    places = Coordinates(np.stack([node // d, node % d], axis=1))
+    return cayley_network(spec, CubeRotationGroup(d), generators, structures=[places])
+
+
+CCC = Family(
+    name="ccc",
+    function=cube_connected_cycles,
+    size=_ccc_size,
+    form=forms.numbers,
+    parameters="d",
+    summary="cube-connected cycles: a d-cube with a cycle of d nodes at each corner",
+    example="ccc:4",
+    source="Preparata and Vuillemin 1981; Dimakopoulos 1996, section 4.4",
+    small=("ccc:3",),
+    aliases=("cube-connected-cycles",),
+)
+BUTTERFLY = Family(
+    name="butterfly",
+    function=butterfly,
+    size=_butterfly_size,
+    form=forms.numbers,
+    parameters="d",
+    summary="wrapped butterfly: d ranks of 2^d nodes",
+    example="butterfly:4",
+    source="Dimakopoulos 1996, section 4.4",
+    small=("butterfly:3",),
+    aliases=("wrapped-butterfly",),
+)

@@ -6,15 +6,15 @@ butterflies) are those of Dimakopoulos 1996, section 4.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.groups import Group
-from gossamer.networks.network import Grid, Network
+from gossamer.networks.network import Network
+from gossamer.networks.structures import CayleyGroup, Structure
 
 __all__ = ["cayley", "cayley_network"]
 
@@ -70,22 +70,20 @@ def cayley_network(
     group: Group,
     generators: Iterable[int],
     *,
-    grid: Grid | None = None,
-    coordinates: npt.ArrayLike | None = None,
+    structures: Sequence[Structure] = (),
     links_only: bool = False,
 ) -> Network:
     """Build a Cayley network from generators known to be closed under inverses and to generate the group."""
     elements = [g for g in dict.fromkeys(int(g) for g in generators) if g != 0]
     n, degree = group.order, len(elements)
-    check_links(spec.partition(":")[0], n * degree)
+    checked_size(spec.partition(":")[0], n, n * degree)
     node = np.arange(n, dtype=np.int64)
     target = np.empty((n, degree), np.int32)
     for column, g in enumerate(elements):
         target[:, column] = group.compose(node, g)
     source = np.repeat(np.arange(n, dtype=np.int32), degree)
-    return Network(
-        spec, n, source, target.reshape(-1), group=group, grid=grid, coordinates=coordinates, links_only=links_only
-    )
+    known = [CayleyGroup(group), *structures]
+    return Network(spec, n, source, target.reshape(-1), structures=known, links_only=links_only)
 
 
 def _reached(network: Network) -> int:

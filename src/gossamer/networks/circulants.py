@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.family import Family, Size
 from gossamer.networks.grids import ring_grid
 from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Network
 
-__all__ = ["circulant", "complete", "extended_ring"]
+__all__ = ["CIRCULANT", "COMPLETE", "EXTENDED_RING", "circulant", "complete", "extended_ring"]
 
 
 def circulant(n: int, *jumps: int) -> Network:
@@ -48,19 +50,8 @@ def circulant(n: int, *jumps: int) -> Network:
     >>> circulant(13, 5, 1)
     <Network circulant:13,1,5: 13 nodes, 52 links>
     """
-    n = whole_number(n, "circulant", "n", low=2)
-    if not jumps:
-        raise NetworkError("circulant: at least one jump is needed, as in circulant:13,1,5")
-    folded: dict[int, int] = {}
-    for jump in jumps:
-        s = whole_number(jump, "circulant", "a jump", 1, n - 1)
-        if min(s, n - s) in folded:
-            raise NetworkError(f"circulant: jump {s} repeats jump {folded[min(s, n - s)]} modulo {n}")
-        folded[min(s, n - s)] = s
-    divisor = math.gcd(n, *folded)
-    if divisor > 1:
-        raise NetworkError(f"circulant: not connected, because n={n} and every jump are multiples of {divisor}")
-    return _circulant("circulant:" + ",".join(map(str, [n, *sorted(folded)])), n, sorted(folded))
+    folded = _jumps(n, jumps)
+    return _circulant("circulant:" + ",".join(map(str, [n, *folded])), n, folded)
 
 
 def extended_ring(n: int, rho: int) -> Network:
@@ -97,12 +88,8 @@ def extended_ring(n: int, rho: int) -> Network:
     >>> extended_ring(14, 2).diameter
     4
     """
-    n = whole_number(n, "extended-ring", "n", low=2)
-    reach = whole_number(rho, "extended-ring", "rho")
-    if reach > n // 2:
-        raise NetworkError(f"extended-ring: rho must be in 1..{n // 2} for n={n}, got {reach} (nearest: {n // 2})")
-    check_links("extended-ring", n * min(2 * reach, n - 1))
-    return _circulant(f"extended-ring:{n},{reach}", n, list(range(1, reach + 1)))
+    _extended_ring_size(n, rho)
+    return _circulant(f"extended-ring:{n},{rho}", int(n), list(range(1, rho + 1)))
 
 
 def complete(n: int) -> Network:
@@ -136,13 +123,82 @@ def complete(n: int) -> Network:
     >>> complete(4).link_target.tolist()
     [1, 2, 3, 2, 3, 0, 3, 0, 1, 0, 1, 2]
     """
-    n = whole_number(n, "complete", "n")
-    check_links("complete", n * (n - 1))
-    grid = ring_grid(n) if n <= 3 else None
-    return cayley_network(f"complete:{n}", AbelianGroup((n,)), range(1, n), grid=grid)
+    n = _complete_size(n).nodes
+    grids = [ring_grid(n)] if n <= 3 else []
+    return cayley_network(f"complete:{n}", AbelianGroup((n,)), range(1, n), structures=grids)
 
 
 def _circulant(spec: str, n: int, jumps: list[int]) -> Network:
     generators = [g for s in jumps for g in (s, -s % n)]
-    grid = ring_grid(n) if jumps == [1] else None
-    return cayley_network(spec, AbelianGroup((n,)), generators, grid=grid)
+    grids = [ring_grid(n)] if jumps == [1] else []
+    return cayley_network(spec, AbelianGroup((n,)), generators, structures=grids)
+
+
+def _jumps(n: int, jumps: tuple[int, ...]) -> list[int]:
+    """Return the jumps brought to at most n/2 and sorted, if they make a connected network."""
+    n = whole_number(n, "circulant", "n", low=2)
+    if not jumps:
+        raise NetworkError("circulant: at least one jump is needed, as in circulant:13,1,5")
+    folded: dict[int, int] = {}
+    for jump in jumps:
+        s = whole_number(jump, "circulant", "a jump", 1, n - 1)
+        if min(s, n - s) in folded:
+            raise NetworkError(f"circulant: jump {s} repeats jump {folded[min(s, n - s)]} modulo {n}")
+        folded[min(s, n - s)] = s
+    divisor = math.gcd(n, *folded)
+    if divisor > 1:
+        raise NetworkError(f"circulant: not connected, because n={n} and every jump are multiples of {divisor}")
+    return sorted(folded)
+
+
+def _circulant_size(n: int, *jumps: int) -> Size:
+    folded = _jumps(n, jumps)
+    return checked_size("circulant", n, n * sum(1 if 2 * s == n else 2 for s in folded))
+
+
+def _extended_ring_size(n: int, rho: int) -> Size:
+    n = whole_number(n, "extended-ring", "n", low=2)
+    reach = whole_number(rho, "extended-ring", "rho")
+    if reach > n // 2:
+        raise NetworkError(f"extended-ring: rho must be in 1..{n // 2} for n={n}, got {reach} (nearest: {n // 2})")
+    return checked_size("extended-ring", n, n * min(2 * reach, n - 1))
+
+
+def _complete_size(n: int) -> Size:
+    n = whole_number(n, "complete", "n")
+    return checked_size("complete", n, n * (n - 1))
+
+
+EXTENDED_RING = Family(
+    name="extended-ring",
+    function=extended_ring,
+    size=_extended_ring_size,
+    form=forms.numbers,
+    parameters="n,rho",
+    summary="ring of n nodes, each adjacent to those at most rho places away",
+    example="extended-ring:14,2",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("extended-ring:14,2",),
+)
+CIRCULANT = Family(
+    name="circulant",
+    function=circulant,
+    size=_circulant_size,
+    form=forms.numbers,
+    parameters="n,jump...",
+    summary="n nodes, node i adjacent to i+s and i-s for each jump s",
+    example="circulant:13,1,5",
+    source="Dimakopoulos 1996, section 4.4",
+    small=("circulant:13,1,5",),
+)
+COMPLETE = Family(
+    name="complete",
+    function=complete,
+    size=_complete_size,
+    form=forms.numbers,
+    parameters="n",
+    summary="n nodes, all adjacent",
+    example="complete:8",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("complete:1", "complete:6"),
+)

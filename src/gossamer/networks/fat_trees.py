@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from gossamer.errors import NetworkError, shown
-from gossamer.networks._parameters import check_links, whole_number
-from gossamer.networks.network import FatTreeLevels, Network
+from gossamer.errors import NetworkError, nearest, shown
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
+from gossamer.networks.family import Family, Size
+from gossamer.networks.network import Network
+from gossamer.networks.structures import Coordinates, Levels
 
-__all__ = ["fat_tree"]
+__all__ = ["FAT_TREE", "fat_tree"]
 
 
 def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant") -> Network:
@@ -53,9 +57,8 @@ def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant"
     >>> fat_tree(2, 3, "exponential")
     <Network fat-tree:k=2,h=3,capacity=exponential: 15 nodes, 28 links>
     """
-    k = whole_number(arity, "fat-tree", "k", low=2)
-    h = whole_number(height, "fat-tree", "h", low=0)
-    check_links("fat-tree", 2 * (k ** (min(h, 64) + 1) - k) // (k - 1))
+    _fat_tree_size(arity, height, capacity)
+    k, h = int(arity), int(height)
     capacities = _capacities(k, h, capacity)
     sizes = [k ** (h - i) for i in range(h + 1)]
     first = np.concatenate([[0], np.cumsum(sizes)])
@@ -81,9 +84,20 @@ def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant"
         np.concatenate(target),
         np.concatenate(branch),
         terminal_count=sizes[0],
-        coordinates=np.stack([levels, np.arange(sum(sizes)) - first[levels]], axis=1),
-        levels=FatTreeLevels(k, h, capacities),
+        structures=[
+            Levels(k, h, capacities),
+            Coordinates(np.stack([levels, np.arange(sum(sizes)) - first[levels]], axis=1)),
+        ],
     )
+
+
+def _fat_tree_size(arity: int, height: int, capacity: str | Sequence[int] = "constant") -> Size:
+    k = whole_number(arity, "fat-tree", "k", low=2)
+    h = whole_number(height, "fat-tree", "h", low=0)
+    branches = (k ** (min(h, 64) + 1) - k) // (k - 1)
+    size = checked_size("fat-tree", branches + 1, 2 * branches)
+    _capacities(k, h, capacity)
+    return size
 
 
 def _capacities(k: int, h: int, capacity: str | Sequence[int]) -> tuple[int, ...]:
@@ -112,3 +126,46 @@ def _pattern(k: int, capacities: tuple[int, ...]) -> str:
         if capacities == _capacities(k, len(capacities), name):
             return name
     return ",".join(map(str, capacities))
+
+
+def _levels(family: Family, text: str) -> list[object]:
+    """Read ``k=...,h=...,capacity=...`` in any order."""
+    values: dict[str, list[str]] = {}
+    key = ""
+    for part in forms.plain(text).split(","):
+        name, equals, value = part.partition("=")
+        if equals:
+            key = name.strip()
+            if key not in ("k", "h", "capacity"):
+                hint = nearest(key, ["capacity"])
+                raise NetworkError(f"{family.name}: unknown parameter {shown(key)}{hint}; {family.usage()}")
+            if key in values:
+                raise NetworkError(f"{family.name}: parameter {key} is given twice")
+            values[key] = [value.strip()]
+        elif key == "capacity":
+            values[key].append(part.strip())
+        else:
+            raise NetworkError(f"{family.name}: expected a name and a value, got {shown(part)}; {family.usage()}")
+    for key in ("k", "h"):
+        if key not in values:
+            raise NetworkError(f"{family.name}: {key} is missing; {family.usage()}")
+        if len(values[key]) != 1:
+            raise NetworkError(f"{family.name}: {key} takes one integer, got {shown(','.join(values[key]))}")
+    words = values.get("capacity", ["constant"])
+    capacity: object = words[0]
+    if not re.fullmatch("[a-z]+", words[0]) or len(words) > 1:
+        capacity = [forms.integer(family, word) for word in words]
+    return [forms.integer(family, values["k"][0]), forms.integer(family, values["h"][0]), capacity]
+
+
+FAT_TREE = Family(
+    name="fat-tree",
+    function=fat_tree,
+    size=_fat_tree_size,
+    form=_levels,
+    parameters="k=K,h=H,capacity=constant|exponential|c_1,...,c_h",
+    summary="complete k-ary tree of height h whose leaves are the processors",
+    example="fat-tree:k=2,h=4,capacity=exponential",
+    source="Dimakopoulos 1996, section 6.1",
+    small=("fat-tree:k=2,h=3,capacity=constant", "fat-tree:k=3,h=2,capacity=exponential"),
+)

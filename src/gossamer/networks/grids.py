@@ -7,13 +7,16 @@ import math
 import numpy as np
 
 from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import AbelianGroup
-from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.networks.network import IntArray, Network
 from gossamer.networks.product import product
+from gossamer.networks.structures import CayleyGroup, Grid
 
-__all__ = ["array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
+__all__ = ["ARRAY", "HYPERCUBE", "RING", "TORUS", "array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
 
 
 def linear_array(n: int) -> Network:
@@ -48,7 +51,7 @@ def linear_array(n: int) -> Network:
     [1, 2, 0, 3, 1, 2]
     """
     n = whole_number(n, "array", "n")
-    check_links("array", 2 * (n - 1))
+    _grid_size("array", (n,))
     node = np.arange(n, dtype=np.int32)
     ends = np.stack([node + 1, node - 1], axis=1)
     inside = (ends >= 0) & (ends < n)
@@ -57,8 +60,7 @@ def linear_array(n: int) -> Network:
         n,
         np.repeat(node, inside.sum(axis=1)),
         ends[inside],
-        grid=Grid((n,), (False,)),
-        group=AbelianGroup((n,)) if n <= 2 else None,
+        structures=[Grid((n,), (False,)), *([CayleyGroup(AbelianGroup((n,)))] if n <= 2 else [])],
     )
 
 
@@ -93,9 +95,8 @@ def ring(n: int) -> Network:
     >>> ring(5).generators.tolist()
     [1, 4]
     """
-    n = whole_number(n, "ring", "n")
-    check_links("ring", 2 * n)
-    return cayley_network(f"ring:{n}", AbelianGroup((n,)), [1 % n, -1 % n], grid=ring_grid(n))
+    n = _ring_size(n).nodes
+    return cayley_network(f"ring:{n}", AbelianGroup((n,)), [1 % n, -1 % n], structures=[ring_grid(n)])
 
 
 def ring_grid(n: int) -> Grid:
@@ -205,8 +206,8 @@ def hypercube(dimensions: int) -> Network:
     >>> hypercube(3).generators.tolist()
     [4, 2, 1]
     """
-    d = whole_number(dimensions, "hypercube", "d", low=0)
-    check_links("hypercube", d << min(d, 64))
+    size = _hypercube_size(dimensions)
+    d = size.links // size.nodes
     sides = [2] * d or [1]
     return product(*map(linear_array, sides), spec=f"hypercube:{d}")
 
@@ -242,12 +243,74 @@ def grid_links(network: Network) -> IntArray:
 
 
 def _grid_network(family: str, sides: tuple[int, ...]) -> Network:
+    _grid_size(family, sides)
+    side_network = ring if family == "torus" else linear_array
+    if len(sides) == 1:
+        return side_network(sides[0])
+    return product(*map(side_network, sides), spec=f"{family}:{'x'.join(map(str, map(int, sides)))}")
+
+
+def _grid_size(family: str, sides: tuple[int, ...]) -> Size:
     if not sides:
         raise NetworkError(f"{family}: at least one side is needed")
     sides = tuple(whole_number(s, family, "a side") for s in sides)
     n = math.prod(sides)
-    check_links(family, sum(n // s * (2 * (s - 1) if s <= 2 or family == "array" else 2 * s) for s in sides))
-    side_network = ring if family == "torus" else linear_array
-    if len(sides) == 1:
-        return side_network(sides[0])
-    return product(*map(side_network, sides), spec=f"{family}:{'x'.join(map(str, sides))}")
+    wraps = family == "torus"
+    return checked_size(family, n, sum(n // s * 2 * (s if wraps and s > 2 else s - 1) for s in sides))
+
+
+def _ring_size(n: int) -> Size:
+    n = whole_number(n, "ring", "n")
+    return checked_size("ring", n, 2 * n if n > 2 else 2 * (n - 1))
+
+
+def _hypercube_size(dimensions: int) -> Size:
+    d = whole_number(dimensions, "hypercube", "d", low=0)
+    return checked_size("hypercube", 1 << min(d, 64), d << min(d, 64))
+
+
+ARRAY = Family(
+    name="array",
+    function=array,
+    size=lambda *sides: _grid_size("array", sides),
+    form=forms.sides,
+    parameters="AxBx...",
+    summary="d-dimensional array (mesh) of any sides; one side: a linear array",
+    example="array:8x8",
+    source="Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
+    small=("array:1", "array:2", "array:7", "array:4x4", "array:3x5", "array:2x3x4", "array:1x6"),
+    aliases=("mesh", "linear-array"),
+)
+TORUS = Family(
+    name="torus",
+    function=torus,
+    size=lambda *sides: _grid_size("torus", sides),
+    form=forms.sides,
+    parameters="AxBx...",
+    summary="d-dimensional torus of any sides; a side of 2 is a single edge; one side: a ring",
+    example="torus:16x16x16",
+    source="Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
+    small=("torus:3x3", "torus:4x4", "torus:2x5", "torus:3x4x5", "torus:2x2x2"),
+)
+RING = Family(
+    name="ring",
+    function=ring,
+    size=_ring_size,
+    form=forms.numbers,
+    parameters="n",
+    summary="ring of n nodes",
+    example="ring:12",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("ring:1", "ring:2", "ring:3", "ring:8", "ring:9"),
+)
+HYPERCUBE = Family(
+    name="hypercube",
+    function=hypercube,
+    size=_hypercube_size,
+    form=forms.numbers,
+    parameters="d",
+    summary="binary d-cube",
+    example="hypercube:10",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("hypercube:1", "hypercube:4"),
+)

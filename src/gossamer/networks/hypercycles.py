@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.circulants import complete, extended_ring
+from gossamer.networks.family import Family, Size
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
 
-__all__ = ["generalized_hypercube", "hypercycle"]
+__all__ = ["GENERALIZED_HYPERCUBE", "HYPERCYCLE", "generalized_hypercube", "hypercycle"]
 
 
 def hypercycle(*rings: tuple[int, int]) -> Network:
@@ -44,21 +47,11 @@ def hypercycle(*rings: tuple[int, int]) -> Network:
     >>> hypercycle((5, 2), (7, 3))
     <Network hypercycle:5,2x7,3: 35 nodes, 350 links>
     """
-    if not rings:
-        raise NetworkError("hypercycle: at least one extended ring n,rho is needed")
-    pairs = []
-    for pair in rings:
-        try:
-            n, rho = pair
-        except (TypeError, ValueError):
-            raise NetworkError(f"hypercycle: each extended ring is a pair (n, rho), got {shown(pair)}") from None
-        pairs.append((whole_number(n, "hypercycle", "n", low=2), whole_number(rho, "hypercycle", "rho")))
-    nodes = math.prod(n for n, _ in pairs)
-    check_links("hypercycle", sum(nodes * min(2 * rho, n - 1) for n, rho in pairs))
-    factors = [extended_ring(n, rho) for n, rho in pairs]
+    _hypercycle_size(*rings)
+    factors = [extended_ring(n, rho) for n, rho in rings]
     if len(factors) == 1:
         return factors[0]
-    return product(*factors, spec="hypercycle:" + "x".join(f"{n},{rho}" for n, rho in pairs))
+    return product(*factors, spec="hypercycle:" + "x".join(f"{n},{rho}" for n, rho in rings))
 
 
 def generalized_hypercube(*sides: int) -> Network:
@@ -94,11 +87,65 @@ def generalized_hypercube(*sides: int) -> Network:
     >>> generalized_hypercube(4, 4, 3).diameter
     3
     """
-    if not sides:
-        raise NetworkError("generalized-hypercube: at least one side is needed")
-    sides = tuple(whole_number(s, "generalized-hypercube", "a side") for s in sides)
-    check_links("generalized-hypercube", math.prod(sides) * sum(s - 1 for s in sides))
+    _generalized_hypercube_size(*sides)
     factors = [complete(s) for s in sides]
     if len(factors) == 1:
         return factors[0]
-    return product(*factors, spec="generalized-hypercube:" + "x".join(map(str, sides)))
+    return product(*factors, spec="generalized-hypercube:" + "x".join(map(str, map(int, sides))))
+
+
+def _hypercycle_size(*rings: tuple[int, int]) -> Size:
+    if not rings:
+        raise NetworkError("hypercycle: at least one extended ring n,rho is needed")
+    pairs = []
+    for pair in rings:
+        try:
+            n, rho = pair
+        except (TypeError, ValueError):
+            raise NetworkError(f"hypercycle: each extended ring is a pair (n, rho), got {shown(pair)}") from None
+        pairs.append((whole_number(n, "hypercycle", "n", low=2), whole_number(rho, "hypercycle", "rho")))
+    nodes = math.prod(n for n, _ in pairs)
+    return checked_size("hypercycle", nodes, sum(nodes * min(2 * rho, n - 1) for n, rho in pairs))
+
+
+def _generalized_hypercube_size(*sides: int) -> Size:
+    if not sides:
+        raise NetworkError("generalized-hypercube: at least one side is needed")
+    sides = tuple(whole_number(s, "generalized-hypercube", "a side") for s in sides)
+    nodes = math.prod(sides)
+    return checked_size("generalized-hypercube", nodes, nodes * sum(s - 1 for s in sides))
+
+
+def _pairs(family: Family, text: str) -> list[object]:
+    """Read ``n,rhoxn,rho...``."""
+    pairs: list[object] = []
+    for part in re.split("[x×*]", forms.plain(text)):
+        numbers = part.split(",")
+        if len(numbers) != 2:
+            raise NetworkError(f"{family.name}: each extended ring is n,rho, got {shown(part)}; {family.usage()}")
+        pairs.append((forms.integer(family, numbers[0]), forms.integer(family, numbers[1])))
+    return pairs
+
+
+HYPERCYCLE = Family(
+    name="hypercycle",
+    function=hypercycle,
+    size=_hypercycle_size,
+    form=_pairs,
+    parameters="n,rhoxn,rhox...",
+    summary="product of extended rings",
+    example="hypercycle:5,2x7,3",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("hypercycle:5,2x4,1",),
+)
+GENERALIZED_HYPERCUBE = Family(
+    name="generalized-hypercube",
+    function=generalized_hypercube,
+    size=_generalized_hypercube_size,
+    form=forms.sides,
+    parameters="AxBx...",
+    summary="product of complete networks",
+    example="generalized-hypercube:4x4x3",
+    source="Dimakopoulos 1996, section 2.3",
+    small=("generalized-hypercube:4x3x2",),
+)

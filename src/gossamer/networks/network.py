@@ -1,7 +1,7 @@
 """The network: nodes, directed links, and what is known of their structure.
 
-Every family builds the same class. What an algorithm may rely on beyond the links is in optional fields: `grid`
-(arrays and tori), `factors` (products), `group` (Cayley networks), `levels` (fat trees).
+Every family builds the same class. What an algorithm may rely on beyond the links is a list of records:
+``network.find(Grid)`` returns the shape of an array or torus, and None on any other network.
 """
 
 from __future__ import annotations
@@ -10,61 +10,21 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks.groups import Group
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Structure, int_array
 
-__all__ = ["MAX_LINKS", "BreadthFirst", "FatTreeLevels", "Grid", "IntArray", "Network"]
-
-IntArray = npt.NDArray[np.int32]
+__all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Grid", "IntArray", "Levels", "Network"]
 
 MAX_LINKS = 400_000_000
 """The largest number of directed links a network may have (about 5 GB of arrays)."""
 
-
-@dataclass(frozen=True)
-class Grid:
-    """The shape of an array or torus.
-
-    Attributes
-    ----------
-    sides : tuple of int
-        Nodes along each dimension, the first side most significant in the node number: node ``(x_0, ..., x_k)``
-        has number ``(...(x_0*sides[1] + x_1)*sides[2] + ...)``. Digit l of the papers (0 = least significant) is
-        dimension ``len(sides)-1-l``.
-    wraps : tuple of bool
-        Whether a dimension is a ring of at least 3 nodes. A 2-sided torus dimension is a single link pair, like
-        that of an array, and so has ``wraps`` false (Varvarigos and Bertsekas 1994; erratum X1).
-    """
-
-    sides: tuple[int, ...]
-    wraps: tuple[bool, ...]
-
-    @property
-    def dimensions(self) -> int:
-        """Number of dimensions."""
-        return len(self.sides)
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Difference in node number of one step along each dimension."""
-        strides = [1]
-        for side in self.sides[:0:-1]:
-            strides.append(strides[-1] * side)
-        return tuple(reversed(strides))
-
-
-@dataclass(frozen=True)
-class FatTreeLevels:
-    """The shape of a complete k-ary fat tree: branching, height, and the capacity of the branches below each level."""
-
-    arity: int
-    height: int
-    capacities: tuple[int, ...]
+_Kind = TypeVar("_Kind", bound=Structure)
 
 
 class BreadthFirst(NamedTuple):
@@ -79,16 +39,11 @@ class BreadthFirst(NamedTuple):
     order: IntArray
 
 
-def _frozen(values: npt.ArrayLike, what: str) -> IntArray:
-    """Return `values` as a read-only int32 array, without a copy where it is an int32 array already."""
-    given = np.asarray(values)
-    if given.size and given.dtype.kind not in "iu":
-        raise NetworkError(f"{what} must be integers, got {given.dtype} values")
-    if given.size and given.dtype != np.int32 and max(int(given.max()), -int(given.min())) >= 2**31:
-        raise NetworkError(f"{what} must be integers of at most 32 bits")
-    array = np.asarray(given, np.int32, order="C")
-    array.flags.writeable = False
-    return array
+@dataclass(frozen=True)
+class Factors(Structure):
+    """The networks of which a Cartesian product is made, the first most significant in the node number."""
+
+    networks: tuple[Network, ...]
 
 
 class Network:
@@ -108,11 +63,8 @@ class Network:
     terminal_count : int, optional
         Nodes 0..terminal_count-1 produce and consume messages; the others only pass them on (inner nodes of fat
         trees). Default: all.
-    coordinates : array_like of int, shape (N, k), optional
-        Node coordinates where the family has them.
-    grid, factors, group, levels : optional
-        Known structure. With a `group`, node numbers are element numbers and every node's links are in the
-        same order of generators, so link ``u*degree + g`` goes from u by the g-th generator.
+    structures : sequence of Structure
+        What is known of it besides: `Grid`, `CayleyGroup`, `Factors`, `Levels`, `Coordinates`, at most one of a kind.
     labels : sequence of str, optional
         Names of the nodes, where they came with names (edge lists, NetworkX graphs).
     links_only : bool
@@ -140,30 +92,22 @@ class Network:
         link_capacity: npt.ArrayLike = 1,
         *,
         terminal_count: int | None = None,
-        coordinates: npt.ArrayLike | None = None,
-        grid: Grid | None = None,
-        factors: tuple[Network, ...] = (),
-        group: Group | None = None,
-        levels: FatTreeLevels | None = None,
+        structures: Sequence[Structure] = (),
         labels: Sequence[str] | None = None,
         links_only: bool = False,
     ) -> None:
         self.spec = spec
         self.node_count = int(node_count)
-        self.link_source = _frozen(link_source, f"network {spec!r}: link sources")
-        self.link_target = _frozen(link_target, f"network {spec!r}: link targets")
-        capacity = _frozen(link_capacity, f"network {spec!r}: link capacities")
+        self.link_source = int_array(link_source, f"network {spec!r}: link sources")
+        self.link_target = int_array(link_target, f"network {spec!r}: link targets")
+        capacity = int_array(link_capacity, f"network {spec!r}: link capacities")
         self.uniform_capacity: int | None = None
         if capacity.ndim == 0 or (capacity.shape == self.link_source.shape and (capacity == capacity[:1]).all()):
             self.uniform_capacity = int(capacity.flat[0]) if capacity.size else 1
             capacity = np.broadcast_to(np.int32(self.uniform_capacity), self.link_source.shape)
         self.link_capacity: IntArray = capacity
         self.terminal_count = self.node_count if terminal_count is None else int(terminal_count)
-        self._coordinates = None if coordinates is None else _frozen(coordinates, f"network {spec!r}: coordinates")
-        self.grid = grid
-        self.factors = factors
-        self.group = group
-        self.levels = levels
+        self.structures = tuple(structures)
         self.labels = None if labels is None else tuple(labels)
         self.links_only = links_only
         self._check()
@@ -195,12 +139,11 @@ class Network:
                 raise NetworkError(f"network {self.spec!r}: node {where} has a link to itself")
             if int(self.link_capacity.min()) < 1:
                 raise NetworkError(f"network {self.spec!r}: link capacities must be at least 1")
-        if self.group is not None and (self.group.order != n or source.size % n):
-            raise NetworkError(f"network {self.spec!r}: its group has {self.group.order} elements for {n} nodes")
         if self.labels is not None and len(self.labels) != n:
             raise NetworkError(f"network {self.spec!r}: {len(self.labels)} labels are given for {n} nodes")
-        if self._coordinates is not None and (self._coordinates.ndim != 2 or len(self._coordinates) != n):
-            raise NetworkError(f"network {self.spec!r}: coordinates need one row for each of {n} nodes")
+        for structure in self.structures:
+            if fault := structure.fault(n, source.size):
+                raise NetworkError(f"network {self.spec!r}: {fault}")
 
     def _check_doubled(self) -> None:
         """Refuse two links between the same nodes; the families' own products and groups cannot have any."""
@@ -219,6 +162,52 @@ class Network:
             raise NetworkError(
                 f"network {self.spec!r}: the link from {source[doubled]} to {target[doubled]} is given twice"
             )
+
+    # -- structure ---------------------------------------------------------------------------------------------
+
+    def find(self, kind: type[_Kind]) -> _Kind | None:
+        """Return what is known of the network's structure of one kind, or None.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> from gossamer.networks import Grid
+        >>> gossamer.network("torus:4x4").find(Grid)
+        Grid(sides=(4, 4), wraps=(True, True))
+        """
+        return next((s for s in self.structures if isinstance(s, kind)), None)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The shape of an array or torus, or None."""
+        return self.find(Grid)
+
+    @property
+    def group(self) -> Group | None:
+        """The group of a Cayley network, or None."""
+        known = self.find(CayleyGroup)
+        return None if known is None else known.group
+
+    @property
+    def factors(self) -> tuple[Network, ...]:
+        """The networks of which it is a product; empty if it is not known to be one."""
+        known = self.find(Factors)
+        return () if known is None else known.networks
+
+    @property
+    def levels(self) -> Levels | None:
+        """The shape of a fat tree, or None."""
+        return self.find(Levels)
+
+    @cached_property
+    def coordinates(self) -> IntArray | None:
+        """Node coordinates, int32[N, k], or None where the family has none."""
+        known, grid = self.find(Coordinates), self.grid
+        if known is None and grid is not None:
+            node = np.arange(self.node_count, dtype=np.int32)[:, None]
+            digits = node // np.array(grid.strides, np.int32) % np.array(grid.sides, np.int32)
+            return int_array(digits, "coordinates")
+        return None if known is None else known.places
 
     # -- sizes -----------------------------------------------------------------------------------------------
 
@@ -241,15 +230,6 @@ class Network:
     def degree(self) -> int:
         """The largest out-degree."""
         return int(self.out_degree.max())
-
-    @cached_property
-    def coordinates(self) -> IntArray | None:
-        """Node coordinates, int32[N, k], or None where the family has none."""
-        if self._coordinates is None and self.grid is not None:
-            node = np.arange(self.node_count, dtype=np.int32)[:, None]
-            digits = node // np.array(self.grid.strides, np.int32) % np.array(self.grid.sides, np.int32)
-            return _frozen(digits, "coordinates")
-        return self._coordinates
 
     @property
     def nbytes(self) -> int:
@@ -295,20 +275,59 @@ class Network:
         """The opposite link of each link, int32[L]; -1 where a link has no opposite."""
         what = "reverse links"
         if not self.link_count:
-            return _frozen(self.link_source, what)
+            return int_array(self.link_source, what)
         if self.group is not None:
             generators = self.generators
             match = self.group.inverse(generators)[:, None] == generators
             column = np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)
             opposite = self.link_target.reshape(self.node_count, -1) * np.int32(len(generators)) + column
-            return _frozen(np.where(column < 0, np.int32(-1), opposite).reshape(-1), what)
+            return int_array(np.where(column < 0, np.int32(-1), opposite).reshape(-1), what)
         n = np.int64(self.node_count)
         forward = self.link_source * n + self.link_target
         order = np.argsort(forward, kind="stable")
         backward = self.link_target * n + self.link_source
         place = np.minimum(np.searchsorted(forward, backward, sorter=order), forward.size - 1)
         found = order[place]
-        return _frozen(np.where(forward[found] == backward, found, -1), what)
+        return int_array(np.where(forward[found] == backward, found, -1), what)
+
+    @cached_property
+    def two_way(self) -> bool:
+        """Whether every link has an opposite of the same capacity, so that edges are full duplex."""
+        back = self.reverse_link
+        if self.link_count and int(back.min()) < 0:
+            return False
+        return self.uniform_capacity is not None or bool(np.array_equal(self.link_capacity, self.link_capacity[back]))
+
+    @property
+    def transposed(self) -> Network:
+        """The network with every link turned round: itself where every link has an opposite.
+
+        Of a one-way network nodes, labels, coordinates and group stay. Its spec is ``transposed:(SPEC)``.
+        """
+        return self if self.two_way else self._turned[0]
+
+    @property
+    def transposed_link(self) -> IntArray:
+        """The link of this network that each link of `transposed` turns round, int32[L]."""
+        return self.reverse_link if self.two_way else self._turned[1]
+
+    @cached_property
+    def _turned(self) -> tuple[Network, IntArray]:
+        # in a Cayley network the link by generator g, turned round, stays the g-th of its node
+        rank = np.arange(self.link_count) % (self.degree if self.group is not None else self.link_count)
+        order = int_array(np.lexsort((rank, self.link_target)).astype(np.int32), "links")
+        network = Network(
+            f"transposed:({self.spec})",
+            self.node_count,
+            self.link_target[order],
+            self.link_source[order],
+            self.link_capacity[order],
+            terminal_count=self.terminal_count,
+            structures=[left for s in self.structures if (left := s.transposed()) is not None],
+            labels=self.labels,
+            links_only=self.links_only,
+        )
+        return network, order
 
     @property
     def generators(self) -> npt.NDArray[np.int64]:
@@ -366,7 +385,7 @@ class Network:
         Products add up the diameters of their factors.
         """
         if self.grid is not None:
-            return sum(s // 2 if w else s - 1 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
+            return self.grid.diameter
         if self.factors:
             return sum(f.diameter for f in self.factors)
         sources = range(1) if self.group is not None else range(self.node_count)

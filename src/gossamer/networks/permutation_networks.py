@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
-from gossamer.networks._parameters import check_links, whole_number
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import PermutationGroup
 from gossamer.networks.network import Network
 
-__all__ = ["bubble_sort", "pancake", "star"]
+__all__ = ["BUBBLE_SORT", "PANCAKE", "STAR", "bubble_sort", "pancake", "star"]
 
 
 def star(symbols: int) -> Network:
@@ -122,9 +124,14 @@ def bubble_sort(symbols: int) -> Network:
 
 
 def _symbols(family: str, symbols: int) -> int:
+    _size(family, symbols)
+    return int(symbols)
+
+
+def _size(family: str, symbols: int) -> Size:
     m = whole_number(symbols, family, "m")
-    check_links(family, math.factorial(min(m, 20)) * (m - 1))
-    return m
+    nodes = math.factorial(min(m, 20))
+    return checked_size(family, nodes, nodes * (m - 1))
 
 
 def _swap(m: int, i: int, j: int) -> list[int]:
@@ -136,3 +143,38 @@ def _swap(m: int, i: int, j: int) -> list[int]:
 def _permutation_network(spec: str, m: int, moves: list[list[int]]) -> Network:
     group = PermutationGroup(m)
     return cayley_network(spec, group, [int(group.rank(move)) for move in moves])
+
+
+STAR = Family(
+    name="star",
+    function=star,
+    size=lambda m: _size("star", m),
+    form=forms.numbers,
+    parameters="m",
+    summary="arrangements of m symbols, adjacent by swapping the first with another",
+    example="star:5",
+    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
+    small=("star:4",),
+)
+PANCAKE = Family(
+    name="pancake",
+    function=pancake,
+    size=lambda m: _size("pancake", m),
+    form=forms.numbers,
+    parameters="m",
+    summary="arrangements of m symbols, adjacent by reversing a prefix",
+    example="pancake:5",
+    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
+    small=("pancake:4",),
+)
+BUBBLE_SORT = Family(
+    name="bubble-sort",
+    function=bubble_sort,
+    size=lambda m: _size("bubble-sort", m),
+    form=forms.numbers,
+    parameters="m",
+    summary="arrangements of m symbols, adjacent by swapping neighbors",
+    example="bubble-sort:5",
+    source="Akers and Krishnamurthy 1989; Dimakopoulos 1996, section 4.4",
+    small=("bubble-sort:4",),
+)

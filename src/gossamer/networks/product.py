@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks._parameters import check_links
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size
+from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import AbelianGroup, Group, ProductGroup
-from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.networks.network import Factors, IntArray, Network
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Structure
 
-__all__ = ["product"]
+__all__ = ["PRODUCT", "product"]
 
 
 def product(*factors: Network, spec: str | None = None) -> Network:
@@ -57,21 +60,26 @@ def product(*factors: Network, spec: str | None = None) -> Network:
     for f in factors:
         if f.terminal_count != f.node_count or f.uniform_capacity != 1:
             raise NetworkError(f"factor {f.spec!r} of a product must have only terminals and links of capacity 1")
-    n = math.prod(f.node_count for f in factors)
-    check_links("product", sum(n // f.node_count * f.link_count for f in factors))
+    n = _product_size(*(Size(f.node_count, f.link_count) for f in factors)).nodes
     source, target = _links(factors, n)
-    grid = _grid(factors)
     return Network(
         spec or "product:" + "x".join(f"({f.spec})" for f in factors),
         n,
         source,
         target,
-        grid=grid,
-        factors=factors if len(factors) > 1 else factors[0].factors,
-        group=_group(factors),
-        coordinates=None if grid else _coordinates(factors, n),
+        structures=_structures(factors, n),
         links_only=any(f.links_only for f in factors),
     )
+
+
+def _structures(factors: tuple[Network, ...], n: int) -> list[Structure]:
+    """Return what is known of a product: its factors, their group, their grid or else their coordinates."""
+    single = len(factors) == 1
+    known: list[Structure | None] = [factors[0].find(Factors) if single else Factors(factors)]
+    group, grid = _group(factors), _grid(factors)
+    known.append(None if group is None else CayleyGroup(group))
+    known.append(Coordinates(_coordinates(factors, n)) if grid is None else grid)
+    return [structure for structure in known if structure is not None]
 
 
 def _links(factors: Sequence[Network], n: int) -> tuple[IntArray, IntArray]:
@@ -122,3 +130,21 @@ def _coordinates(factors: Sequence[Network], n: int) -> IntArray:
         own = node // stride % f.node_count
         columns.append(own[:, None] if f.coordinates is None else f.coordinates[own])
     return np.concatenate(columns, axis=1).astype(np.int32)
+
+
+def _product_size(*factors: Size) -> Size:
+    nodes = math.prod(f.nodes for f in factors)
+    return checked_size("product", nodes, sum(nodes // f.nodes * f.links for f in factors))
+
+
+PRODUCT = Family(
+    name="product",
+    function=product,
+    size=_product_size,
+    form=forms.factors,
+    parameters="(SPEC)x(SPEC)...",
+    summary="Cartesian product of any networks without routing nodes",
+    example="product:(ring:5)x(complete:4)",
+    source="Dimakopoulos 1996, section 2.1.1",
+    small=("product:(ring:5)x(array:3)", "product:(complete:4)x(star:3)"),
+)

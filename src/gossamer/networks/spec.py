@@ -1,15 +1,18 @@
-"""From a spec string such as ``torus:8x8`` to a network."""
+"""From a spec string such as ``torus:8x8`` to a network, or to its size alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from gossamer.errors import NetworkError, nearest, shown
-from gossamer.networks.families import FAMILIES, Family
+from gossamer.networks.families import FAMILIES
+from gossamer.networks.family import Family, Size
+from gossamer.networks.forms import Nested
 from gossamer.networks.network import Network
 
-__all__ = ["network"]
+__all__ = ["network", "network_size"]
 
 MAX_DEPTH = 20
 """How deep products may be nested in a spec."""
@@ -50,25 +53,60 @@ def network(spec: str) -> Network:
     Traceback (most recent call last):
     gossamer.errors.NetworkError: unknown network family 'tours' (did you mean 'torus'?); a spec is family:parameters
     """
+    built: Network = _evaluate(_text(spec), lambda family: family.function, 0)
+    return built
+
+
+def network_size(spec: str) -> Size:
+    """Return how many nodes and links the network of a spec has, without building it.
+
+    Parameters
+    ----------
+    spec : str
+        As for `network`.
+
+    Returns
+    -------
+    Size
+        The numbers of nodes and of directed links.
+
+    Raises
+    ------
+    NetworkError, FileFormatError
+        As `network` does, too many links included. A product of networks with switches is refused only when built.
+
+    Notes
+    -----
+    Arithmetic alone, but for the families that read a file.
+
+    Examples
+    --------
+    >>> from gossamer.networks import network_size
+    >>> network_size("torus:400x400x400")
+    Size(nodes=64000000, links=384000000)
+    """
+    size: Size = _evaluate(_text(spec), lambda family: family.size, 0)
+    return size
+
+
+def _text(spec: str) -> str:
     if not isinstance(spec, str):
         raise NetworkError(f"a network spec is text such as 'torus:8x8', got {shown(spec)}")
-    return _parse(spec, 0)
+    return spec
 
 
-def _parse(text: str, depth: int) -> Network:
+def _evaluate(text: str, question: Callable[[Family], Callable[..., Any]], depth: int) -> Any:
+    """Put a question about a family, its function or its size, to every spec in the text, the inmost first."""
     name, colon, parameters = text.partition(":")
     family = _family(name, text)
     parameters = parameters.strip()
     if not colon or not parameters:
-        raise NetworkError(f"{family.name}: parameters are missing; {_form(family)}")
-    if family.form == "path":
-        return family.function(parameters)
-    if family.form == "factors":
-        if depth == MAX_DEPTH:
-            raise NetworkError(f"product: products may be nested at most {MAX_DEPTH} deep")
-        return family.function(*[_parse(factor, depth + 1) for factor in _factors(parameters)])
-    plain = re.sub(r"\s*([x×*,=])\s*", r"\1", parameters.lower())
-    return family.function(*_READERS[family.form](family, plain))
+        raise NetworkError(f"{family.name}: parameters are missing; {family.usage()}")
+    arguments = family.form(family, parameters)
+    if depth == MAX_DEPTH and any(isinstance(a, Nested) for a in arguments):
+        raise NetworkError(f"{family.name}: products may be nested at most {MAX_DEPTH} deep")
+    inner = [_evaluate(a, question, depth + 1) if isinstance(a, Nested) else a for a in arguments]
+    return question(family)(*inner)
 
 
 def _family(name: str, text: str) -> Family:
@@ -78,104 +116,3 @@ def _family(name: str, text: str) -> Family:
         given = shown(name.strip()) if name.strip() else shown(text)
         raise NetworkError(f"unknown network family {given}{nearest(key, names)}; a spec is family:parameters")
     return names[key]
-
-
-def _form(family: Family) -> str:
-    return f"the form is {family.name}:{family.parameters}"
-
-
-# -- the forms of parameters ---------------------------------------------------------------------------------
-
-
-def _integer(family: Family, text: str) -> int:
-    text = text.strip()
-    if not re.fullmatch(r"-?[0-9]{1,4000}", text):
-        what = "an empty parameter" if not text else shown(text)
-        raise NetworkError(f"{family.name}: expected an integer, got {what}; {_form(family)}")
-    return int(text)
-
-
-def _numbers(family: Family, text: str) -> list[object]:
-    names = family.parameters.split(",")
-    given = text.split(",")
-    if len(given) < len(names) or (len(given) > len(names) and not names[-1].endswith("...")):
-        count = "1 parameter" if len(given) == 1 else f"{len(given)} parameters"
-        raise NetworkError(f"{family.name}: {count} given in {shown(text)}; {_form(family)}")
-    return [_integer(family, number) for number in given]
-
-
-def _sides(family: Family, text: str) -> list[object]:
-    return [_integer(family, side) for side in re.split("[x×*,]", text)]
-
-
-def _pairs(family: Family, text: str) -> list[object]:
-    pairs: list[object] = []
-    for part in re.split("[x×*]", text):
-        numbers = part.split(",")
-        if len(numbers) != 2:
-            raise NetworkError(f"{family.name}: each extended ring is n,rho, got {shown(part)}; {_form(family)}")
-        pairs.append((_integer(family, numbers[0]), _integer(family, numbers[1])))
-    return pairs
-
-
-def _levels(family: Family, text: str) -> list[object]:
-    values: dict[str, list[str]] = {}
-    key = ""
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if equals:
-            key = name.strip()
-            if key not in ("k", "h", "capacity"):
-                hint = nearest(key, ["capacity"])
-                raise NetworkError(f"{family.name}: unknown parameter {shown(key)}{hint}; {_form(family)}")
-            if key in values:
-                raise NetworkError(f"{family.name}: parameter {key} is given twice")
-            values[key] = [value.strip()]
-        elif key == "capacity":
-            values[key].append(part.strip())
-        else:
-            raise NetworkError(f"{family.name}: expected a name and a value, got {shown(part)}; {_form(family)}")
-    for key in ("k", "h"):
-        if key not in values:
-            raise NetworkError(f"{family.name}: {key} is missing; {_form(family)}")
-        if len(values[key]) != 1:
-            raise NetworkError(f"{family.name}: {key} takes one integer, got {shown(','.join(values[key]))}")
-    words = values.get("capacity", ["constant"])
-    capacity: object = words[0]
-    if not re.fullmatch("[a-z]+", words[0]) or len(words) > 1:
-        capacity = [_integer(family, word) for word in words]
-    return [_integer(family, values["k"][0]), _integer(family, values["h"][0]), capacity]
-
-
-def _factors(text: str) -> list[str]:
-    """Split ``(a)x(b)x...`` at the top level of the parentheses."""
-    factors: list[str] = []
-    start = depth = 0
-    for place, sign in enumerate(text):
-        if sign == "(":
-            if depth == 0:
-                between = text[start:place].strip().lower()
-                if between not in (("",) if not factors else ("x", "×", "*")):
-                    raise NetworkError(f"product: expected (SPEC)x(SPEC)..., got {shown(text)}")
-                start = place + 1
-            depth += 1
-        elif sign == ")":
-            depth -= 1
-            if depth == 0:
-                factors.append(text[start:place])
-                start = place + 1
-        if depth < 0:
-            break
-    if depth != 0:
-        raise NetworkError(f"product: unbalanced parentheses in {shown(text)}")
-    if not factors or text[start:].strip():
-        raise NetworkError(f"product: expected (SPEC)x(SPEC)..., got {shown(text)}")
-    return factors
-
-
-_READERS: dict[str, Callable[[Family, str], list[object]]] = {
-    "numbers": _numbers,
-    "sides": _sides,
-    "pairs": _pairs,
-    "levels": _levels,
-}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gossamer.algorithms.reasons import buffer_reason
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
-from gossamer.networks.network import FatTreeLevels, IntArray, Network
+from gossamer.networks.network import IntArray, Levels, Network
 from gossamer.tasks import Task
 
 __all__ = [
@@ -37,7 +37,7 @@ Hops = tuple[IntArray, IntArray, IntArray]
 """Columns slot, link and packet, sorted by slot, int32[H]."""
 
 
-def levels_of(network: Network) -> FatTreeLevels:
+def levels_of(network: Network) -> Levels:
     """Return the shape of a fat tree; NotApplicableError if `network` is none."""
     if network.levels is None:
         raise NotApplicableError(f"network {network.spec!r} is no fat tree")
@@ -59,7 +59,7 @@ def covering(ports: str) -> Callable[[Network, Task, Model], str | None]:
     return lambda network, task, model: refusal(network, model, ports)
 
 
-def claiming(steps: Callable[[FatTreeLevels], int | None]) -> Callable[[Network, Task, Model], Fraction | None]:
+def claiming(steps: Callable[[Levels], int | None]) -> Callable[[Network, Task, Model], Fraction | None]:
     """Return the `claim` of an algorithm that takes so many steps in a fat tree of this shape, None for no promise."""
 
     def claim(network: Network, task: Task, model: Model) -> Fraction | None:

@@ -17,7 +17,15 @@ from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.model import Model
-from gossamer.networks import AbelianGroup, CubeRotationGroup, PermutationGroup, cayley, circulant, to_networkx
+from gossamer.networks import (
+    AbelianGroup,
+    CayleyGroup,
+    CubeRotationGroup,
+    PermutationGroup,
+    cayley,
+    circulant,
+    to_networkx,
+)
 from gossamer.networks.network import Network
 from gossamer.tasks import MultinodeBroadcast
 
@@ -201,8 +209,8 @@ def own(generators, capacity=1) -> Network:
     node = np.arange(6)
     target = (node[:, None] + np.array(generators)) % 6
     return Network(
-        "own", 6, np.repeat(node, len(generators)), target.reshape(-1), capacity, group=AbelianGroup((6,)),
-        links_only=True,
+        "own", 6, np.repeat(node, len(generators)), target.reshape(-1), capacity,
+        structures=[CayleyGroup(AbelianGroup((6,)))], links_only=True,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from gossamer.algorithms.total_exchange.fat_trees.phases import (
 )
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError
-from gossamer.networks import FatTreeLevels, fat_tree
+from gossamer.networks import Levels, fat_tree
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.tasks import TotalExchange
 
@@ -175,7 +175,7 @@ def test_carries_make_the_greedy_exchange_slower():
     distance = sum((partner // 2**i != leaf // 2**i).astype(int) for i in range(4))
     order = np.lexsort((-((partner - leaf) % 16), -distance), axis=1)
     assert served(fat_tree(2, 4), np.take_along_axis(partner, order, axis=1), one_send=False) == 85
-    assert branch_steps(FatTreeLevels(2, 4, (1,) * 4)) == 71
+    assert branch_steps(Levels(2, 4, (1,) * 4)) == 71
 
 
 def test_stars_of_up_to_64_leaves_are_exchanged_in_the_least_time():
@@ -234,8 +234,8 @@ def test_6_5_holds_where_capacities_grow_at_most_k_times(shape, data):
         capacities.append(c)
         c = data.draw(st.integers(c, k * c))
     if h:
-        assert usable_capacities(FatTreeLevels(k, h, tuple(capacities))) == capacities
-        assert phased_steps(FatTreeLevels(k, h, tuple(capacities))) == printed_6_5(k, capacities)
+        assert usable_capacities(Levels(k, h, tuple(capacities))) == capacities
+        assert phased_steps(Levels(k, h, tuple(capacities))) == printed_6_5(k, capacities)
 
 
 @pytest.mark.parametrize(("capacities", "printed", "least"), [((1, 4), 5, 6), ((1, 1, 4), 14, 15)])

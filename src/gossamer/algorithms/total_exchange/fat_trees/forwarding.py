@@ -9,7 +9,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import claiming, covering, levels_of, serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
 from gossamer.model import Model
-from gossamer.networks.network import FatTreeLevels, Network
+from gossamer.networks.network import Levels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Task, TotalExchange
 
@@ -126,7 +126,7 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
     return _exchange(network, task, model, one_send=False)
 
 
-def _digitwise_steps(levels: FatTreeLevels) -> int | None:
+def _digitwise_steps(levels: Levels) -> int | None:
     k, h = levels.arity, levels.height
     if len(set(levels.capacities)) <= 1:
         return branch_steps(levels)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gossamer.networks.network import FatTreeLevels
+from gossamer.networks.network import Levels
 
 __all__ = ["branch_steps", "least_steps", "routing_node_steps", "way_steps"]
 
 
-def branch_steps(levels: FatTreeLevels) -> int:
+def branch_steps(levels: Levels) -> int:
     """Return the branch bound, ``max_i ceil(k**(i-1) * (n - k**(i-1)) / c_i) + 2i - 1`` over the levels i = 1..h.
 
     References
@@ -16,7 +16,7 @@ def branch_steps(levels: FatTreeLevels) -> int:
 
     Examples
     --------
-    >>> branch_steps(FatTreeLevels(2, 5, (1, 1, 1, 1, 1)))
+    >>> branch_steps(Levels(2, 5, (1, 1, 1, 1, 1)))
     265
     """
     k, n = levels.arity, levels.arity**levels.height
@@ -70,12 +70,12 @@ def way_steps(arity: int, height: int) -> int:
     return n + 2 * height - (3 if arity == 2 and height >= 3 else 2)
 
 
-def least_steps(levels: FatTreeLevels) -> int:
+def least_steps(levels: Levels) -> int:
     """Return the larger of `branch_steps` and, where ``c_1 = 1``, `way_steps`.
 
     Examples
     --------
-    >>> least_steps(FatTreeLevels(2, 3, (1, 1, 1))), least_steps(FatTreeLevels(2, 3, (1, 2, 4)))
+    >>> least_steps(Levels(2, 3, (1, 1, 1))), least_steps(Levels(2, 3, (1, 2, 4)))
     (21, 11)
     """
     least = branch_steps(levels)

@@ -11,14 +11,14 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, phase_starts, refusal
 from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
 from gossamer.model import Model
-from gossamer.networks.network import FatTreeLevels, Network
+from gossamer.networks.network import Levels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import Task, TotalExchange
 
 __all__ = ["PHASES", "phase_lengths", "phased_exchange", "phased_steps", "usable_capacities"]
 
 
-def usable_capacities(levels: FatTreeLevels) -> list[int]:
+def usable_capacities(levels: Levels) -> list[int]:
     """Return how many packets a phase may send at a time over the branches below each of its nodes.
 
     Returns
@@ -34,7 +34,7 @@ def usable_capacities(levels: FatTreeLevels) -> list[int]:
 
     Examples
     --------
-    >>> usable_capacities(FatTreeLevels(2, 3, (1, 1, 4)))
+    >>> usable_capacities(Levels(2, 3, (1, 1, 4)))
     [1, 1, 2]
     """
     k, found = levels.arity, list[int]()
@@ -44,19 +44,19 @@ def usable_capacities(levels: FatTreeLevels) -> list[int]:
     return [c if c <= block else c // block * block for c, block in zip(found, blocks, strict=True)]
 
 
-def phase_lengths(levels: FatTreeLevels) -> list[int]:
+def phase_lengths(levels: Levels) -> list[int]:
     """Return the steps in which leaves send in each phase: item g-1 is ``N_g = ceil((k-1) * k**(2g-2) / C_g)``.
 
     Examples
     --------
-    >>> phase_lengths(FatTreeLevels(2, 3, (1, 2, 4)))
+    >>> phase_lengths(Levels(2, 3, (1, 2, 4)))
     [1, 2, 4]
     """
     k = levels.arity
     return [-(-(k - 1) * k ** (2 * g) // capacity) for g, capacity in enumerate(usable_capacities(levels))]
 
 
-def phased_steps(levels: FatTreeLevels) -> int:
+def phased_steps(levels: Levels) -> int:
     """Return the steps of `phased_exchange`, ``sum_g N_g + 2h - 1``.
 
     References
@@ -65,13 +65,13 @@ def phased_steps(levels: FatTreeLevels) -> int:
 
     Examples
     --------
-    >>> phased_steps(FatTreeLevels(2, 5, (1, 1, 1, 1, 1))), phased_steps(FatTreeLevels(2, 5, (1, 2, 4, 8, 16)))
+    >>> phased_steps(Levels(2, 5, (1, 1, 1, 1, 1))), phased_steps(Levels(2, 5, (1, 2, 4, 8, 16)))
     (350, 40)
     """
     return sum(phase_lengths(levels)) + 2 * levels.height - 1 if levels.height else 0
 
 
-def _starts(levels: FatTreeLevels) -> npt.NDArray[np.int64]:
+def _starts(levels: Levels) -> npt.NDArray[np.int64]:
     """Return the slot in which each leaf sends to each, int64[n, n]; the diagonal means nothing."""
     k, h = levels.arity, levels.height
     n = k**h

@@ -1,0 +1,136 @@
+"""What may be known of a network beyond its links: small records, each with one idea.
+
+A network carries those that apply to it, and `Network.find` returns the record of one kind or None; a family with an
+idea of its own brings its own record. Products have theirs, `Factors`, beside the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import NetworkError
+from gossamer.networks.groups import Group
+
+__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Structure", "int_array"]
+
+IntArray = npt.NDArray[np.int32]
+
+
+def int_array(values: npt.ArrayLike, what: str) -> IntArray:
+    """Return `values` as a read-only int32 array, without a copy where it is an int32 array already.
+
+    Raises
+    ------
+    NetworkError
+        If they are no integers of 32 bits, naming `what` they are.
+    """
+    given = np.asarray(values)
+    if given.size and given.dtype.kind not in "iu":
+        raise NetworkError(f"{what} must be integers, got {given.dtype} values")
+    if given.size and given.dtype != np.int32 and max(int(given.max()), -int(given.min())) >= 2**31:
+        raise NetworkError(f"{what} must be integers of at most 32 bits")
+    array = np.asarray(given, np.int32, order="C")
+    array.flags.writeable = False
+    return array
+
+
+class Structure:
+    """Something known of a network; every record of this module is one."""
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Return in a clause why it cannot be that of a network with so many nodes and links, or None."""
+        return None
+
+    def transposed(self) -> Structure | None:
+        """Return what is left of it when every link of a one-way network is turned round; None if nothing is."""
+        return None
+
+
+@dataclass(frozen=True)
+class Grid(Structure):
+    """The shape of an array or torus.
+
+    Attributes
+    ----------
+    sides : tuple of int
+        Nodes along each dimension, the first side most significant in the node number: node ``(x_0, ..., x_k)``
+        has number ``(...(x_0*sides[1] + x_1)*sides[2] + ...)``. Digit l of the papers (0 = least significant) is
+        dimension ``len(sides)-1-l``.
+    wraps : tuple of bool
+        Whether a dimension is a ring of at least 3 nodes. A 2-sided torus dimension is a single link pair, like
+        that of an array, and so has ``wraps`` false (Varvarigos and Bertsekas 1994; erratum X1).
+    """
+
+    sides: tuple[int, ...]
+    wraps: tuple[bool, ...]
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions."""
+        return len(self.sides)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Difference in node number of one step along each dimension."""
+        strides = [1]
+        for side in self.sides[:0:-1]:
+            strides.append(strides[-1] * side)
+        return tuple(reversed(strides))
+
+    @property
+    def diameter(self) -> int:
+        """The largest distance between two nodes."""
+        return sum(s // 2 if w else s - 1 for s, w in zip(self.sides, self.wraps, strict=True))
+
+
+@dataclass(frozen=True)
+class CayleyGroup(Structure):
+    """The group of a Cayley network.
+
+    Node numbers are element numbers, and every node's links are in the same order of generators, so that link
+    ``u*degree + g`` goes from u by the g-th generator.
+    """
+
+    group: Group
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse a group of another order, and links that are not as many at every node."""
+        if self.group.order == nodes and links % nodes == 0:
+            return None
+        return f"its group has {self.group.order} elements for {nodes} nodes"
+
+    def transposed(self) -> Structure:
+        """Keep it: turned round, links go by the inverse generators."""
+        return self
+
+
+@dataclass(frozen=True)
+class Levels(Structure):
+    """The shape of a complete k-ary fat tree: branching, height, and the capacity of the branches below each level."""
+
+    arity: int
+    height: int
+    capacities: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates(Structure):
+    """A place for each node: `places` int32[N, k]."""
+
+    places: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", int_array(self.places, "coordinates"))
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse anything but a row for each node."""
+        if self.places.ndim == 2 and len(self.places) == nodes:
+            return None
+        return f"coordinates need one row for each of {nodes} nodes"
+
+    def transposed(self) -> Structure:
+        """Keep them: nodes stay where they are."""
+        return self
