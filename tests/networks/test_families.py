@@ -57,6 +57,20 @@ EDGE_CASES = [
     "butterfly:2",
     "butterfly:3",
     "butterfly:4",
+    "kautz:2,1",
+    "kautz:2,3",
+    "kautz:3,2",
+    "generalized-kautz:2,2",
+    "generalized-kautz:3,4",
+    "generalized-kautz:4,15",
+    "generalized-kautz:5,13",
+    "de-bruijn:2,1",
+    "de-bruijn:2,4",
+    "de-bruijn:5,2",
+    "generalized-de-bruijn:2,2",
+    "generalized-de-bruijn:4,12",
+    "generalized-de-bruijn:5,13",
+    "generalized-de-bruijn:5,18",
     "fat-tree:k=2,h=0,capacity=constant",
     "fat-tree:k=2,h=4,capacity=exponential",
     "fat-tree:k=3,h=2,capacity=2,5",
@@ -65,6 +79,9 @@ EDGE_CASES = [
     "product:(array:3)x(ccc:2)",
     "product:(complete:1)x(array:1)",
     "product:(product:(ring:3)x(star:3))x(array:2)",
+    "product:(kautz:2,2)x(ring:3)",
+    "transposed:(de-bruijn:3,2)",
+    "transposed:(transposed:(kautz:2,2))",
 ]
 SMALL = list(dict.fromkeys([*EDGE_CASES, *NETWORKS]))
 
@@ -73,6 +90,7 @@ NOT_CAYLEY += [spec for spec in EDGE_CASES if spec.startswith("fat-tree")]
 
 ONE_WAY = [spec for spec in EDGE_CASES if "kautz" in spec or "de-bruijn" in spec]
 NOT_CAYLEY += ONE_WAY
+ONE_WAY = [s for s in ONE_WAY if s not in ("kautz:2,1", "generalized-kautz:2,2", "generalized-kautz:3,4")]
 ONE_WAY = [s for s in ONE_WAY if s not in ("de-bruijn:2,1", "generalized-de-bruijn:2,2")]  # nor these: all are complete
 
 every_small_network = pytest.mark.parametrize("spec", SMALL)

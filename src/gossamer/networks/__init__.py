@@ -9,6 +9,7 @@ from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.conversion import from_networkx, to_networkx
+from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
 from gossamer.networks.edge_lists import read_edge_list
 from gossamer.networks.families import FAMILIES
@@ -17,12 +18,14 @@ from gossamer.networks.fat_trees import fat_tree
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
+from gossamer.networks.kautz import generalized_kautz, kautz
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Structure
+from gossamer.networks.transposed import transposed
 
 __all__ = [
     "FAMILIES",
@@ -49,12 +52,16 @@ __all__ = [
     "circulant",
     "complete",
     "cube_connected_cycles",
+    "de_bruijn",
     "extended_ring",
     "fat_tree",
     "from_networkx",
+    "generalized_de_bruijn",
     "generalized_hypercube",
+    "generalized_kautz",
     "hypercube",
     "hypercycle",
+    "kautz",
     "linear_array",
     "network_size",
     "node_disjoint_paths",
@@ -67,4 +74,5 @@ __all__ = [
     "star",
     "to_networkx",
     "torus",
+    "transposed",
 ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from gossamer.networks.butterflies import BUTTERFLY, CCC
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
+from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
 from gossamer.networks.edge_lists import DIRECTED_EDGES, EDGES
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
+from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
 from gossamer.networks.permutation_networks import BUBBLE_SORT, PANCAKE, STAR
 from gossamer.networks.product import PRODUCT
+from gossamer.networks.transposed import TRANSPOSED
 
 __all__ = ["FAMILIES"]
 
@@ -29,8 +32,13 @@ FAMILIES: tuple[Family, ...] = (
     BUBBLE_SORT,
     CCC,
     BUTTERFLY,
+    KAUTZ,
+    GENERALIZED_KAUTZ,
+    DE_BRUIJN,
+    GENERALIZED_DE_BRUIJN,
     FAT_TREE,
     PRODUCT,
+    TRANSPOSED,
     EDGES,
     DIRECTED_EDGES,
 )

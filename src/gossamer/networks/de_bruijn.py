@@ -1,0 +1,136 @@
+"""De Bruijn networks: one-way links that shift a word and append a digit, for any number of nodes by arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gossamer.networks import forms
+from gossamer.networks._parameters import checked_size, whole_number
+from gossamer.networks.family import Family, Size
+from gossamer.networks.network import Network
+
+__all__ = ["DE_BRUIJN", "GENERALIZED_DE_BRUIJN", "de_bruijn", "generalized_de_bruijn"]
+
+
+def de_bruijn(degree: int, diameter: int) -> Network:
+    """Return the de Bruijn network B(d, D): words of D digits below d, with a link to each word shifted by one place.
+
+    Parameters
+    ----------
+    degree : int
+        d, at least 2: how many digits may be appended, and the links that leave a node.
+    diameter : int
+        D, at least 1: the length of the words.
+
+    Returns
+    -------
+    Network
+        ``d**D`` nodes, spec ``de-bruijn:d,D``. The number of a node is its word read in base d, so that node i has
+        one-way links to ``d*i, ..., d*i + d-1`` modulo ``d**D``, in this order. The d loops (words of a single digit)
+        are left out, for a packet has no use for them: those nodes have a link less.
+
+    Raises
+    ------
+    NetworkError
+        If a parameter is out of range, or the network is too large.
+
+    Notes
+    -----
+    Diameter D: the most nodes but for a constant that d and D allow. O(L) time.
+
+    References
+    ----------
+    N. G. de Bruijn, "A combinatorial problem", Proc. Koninklijke Nederlandse Akademie v. Wetenschappen 49, 1946.
+
+    Examples
+    --------
+    >>> de_bruijn(2, 3).link_target.tolist()
+    [1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6]
+    """
+    size = _de_bruijn_size(degree, diameter)
+    return _shifts(f"de-bruijn:{degree},{diameter}", int(degree), size.nodes)
+
+
+def generalized_de_bruijn(degree: int, nodes: int) -> Network:
+    """Return the generalized de Bruijn network GB(d, n): node i has links to ``d*i, ..., d*i + d-1`` modulo n.
+
+    Parameters
+    ----------
+    degree : int
+        d, at least 2.
+    nodes : int
+        n, at least d.
+
+    Returns
+    -------
+    Network
+        Spec ``generalized-de-bruijn:d,n``. One-way links in the order above; loops are left out.
+
+    Raises
+    ------
+    NetworkError
+        If a parameter is out of range, or the network is too large.
+
+    Notes
+    -----
+    Diameter at most ``ceil(log_d n)``; with ``n = d**D`` it is the de Bruijn network itself. O(L) time.
+
+    References
+    ----------
+    M. Imase, M. Itoh, "Design to minimize diameter on building-block network", IEEE Trans. Computers 30, 1981.
+
+    Examples
+    --------
+    >>> generalized_de_bruijn(3, 10).diameter
+    3
+    """
+    size = _generalized_size(degree, nodes)
+    return _shifts(f"generalized-de-bruijn:{degree},{nodes}", int(degree), size.nodes)
+
+
+def _shifts(spec: str, d: int, n: int) -> Network:
+    node = np.arange(n, dtype=np.int64)
+    target = (d * node[:, None] + np.arange(d)) % n
+    present = target != node[:, None]
+    return Network(spec, n, np.repeat(node, present.sum(axis=1)).astype(np.int32), target[present].astype(np.int32))
+
+
+def _de_bruijn_size(degree: int, diameter: int) -> Size:
+    d = whole_number(degree, "de-bruijn", "d", low=2)
+    nodes = d ** min(whole_number(diameter, "de-bruijn", "D"), 64)
+    return checked_size("de-bruijn", nodes, d * nodes - d)
+
+
+def _generalized_size(degree: int, nodes: int) -> Size:
+    d = whole_number(degree, "generalized-de-bruijn", "d", low=2)
+    n = whole_number(nodes, "generalized-de-bruijn", "n", low=d)
+    # a loop is a solution i, j of (d-1) i + j = 0 modulo n: each j below d that gcd(d-1, n) divides has as many
+    common = math.gcd(d - 1, n)
+    loops = common * -(-d // common)
+    return checked_size("generalized-de-bruijn", n, d * n - loops)
+
+
+DE_BRUIJN = Family(
+    name="de-bruijn",
+    function=de_bruijn,
+    size=_de_bruijn_size,
+    form=forms.numbers,
+    parameters="d,D",
+    summary="words of D digits below d, a one-way link from each to its d shifts; loops are left out",
+    example="de-bruijn:2,4",
+    source="de Bruijn 1946",
+    small=("de-bruijn:2,3",),
+)
+GENERALIZED_DE_BRUIJN = Family(
+    name="generalized-de-bruijn",
+    function=generalized_de_bruijn,
+    size=_generalized_size,
+    form=forms.numbers,
+    parameters="d,n",
+    summary="n nodes, a one-way link from i to d*i, ..., d*i+d-1 modulo n; loops are left out",
+    example="generalized-de-bruijn:3,10",
+    source="Imase and Itoh 1981",
+    small=("generalized-de-bruijn:3,10",),
+)
