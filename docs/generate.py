@@ -189,6 +189,7 @@ def array_broadcasts_page() -> str:
     """Return the page on multinode broadcast on arrays, with the ratio of time and bound for a table of shapes."""
     from gossamer import ALGORITHMS, Model, network, task, verify
     from gossamer.bounds import best_bound
+    from gossamer.cases import Case
 
     shapes = (
         "9", "2x3", "2x4", "2x15", "3x3", "4x4", "3x5", "5x8", "7x9", "8x8", "16x16", "31x33",
@@ -202,7 +203,7 @@ def array_broadcasts_page() -> str:
         net = network(f"array:{shape}")
         schedule = named["torus-on-array"].build(net, broadcast, model)
         verify(schedule).raise_if_invalid()
-        time, bound = schedule.completion_time, best_bound(net, broadcast, model).value
+        time, bound = schedule.completion_time, best_bound(Case(net, broadcast, model)).value
         twice = 2 * named["translated-tree"].claim(network(f"torus:{shape}"), broadcast, model)
         rotated = named["rotated-dimensions-whole"].claim(net, broadcast, model)
         ratios = [f"{float(value / bound):.3f}" for value in (time, twice, rotated)]

@@ -11,20 +11,20 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.testing import check_algorithm, check_case, standard_cases
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: f"{a.task.name}/{a.name}")
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: f"{a.tasks[0].name}/{a.name}")
 def test_algorithm_passes_the_battery(algorithm):
     assert check_algorithm(algorithm) == []
 
 
 def test_names_are_unique_within_a_task():
-    names = [(a.task, a.name) for a in ALGORITHMS]
+    names = [(task, a.name) for a in ALGORITHMS for task in a.tasks]
     assert len(names) == len(set(names))
 
 
 @pytest.fixture
 def broken():
     """An algorithm and a case on which it works."""
-    algorithm = next(a for a in ALGORITHMS if a.task.name == "multinode-broadcast")
+    algorithm = next(a for a in ALGORITHMS if a.tasks[0].name == "multinode-broadcast")
     return algorithm, next(c for c in standard_cases(algorithm) if c.network.spec == "ring:8")
 
 
@@ -32,40 +32,46 @@ def faults(algorithm, case):
     return " ".join(check_case(algorithm, case))
 
 
+def changed(algorithm, case, **changes):
+    """Return the algorithm with some fields of its offers changed, and its schedules by `edit`."""
+
+    def propose(asked):
+        offer = algorithm.offer(asked)
+        edit = changes.get("edit", lambda schedule: schedule)
+        rest = {name: value for name, value in changes.items() if name != "edit"}
+        return dataclasses.replace(offer, build=lambda: edit(offer.build()), **rest)
+
+    return faults(dataclasses.replace(algorithm, propose=propose), case)
+
+
 def test_battery_catches_a_wrong_claim(broken):
-    algorithm, case = broken
-    assert "claims 3" in faults(dataclasses.replace(algorithm, claim=lambda n, t, m: Fraction(3)), case)
+    assert "claims 3" in changed(*broken, time=Fraction(3))
+    assert "claims at most 3" in changed(*broken, time=Fraction(3), at_most=True)
 
 
 def test_battery_catches_a_false_optimum(broken):
-    algorithm, case = broken
-
-    def slow(network, task, model, *, seed=0):
-        s = algorithm.builder(network, task, model, seed=seed)
+    def slow(s):
         last = s.phases[-1]
         return s.replace(phases=[*s.phases[:-1], dataclasses.replace(last, slots=last.slots + 1)])
 
-    late = dataclasses.replace(algorithm, builder=slow, claim=lambda n, t, m: None, optimal=lambda n, t, m: True)
-    assert "promises the optimum" in faults(late, case)
+    assert "promises the optimum" in changed(*broken, edit=slow, time=None, optimal=True)
 
 
 def test_battery_catches_an_undelivered_packet(broken):
-    algorithm, case = broken
-
-    def lossy(network, task, model, *, seed=0):
-        s = algorithm.builder(network, task, model, seed=seed)
+    def lossy(s):
         return s.replace(slot=s.slot[:-1], link=s.link[:-1], packet=s.packet[:-1])
 
-    assert "never gets packet" in faults(dataclasses.replace(algorithm, builder=lossy), case)
+    assert "never gets packet" in changed(*broken, edit=lossy)
 
 
 def test_battery_catches_a_time_below_the_bound(broken):
-    algorithm, case = broken
-
-    def squeezed(network, task, model, *, seed=0):
-        s = algorithm.builder(network, task, model, seed=seed)
+    def squeezed(s):
         return s.replace(phases=[dataclasses.replace(p, slot_length=Fraction(1, 2)) for p in s.phases])
 
-    text = faults(dataclasses.replace(algorithm, builder=squeezed), case)
+    text = changed(*broken, edit=squeezed)
     assert "below the bound" in text
     assert "slot length" in text
+
+
+def test_battery_catches_a_least_time_that_is_beaten(broken):
+    assert "calls the least" in changed(*broken, time=None, least=Fraction(100))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -11,7 +11,7 @@ from gossamer.errors import ModelError, nearest
 
 __all__ = ["Model", "Occupancy", "Ports"]
 
-Ports = Literal["all", "one", "one-send"]
+Ports = Literal["all", "one", "one-send", "one-receive"]
 Occupancy = Literal["transit", "all"]
 
 
@@ -21,10 +21,10 @@ class Model:
 
     Attributes
     ----------
-    ports : {"all", "one", "one-send"}
+    ports : {"all", "one", "one-send", "one-receive"}
         ``all``: a node may use every link at once. ``one``: it sends at most one packet and receives at most one per
         slot. ``one-send``: it sends at most one and receives on all links (free reception, Dimakopoulos 1996, chapter
-        6).
+        6). ``one-receive``, what becomes of that when time runs backwards: it receives at most one and sends on all.
     split : bool
         Whether a message may be cut into parts, k parts taking 1/k step a hop each.
     control_time : Fraction
@@ -51,7 +51,7 @@ class Model:
     def __post_init__(self) -> None:
         if self.ports not in get_args(Ports):
             hint = nearest(str(self.ports), get_args(Ports))
-            raise ModelError(f"ports must be 'all', 'one' or 'one-send', got {self.ports!r}{hint}")
+            raise ModelError(f"ports must be 'all', 'one', 'one-send' or 'one-receive', got {self.ports!r}{hint}")
         if self.buffer_counts not in get_args(Occupancy):
             raise ModelError(f"buffer_counts must be 'transit' or 'all', got {self.buffer_counts!r}")
         try:
@@ -77,12 +77,22 @@ class Model:
     @property
     def send_limited(self) -> bool:
         """Whether a node sends at most one packet per slot."""
-        return self.ports != "all"
+        return self.ports in ("one", "one-send")
 
     @property
     def receive_limited(self) -> bool:
         """Whether a node receives at most one packet per slot."""
-        return self.ports == "one"
+        return self.ports in ("one", "one-receive")
+
+    @property
+    def dual(self) -> Model:
+        """The rules that a schedule obeys when it is run backwards.
+
+        >>> Model(ports="one-send").dual.ports
+        'one-receive'
+        """
+        opposite: dict[Ports, Ports] = {"one-send": "one-receive", "one-receive": "one-send"}
+        return replace(self, ports=opposite.get(self.ports, self.ports))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""

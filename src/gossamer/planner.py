@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.compared import Compared, peak_memory
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.model import Model, Ports
 from gossamer.networks.network import Network
@@ -128,27 +129,33 @@ class Plan(Compared):
         return f"<Plan {s.task.name} on {s.network.spec}: {times}, {self.algorithm}>"
 
 
-def applicable(network: Network, task: Task, model: Model) -> list[Algorithm]:
-    """Return the algorithms that cover the case, the smallest claim first.
+def applicable(case: Case) -> list[tuple[Algorithm, Offer[Schedule]]]:
+    """Return the offers of the algorithms that cover the case, the smallest promise first.
 
     Raises
     ------
     NotApplicableError
         If there is none, with the reason that each algorithm of the task gives.
     """
-    of_task = [a for a in ALGORITHMS if isinstance(task, a.task)]
-    covering = [a for a in of_task if a.covers(network, task, model)]
-    if covering:
-        claims = {a.name: a.claim(network, task, model) for a in covering}
-        return sorted(covering, key=lambda a: (claims[a.name] is None, claims[a.name] or 0))
+    of_task = [a for a in ALGORITHMS if isinstance(case.task, a.tasks)]
+    found: list[tuple[Algorithm, Offer[Schedule]]] = []
+    refusals = []
+    for algorithm in of_task:
+        offers = algorithm.offers(case)
+        if isinstance(offers, Refusal):
+            refusals.append(f"{algorithm.name} {offers}")
+        else:
+            found += [(algorithm, offer) for offer in offers]
+    if found:
+        return sorted(found, key=lambda pair: (pair[1].time is None, pair[1].time or 0))
     if not of_task:
-        raise NotApplicableError(f"no algorithm for {task.name} yet; its lower bounds are known (gossamer bounds)")
-    reasons = "; ".join(f"{a.name} {a.reason(network, task, model)}" for a in of_task)
-    raise NotApplicableError(f"no algorithm covers {task.name} on {network.spec} with ports {model.ports}: {reasons}")
+        raise NotApplicableError(f"no algorithm for {case.task.name} yet; its lower bounds are known (gossamer bounds)")
+    where = f"{case.task.name} on {case.network.spec} with ports {case.rules.ports}"
+    raise NotApplicableError(f"no algorithm covers {where}: {'; '.join(refusals)}")
 
 
 def _named(name: str, task: Task) -> Algorithm:
-    of_task = {a.name: a for a in ALGORITHMS if isinstance(task, a.task)}
+    of_task = {a.name: a for a in ALGORITHMS if isinstance(task, a.tasks)}
     if name not in of_task:
         names = ", ".join(of_task) or "none yet"
         raise NotApplicableError(f"no algorithm {name!r} for {task.name}{nearest(name, of_task)}; there are: {names}")
@@ -262,30 +269,30 @@ def plan(
             buffer=model.buffer,
             buffer_counts=model.buffer_counts,
         )
-    task.check(network)
+    case = Case(network, task, model, seed=seed)
     say = progress or (lambda stage: None)
-    candidates = applicable(network, task, model) if algorithm == "best" else [_named(algorithm, task)]
+    if algorithm == "best":
+        candidates = applicable(case)
+    else:
+        named = _named(algorithm, task)
+        candidates = [(named, named.offer(case))]
     say("computing lower bounds")
-    limits = bounds(network, task, model)
+    limits = bounds(case)
     least = limits[0].value if limits else Fraction(0)
 
-    best: tuple[Schedule, Verification, Algorithm, float] | None = None
-    for candidate in candidates:
-        if best is not None:
-            reached = best[0].completion_time
-            promised = candidate.claim(network, task, model)
-            exact = promised is not None and not candidate.claim_is_bound
-            if reached <= least or (exact and promised is not None and promised >= reached):
-                continue
+    best: tuple[Schedule, Verification, Offer[Schedule], float] | None = None
+    for candidate, offer in candidates:
+        if best is not None and best[0].completion_time <= max(least, offer.floor):
+            continue
         say(f"building with {candidate.name}")
         began = time.perf_counter()
-        schedule = candidate.build(network, task, model, seed=seed)
+        schedule = offer.build().replace(algorithm=candidate.name)
         seconds = time.perf_counter() - began
         say(f"verifying {schedule.stored_hops:,} hops")
         verification = verify(schedule)
         verification.raise_if_invalid()
         if best is None or schedule.completion_time < best[0].completion_time:
-            best = (schedule, verification, candidate, seconds)
+            best = (schedule, verification, offer, seconds)
     assert best is not None  # candidates is never empty
     schedule, verification, chosen, seconds = best
     say("measuring links and buffers")
@@ -293,8 +300,8 @@ def plan(
         schedule,
         verification,
         limits,
-        chosen.claim(network, task, model),
-        chosen.claim_is_bound,
+        chosen.time,
+        chosen.at_most,
         link_utilization(schedule),
         buffer_peak(schedule),
         buffer_peak(schedule, "all") if isinstance(task, Permutation | OneToManyRouting) else None,

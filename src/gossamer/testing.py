@@ -10,12 +10,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import GossamerError
 from gossamer.model import Model
 from gossamer.networks.families import FAMILIES
@@ -24,26 +25,19 @@ from gossamer.networks.spec import network as parse_network
 from gossamer.schedules import Schedule, load, verify
 from gossamer.tasks import Task
 
-__all__ = ["NETWORKS", "Case", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
+__all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 
 NETWORKS = tuple(spec for family in FAMILIES for spec in family.small)
 """Small networks of every family, 1- and 2-node ones included."""
 
-_MODELS = (
+_RULES = (
     Model(),
     Model(split=True),
     Model(ports="one"),
     Model(ports="one-send"),
+    Model(ports="one-receive"),
     Model(split=True, control_time=Fraction(1, 10)),
 )
-
-
-class Case(NamedTuple):
-    """What an algorithm is asked for."""
-
-    network: Network
-    task: Task
-    model: Model
 
 
 def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task]:
@@ -107,57 +101,69 @@ _SAMPLES: dict[str, Callable[[int, np.random.Generator], Iterator[Any]]] = {
 
 
 def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
-    """Yield every case that the algorithm covers among the networks of `NETWORKS` and a handful of models."""
+    """Yield every case that the algorithm covers among the networks of `NETWORKS` and a handful of rules."""
     for spec in NETWORKS:
         network = parse_network(spec)
-        for task in tasks_of(algorithm.task, network, seed):
-            for model in _MODELS:
-                if algorithm.covers(network, task, model):
-                    yield Case(network, task, model)
+        for kind in algorithm.tasks:
+            for task in tasks_of(kind, network, seed):
+                for rules in _RULES:
+                    case = Case(network, task, rules, seed=seed)
+                    if algorithm.covers(case):
+                        yield case
 
 
-def check_case(algorithm: Algorithm, case: Case, seed: int = 0) -> list[str]:
-    """Return what is wrong with an algorithm's schedule for one case; an empty list if nothing is.
+def check_case(algorithm: Algorithm, case: Case) -> list[str]:
+    """Return what is wrong with what an algorithm offers for one case; an empty list if nothing is.
 
-    The schedule must deliver and obey the model (`gossamer.verify`); take the claimed time, or at most that where
-    the claim is a bound; meet the largest lower bound where the source promises an optimum, and never undercut it;
-    be the same when built again; survive the file format; and, if invariant, expand to a valid schedule of the same
-    time.
+    The schedule of every offer must deliver and obey the rules (`gossamer.verify`); take the time that is promised, or
+    at most that where the promise is "at most"; meet the largest lower bound where the source promises an optimum, and
+    never undercut it; be the same when built again; survive the file format; and, if invariant, expand to a valid
+    schedule of the same time.
     """
-    network, task, model = case
-    where = f"{algorithm.name} for {task.describe()} on {network.spec}, {model}"
+    where = f"{algorithm.name} for {case.task.describe()} on {case.network.spec}, {case.rules}"
+    again = Case(case.network, case.task, case.rules, seed=case.seed)  # nothing that the first asking left behind
+    found, repeated = algorithm.offers(case), algorithm.offers(again)
+    if isinstance(found, Refusal) or isinstance(repeated, Refusal):
+        return [f"{where}: is refused: {found}, {repeated}"]
+    return [
+        f"{where}: {fault}"
+        for offer, twin in zip(found, repeated, strict=True)
+        for fault in _offer_faults(case, offer, twin)
+    ]
+
+
+def _offer_faults(case: Case, offer: Offer[Schedule], twin: Offer[Schedule]) -> Iterator[str]:
     try:
-        schedule = algorithm.build(network, task, model, seed=seed)
+        schedule = offer.build()
     except GossamerError as error:
-        return [f"{where}: does not build: {error}"]
-    wrong = []
+        yield f"does not build: {error}"
+        return
     found = verify(schedule)
     if not found:
-        wrong.append(f"{where}: {found}")
-    wrong += [f"{where}: {fact}" for fact in _time_faults(algorithm, case, schedule)]
-    if algorithm.build(network, task, model, seed=seed) != schedule:
-        wrong.append(f"{where}: two builds with one seed differ")
+        yield f"{found}"
+    yield from _time_faults(case, offer, schedule.completion_time)
+    if twin.build() != schedule:
+        yield "two builds with one seed differ"
     if _round_trip(schedule) != schedule:
-        wrong.append(f"{where}: the file does not give back the schedule")
+        yield "the file does not give back the schedule"
     if schedule.invariant:
         explicit = schedule.expand()
         if not verify(explicit):
-            wrong.append(f"{where}: the expansion is not valid: {verify(explicit)}")
+            yield f"the expansion is not valid: {verify(explicit)}"
         if explicit.completion_time != schedule.completion_time or explicit.stored_hops != schedule.hop_count:
-            wrong.append(f"{where}: the expansion has another time or number of hops")
-    return wrong
+            yield "the expansion has another time or number of hops"
 
 
-def _time_faults(algorithm: Algorithm, case: Case, schedule: Schedule) -> Iterator[str]:
-    time = schedule.completion_time
-    claim = algorithm.claim(*case)
-    if claim is not None and (time > claim if algorithm.claim_is_bound else time != claim):
-        yield f"takes {time} steps, claims {'at most ' if algorithm.claim_is_bound else ''}{claim}"
-    limits = bounds(*case)
+def _time_faults(case: Case, offer: Offer[Schedule], time: Fraction) -> Iterator[str]:
+    if offer.time is not None and (time > offer.time if offer.at_most else time != offer.time):
+        yield f"takes {time} steps, claims {'at most ' if offer.at_most else ''}{offer.time}"
+    limits = bounds(case)
     least = limits[0].value if limits else Fraction(0)
     if time < least:
         yield f"takes {time} steps, below the bound {least} ({limits[0].name}: {limits[0].witness})"
-    if algorithm.optimal(*case) and time != least:
+    if time < offer.floor:
+        yield f"takes {time} steps, less than the {offer.floor} that its offer calls the least"
+    if offer.optimal and time != least:
         yield f"takes {time} steps and promises the optimum; the bound is {least}"
 
 
@@ -174,11 +180,11 @@ def check_algorithm(algorithm: Algorithm, seed: int = 0) -> list[str]:
     Examples
     --------
     >>> from gossamer import ALGORITHMS
-    >>> tree = next(a for a in ALGORITHMS if a.task.name == "broadcast")
+    >>> tree = next(a for a in ALGORITHMS if a.name == "binomial-tree")
     >>> check_algorithm(tree)
     []
     """
     cases = list(standard_cases(algorithm, seed))
     if not cases:
         return [f"{algorithm.name} covers none of the standard cases"]
-    return [fault for case in cases for fault in check_case(algorithm, case, seed)]
+    return [fault for case in cases for fault in check_case(algorithm, case)]

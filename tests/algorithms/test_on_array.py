@@ -8,6 +8,7 @@ import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import on_array
 from gossamer.bounds import bounds
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import array, torus
 from gossamer.schedules import verify
@@ -43,7 +44,7 @@ def test_total_exchange_on_the_7_x_8_array_gains_from_folding():
     schedule = named("total-exchange", "edge-colored-on-array").build(network, task, model)
     assert verify(schedule).ok
     assert schedule.completion_time == 116 < named("total-exchange", "array-rounds").claim(network, task, model) == 128
-    assert bounds(network, task, model)[0].value == 112
+    assert bounds(Case(network, task, model))[0].value == 112
 
 
 @pytest.mark.parametrize(

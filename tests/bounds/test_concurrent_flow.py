@@ -14,7 +14,7 @@ from algorithms.partial_exchange import active_sets as sets
 from gossamer import Model, network
 from gossamer.bounds import concurrent_flow
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
 from gossamer.networks import array, ring, torus
 from gossamer.tasks import Broadcast, PartialExchange, PartialGather, Scatter, TotalExchange
 
@@ -22,7 +22,7 @@ SPLIT = Model(split=True)
 
 
 def bound(net, task, model=SPLIT):
-    (found,) = concurrent_flow_bounds(Problem(net, task, model))
+    (found,) = concurrent_flow_bounds(Case(net, task, model))
     return found
 
 
@@ -123,8 +123,8 @@ def test_the_solver_cannot_make_a_wrong_bound(monkeypatch):
 
 
 def test_without_a_solution_there_is_no_bound(monkeypatch):
-    monkeypatch.setattr(concurrent_flow, "_prices", lambda problem, *rest: np.zeros(rest[-1].capacity.size))
-    assert list(concurrent_flow_bounds(Problem(array(3, 3), PartialExchange([0]), SPLIT))) == []
+    monkeypatch.setattr(concurrent_flow, "_prices", lambda case, *rest: np.zeros(rest[-1].capacity.size))
+    assert list(concurrent_flow_bounds(Case(array(3, 3), PartialExchange([0]), SPLIT))) == []
 
 
 def test_large_problems_and_other_tasks_are_left_out():
@@ -133,4 +133,4 @@ def test_large_problems_and_other_tasks_are_left_out():
         (array(3, 3), Scatter(0)),
         (array(3, 3), Broadcast(0)),
     ):
-        assert list(concurrent_flow_bounds(Problem(net, task, SPLIT))) == []
+        assert list(concurrent_flow_bounds(Case(net, task, SPLIT))) == []

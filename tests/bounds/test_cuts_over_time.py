@@ -12,7 +12,7 @@ from gossamer import Model
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, Gather, Scatter, TotalExchange
@@ -38,8 +38,8 @@ def networks(draw):
 def test_the_bound_is_the_least_time_in_both_directions(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
     time = FLOW_OVER_TIME.build(network, Scatter(root), Model()).completion_time
-    assert best_bound(network, Scatter(root), Model()).value == time
-    assert best_bound(network, Gather(root), Model()).value == time
+    assert best_bound(Case(network, Scatter(root), Model())).value == time
+    assert best_bound(Case(network, Gather(root), Model())).value == time
 
 
 @given(networks(), st.data(), st.integers(0, 8))
@@ -66,7 +66,7 @@ def test_a_cut_lets_fewer_packets_through_than_must_cross_it(network, data, slot
 
 def test_a_network_on_which_no_other_bound_is_as_large():
     network = from_networkx(nx.Graph(["va", "vb", "vc", "bc", "cd", "ce", "ef", "eg"]))
-    found = {b.name: b for b in bounds(network, Scatter(0), Model())}
+    found = {b.name: b for b in bounds(Case(network, Scatter(0), Model()))}
     assert found["cut over time"].value == 4 > max(b.value for name, b in found.items() if name != "cut over time")
     assert found["cut over time"].witness.startswith("4 messages of node v must cross a cut of links and slots")
 
@@ -82,12 +82,12 @@ def test_a_network_on_which_no_other_bound_is_as_large():
     ],
 )
 def test_where_it_says_nothing(task, model):
-    assert not list(cut_over_time_bounds(Problem(gossamer.network("hypercube:3"), task, model)))
+    assert not list(cut_over_time_bounds(Case(gossamer.network("hypercube:3"), task, model)))
 
 
 def test_fewer_ports_keep_the_bound_of_all_ports():
     links = [(0, 1), (0, 4), (1, 0), (1, 2), (2, 3), (2, 4), (3, 2), (3, 4), (4, 0), (4, 2), (4, 3)]
     source, target = (list(ends) for ends in zip(*links, strict=True))
     network = Network("some graph", 5, source, target, terminal_count=4)
-    values = [best_bound(network, Gather(0), Model(ports=p)).value for p in ("all", "one-send", "one")]
+    values = [best_bound(Case(network, Gather(0), Model(ports=p))).value for p in ("all", "one-send", "one")]
     assert values == [3, 3, 3]

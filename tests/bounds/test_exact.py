@@ -12,6 +12,7 @@ import gossamer
 from bounds.oracle import UndecidedError, schedule_within
 from gossamer import Model, Network
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.tasks import (
     Allreduce,
@@ -37,7 +38,7 @@ PORTS = ("all", "one", "one-send")
 def is_valid_and_met(network, task, ports, parts=1):
     """Assert that no schedule beats the bound; return whether one is found that meets it."""
     model = Model(ports=ports, split=parts > 1)
-    bound = best_bound(network, task, model)
+    bound = best_bound(Case(network, task, model))
     too_few = math.ceil(bound.value * parts) - 1
     try:
         beaten = None if too_few < 0 else schedule_within(network, task, model, too_few, parts)

@@ -12,6 +12,7 @@ import gossamer
 from gossamer import Model
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.fat_trees import least_with_holes, least_with_ways
+from gossamer.cases import Case
 from gossamer.networks import fat_tree
 from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 
@@ -24,7 +25,7 @@ trees = st.sampled_from(SHAPES).flatmap(
 
 
 def value(network, task, model, name):
-    return next((b.value for b in bounds(network, task, model) if b.name == name), None)
+    return next((b.value for b in bounds(Case(network, task, model)) if b.name == name), None)
 
 
 @given(trees)
@@ -49,9 +50,9 @@ def test_routing_node_bounds_are_theorems_6_3_and_6_6(k, h):
 @pytest.mark.parametrize("capacity", ["constant", "exponential"])
 def test_a_multinode_broadcast_needs_n_steps_and_one_more_for_two_children(k, h, capacity):
     n = k**h
-    least = best_bound(fat_tree(k, h, capacity), MultinodeBroadcast(), Model()).value
+    least = best_bound(Case(fat_tree(k, h, capacity), MultinodeBroadcast(), Model())).value
     assert least == (n + 1 if k == 2 and h >= 2 else n)
-    assert best_bound(fat_tree(k, h, capacity), TotalExchange(), Model()).value >= least
+    assert best_bound(Case(fat_tree(k, h, capacity), TotalExchange(), Model())).value >= least
 
 
 @pytest.mark.parametrize(("k", "h", "level", "least"), [(4, 2, 1, 18), (2, 2, 1, 5), (2, 3, 1, 11), (3, 2, 1, 10)])
@@ -93,11 +94,11 @@ def test_way_bound_adds_up_the_ways(network):
 @given(trees)
 def test_exchange_of_all_as_active_nodes_has_the_same_bounds(network):
     active = PartialExchange(range(network.terminal_count))
-    assert best_bound(network, active, Model()).value == best_bound(network, TotalExchange(), Model()).value
+    assert best_bound(Case(network, active, Model())).value == best_bound(Case(network, TotalExchange(), Model())).value
 
 
 def test_time_on_the_way_is_told_with_its_witness():
-    bound = best_bound(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), TotalExchange(), Model())
+    bound = best_bound(Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), TotalExchange(), Model()))
     assert str(bound) == (
         "11 steps, time on the way: each leaf sends and receives 7 messages, at most 1 a step, "
         "and its messages go 34 hops in all"
@@ -111,6 +112,6 @@ def test_bound_is_the_optimum_of_four_leaves(capacities):
     from bounds.oracle import schedule_within
 
     network, task = fat_tree(2, 2, capacities), TotalExchange()
-    least = int(best_bound(network, task, Model()).value)
+    least = int(best_bound(Case(network, task, Model())).value)
     assert schedule_within(network, task, Model(), least - 1) is None
     assert gossamer.verify(schedule_within(network, task, Model(), least))

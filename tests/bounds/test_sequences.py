@@ -9,12 +9,13 @@ import networkx as nx
 import gossamer
 from gossamer import Model
 from gossamer.bounds import best_bound, bounds
+from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.tasks import Allreduce, MultinodeBroadcast, Reduce, ReduceScatter
 
 
 def sequences(network, model):
-    return {b.name: b.value for b in bounds(network, Allreduce(), model) if b.method == "sequence"}
+    return {b.name: b.value for b in bounds(Case(network, Allreduce(), model)) if b.method == "sequence"}
 
 
 def test_each_block_is_reduced_and_then_broadcast():
@@ -27,8 +28,11 @@ def test_a_half_is_followed_or_preceded_by_one_block_from_the_best_root():
     network, model = from_networkx(nx.star_graph(4)), Model()
     found = sequences(network, model)
     radius = 1
-    assert found["reduce-scatter, then broadcast"] == best_bound(network, ReduceScatter(), model).value + radius
-    assert found["reduce, then multinode broadcast"] == best_bound(network, MultinodeBroadcast(), model).value + radius
+    assert found["reduce-scatter, then broadcast"] == best_bound(Case(network, ReduceScatter(), model)).value + radius
+    assert (
+        found["reduce, then multinode broadcast"]
+        == best_bound(Case(network, MultinodeBroadcast(), model)).value + radius
+    )
 
 
 def test_one_port_blocks_double():
@@ -43,4 +47,4 @@ def test_split_blocks_take_their_loads():
 
 
 def test_other_tasks_have_no_such_bound():
-    assert all(b.method != "sequence" for b in bounds(gossamer.network("ring:5"), Reduce(0), Model()))
+    assert all(b.method != "sequence" for b in bounds(Case(gossamer.network("ring:5"), Reduce(0), Model())))

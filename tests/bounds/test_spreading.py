@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Model
 from gossamer.bounds.broadcasts import doubling_time, tree_time
-from gossamer.bounds.problem import Problem
 from gossamer.bounds.spread_counts import closed_form_time, degree_time, level_time
 from gossamer.bounds.spreading import spread_bounds
+from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.tasks import Broadcast, Reduce, Scatter
 
@@ -41,7 +41,7 @@ def profile(graph, root):
 
 
 def found(graph, root=0):
-    return {b.name: int(b.value) for b in spread_bounds(Problem(from_networkx(graph), Broadcast(root), ONE))}
+    return {b.name: int(b.value) for b in spread_bounds(Case(from_networkx(graph), Broadcast(root), ONE))}
 
 
 @st.composite
@@ -133,7 +133,7 @@ def test_errata_9_3_more_than_e_plus_1_furthest_nodes_do_not_force_e_plus_2_step
 @settings(max_examples=100)
 def test_corollary_3_5_on_random_trees(n, seed):
     graph = nx.convert_node_labels_to_integers(nx.random_labeled_tree(n, seed=seed), ordering="sorted")
-    exact = tree_time(Problem(from_networkx(graph), Broadcast(0), ONE), 0, None)
+    exact = tree_time(Case(from_networkx(graph), Broadcast(0), ONE), 0, None)
     levels = profile(graph, 0)
     assert max(level_time(d, int(levels[d])) for d in range(1, levels.size)) == found(graph)["tree level"] <= exact
 
@@ -149,7 +149,7 @@ def test_a_binomial_tree_has_as_many_nodes_at_a_level_as_corollary_3_5_allows():
     d = 6
     graph = nx.empty_graph(2**d)
     graph.add_edges_from((x, x & (x - 1)) for x in range(1, 2**d))
-    assert tree_time(Problem(from_networkx(graph), Broadcast(0), ONE), 0, None) == d
+    assert tree_time(Case(from_networkx(graph), Broadcast(0), ONE), 0, None) == d
     assert {level_time(k, math.comb(d, k)) for k in range(1, d + 1)} == {d}
 
 
@@ -191,7 +191,7 @@ def test_few_neighbors_are_counted_as_in_the_largest_tree(root_links, node_links
 
 def test_few_neighbors_raise_the_bound_of_a_regular_network():
     network = from_networkx(nx.random_regular_graph(4, 200, seed=1))
-    bounds = {b.name: b for b in spread_bounds(Problem(network, Broadcast(0), ONE))}
+    bounds = {b.name: b for b in spread_bounds(Case(network, Broadcast(0), ONE))}
     bound = bounds["doubling with few neighbors"]
     assert (bound.value, doubling_time(np.bincount(network.distances(0)))[0]) == (9, 8)
     assert bound.witness.endswith("each node passes it on once a step, at most 3 times")
@@ -201,13 +201,13 @@ def test_few_neighbors_raise_the_bound_of_a_regular_network():
     ("task", "model"), [(Broadcast(0), Model()), (Scatter(0), ONE), (Broadcast(0), Model(ports="one", split=True))]
 )
 def test_only_whole_messages_that_are_passed_on_once_a_step_are_bounded(task, model):
-    assert not list(spread_bounds(Problem(gossamer.network("ring:9"), task, model)))
+    assert not list(spread_bounds(Case(gossamer.network("ring:9"), task, model)))
 
 
 def test_a_reduction_has_the_bounds_of_its_broadcast():
     network = gossamer.network("fat-tree:k=3,h=2")
     forth, back = (
-        {b.name: b.value for b in spread_bounds(Problem(network, task, ONE))} for task in (Broadcast(1), Reduce(1))
+        {b.name: b.value for b in spread_bounds(Case(network, task, ONE))} for task in (Broadcast(1), Reduce(1))
     )
     assert forth == back
     assert forth["tree level"] > 0

@@ -5,8 +5,9 @@ Builders are listed for the forward tasks; their duals by time reversal and the 
 
 from __future__ import annotations
 
-from gossamer.algorithms.algorithm import Algorithm, allreduce_from, dual
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast import BROADCAST
+from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
 from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAST_FAT_TREES, UP_FIRST
@@ -72,6 +73,6 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     ARC,
-    *(dual(a, _DUAL[a.task]) for a in _FORWARD if a.task in _DUAL),
-    *(allreduce_from(a) for a in _FORWARD if a.task is MultinodeBroadcast),
+    *(dual(a, _DUAL[task]) for a in _FORWARD for task in a.tasks if task in _DUAL),
+    *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )

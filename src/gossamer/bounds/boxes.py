@@ -13,9 +13,9 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
-from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.metric import Axis, axes_of
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand
+from gossamer.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["MAX_BOXES", "box_bounds"]
@@ -27,14 +27,14 @@ Interval = tuple[Counts, Counts]
 """First positions and lengths of the intervals of a dimension that are tried."""
 
 
-def box_bounds(problem: Problem) -> Iterator[Bound]:
+def box_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best box cut of a personalized task between some nodes and all, in two or more dimensions."""
-    axes = [a for a in axes_of(problem.metric) if a.size > 1]
-    demand = problem.demands[0]
+    axes = [a for a in axes_of(case.metric) if a.size > 1]
+    demand = case.demands[0]
     grid = len(axes) > 1 and all(a.wraps is not None for a in axes)
-    if not grid or not isinstance(demand, HubDemand) or demand.shared or demand.everywhere or len(problem.demands) > 1:
+    if not grid or not isinstance(demand, HubDemand) or demand.shared or demand.everywhere or len(case.demands) > 1:
         return
-    boxes = _Boxes(problem, demand, axes)
+    boxes = _Boxes(case, demand, axes)
     best: tuple[float, bool, tuple[tuple[int, int], ...]] = (0.0, False, ())
     for way in (False, True):
         ratio, box = boxes.best(way, boxes.spread())
@@ -74,8 +74,8 @@ def _intervals(axis: Axis, faces: Counts) -> Interval:
 class _Boxes:
     """Boxes of a grid, and how many hubs, nodes and links around them they have."""
 
-    def __init__(self, problem: Problem, demand: HubDemand, axes: list[Axis]) -> None:
-        self.problem = problem
+    def __init__(self, case: Case, demand: HubDemand, axes: list[Axis]) -> None:
+        self.case = case
         self.demand = demand
         self.axes = axes
         sides = [a.size for a in axes]
@@ -87,7 +87,7 @@ class _Boxes:
             count = np.cumsum(np.concatenate([count, count], axis=i) if a.wraps else count, axis=i, dtype=np.int32)
             count = np.pad(count, [(int(k == i), 0) for k in range(len(axes))])
         self.below = count
-        self.capacity = 1 if problem.limited else problem.network.uniform_capacity or 1
+        self.capacity = 1 if case.limited else case.network.uniform_capacity or 1
         self.thinned = False
 
     def spread(self) -> list[Interval]:
@@ -128,11 +128,11 @@ class _Boxes:
     def capacities(self, box: list[Interval], entering: bool) -> tuple[Counts, Counts]:
         """Return the nodes of each box, and the packets per slot that leave (or enter) it."""
         nodes, links, shell = self.measures(box)
-        rest = self.problem.network.node_count - nodes
+        rest = self.case.network.node_count - nodes
         tails, heads = (rest, shell) if entering else (shell, rest)
-        if self.problem.send_limited:
+        if self.case.send_limited:
             links = np.minimum(links, tails)
-        if self.problem.receive_limited:
+        if self.case.receive_limited:
             links = np.minimum(links, heads)
         return nodes, links
 
@@ -158,10 +158,10 @@ class _Boxes:
                 spans.append(f"{first}" if length == 1 else f"{first}..{last}")
             else:
                 spans.append("*")
-        across = quantity(capacity, "packet") + " a step" if self.problem.limited else quantity(capacity, "link")
+        across = quantity(capacity, "packet") + " a step" if self.case.limited else quantity(capacity, "link")
         text = (
             f"{quantity(nodes, 'node')} in the box ({','.join(spans)}), {int(hubs.item()):,} of them active | "
-            f"{self.problem.network.node_count - nodes:,} nodes, {across} across: "
-            f"{quantity(count, self.problem.what)} must {'enter' if entering else 'leave'}"
+            f"{self.case.network.node_count - nodes:,} nodes, {across} across: "
+            f"{quantity(count, self.case.what)} must {'enter' if entering else 'leave'}"
         )
-        return Bound("box cut", self.problem.steps(count, capacity), text, "cut", SOURCE)
+        return Bound("box cut", self.case.steps(count, capacity), text, "cut", SOURCE)

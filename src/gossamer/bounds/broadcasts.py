@@ -12,70 +12,70 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, Demand, HubDemand
-from gossamer.bounds.metric import MAX_SEARCHES, at_least
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, Demand, HubDemand
+from gossamer.cases.metric import MAX_SEARCHES, at_least
 from gossamer.writing import quantity
 
-__all__ = ["MAX_DEPTH", "Case", "broadcast_bounds", "doubling_time", "spread_cases", "tree_time"]
+__all__ = ["MAX_DEPTH", "Spread", "broadcast_bounds", "doubling_time", "spreads_of", "tree_time"]
 
 MAX_DEPTH = 2000
 """Trees deeper than this are left to the distance bound."""
 
-Case = tuple[int, Counts, Counts | None]
+Spread = tuple[int, Counts, Counts | None]
 """A hub, how many nodes at each distance its message must reach, and which ones (None: all terminals)."""
 
 _MESSAGES = 16
 """How many messages, those that travel furthest, are looked at."""
 
 
-def broadcast_bounds(problem: Problem) -> Iterator[Bound]:
+def broadcast_bounds(case: Case) -> Iterator[Bound]:
     """Yield the doubling bound of a message, and on a tree the exact time of its broadcast."""
-    if not problem.whole:
+    if not case.whole:
         return
-    for demand, cases in spread_cases(problem):
-        yield from _spread(problem, demand.what, demand.outward, cases)
+    for demand, spreads in spreads_of(case):
+        yield from _spread(case, demand.what, demand.outward, spreads)
 
 
-def spread_cases(problem: Problem) -> Iterator[tuple[Demand, list[Case]]]:
+def spreads_of(case: Case) -> Iterator[tuple[Demand, list[Spread]]]:
     """Yield each demand whose messages spread, one node a step from each node, with the messages to look at."""
-    for demand in problem.demands:
-        fan_limited = problem.send_limited if demand.outward else problem.receive_limited
+    for demand in case.demands:
+        fan_limited = case.send_limited if demand.outward else case.receive_limited
         if not demand.shared or not fan_limited:
             continue
-        cases: list[Case]
+        spreads: list[Spread]
         if isinstance(demand, HubDemand):
-            hubs = problem.hubs(demand)
-            far = problem.metric.eccentricities(hubs, not demand.outward)
+            hubs = case.hubs(demand)
+            far = case.metric.eccentricities(hubs, not demand.outward)
             order = np.argsort(-far, kind="stable")[:_MESSAGES]
-            chosen = hubs[order][np.sort(np.unique(problem.metric.canonical(hubs[order]), return_index=True)[1])]
-            cases = [(int(v), problem.metric.profile(int(v), not demand.outward), None) for v in chosen]
+            chosen = hubs[order][np.sort(np.unique(case.metric.canonical(hubs[order]), return_index=True)[1])]
+            spreads = [(int(v), case.metric.profile(int(v), not demand.outward), None) for v in chosen]
         else:
             rows = np.argsort(-np.diff(demand.first), kind="stable")[:MAX_SEARCHES]
             targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
             starts = demand.origin[rows].tolist()
-            cases = [
-                (v, np.bincount(np.append(problem.metric.between(np.full(t.size, v), t), 0)).astype(np.int64), t)
+            spreads = [
+                (v, np.bincount(np.append(case.metric.between(np.full(t.size, v), t), 0)).astype(np.int64), t)
                 for v, t in zip(starts, targets, strict=True)
             ]
-        yield demand, cases
+        yield demand, spreads
 
 
-def _spread(problem: Problem, what: str, outward: bool, cases: list[Case]) -> Iterator[Bound]:
+def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iterator[Bound]:
     verb = "reach" if outward else "come from"
     way = "passing it on once a step" if outward else "taking in one a step"
-    doubling = max((*doubling_time(profile), node) for node, profile, _ in cases)
+    doubling = max((*doubling_time(profile), node) for node, profile, _ in spreads)
     steps, distance, count, node = doubling
     far = f" at least {distance} hops away" if distance else ", itself included"
-    text = f"the {what} of node {problem.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
+    text = f"the {what} of node {case.name(node)} must {verb} {quantity(count, 'node')}{far}, {way}"
     yield Bound(
         "doubling", Fraction(steps), text, "broadcast",
         "Dimakopoulos 1996, Theorem 3.3, which includes ceil(log2 n) and Fraigniaud and Lazard's e+1",
     )  # fmt: skip
-    trees = [(tree_time(problem, node, targets), -node) for node, _, targets in cases[:4]]
+    trees = [(tree_time(case, node, targets), -node) for node, _, targets in spreads[:4]]
     steps, node = max((s, v) for s, v in trees)
     if steps:
-        text = f"on a tree, the {what} of node {problem.name(-node)} takes exactly {quantity(steps, 'step')}, {way}"
+        text = f"on a tree, the {what} of node {case.name(-node)} takes exactly {quantity(steps, 'step')}, {way}"
         yield Bound("tree broadcast", Fraction(steps), text, "broadcast", "Dimakopoulos 1996, (6.1)")
 
 
@@ -113,12 +113,12 @@ def _reaches(steps: int, distance: int, nodes: int) -> bool:
     return False
 
 
-def tree_time(problem: Problem, root: int, targets: Counts | None) -> int:
+def tree_time(case: Case, root: int, targets: Counts | None) -> int:
     """Return the exact least time of a one-port broadcast in a tree, 0 if the network is not one (or too deep).
 
     With the children's times b_1 >= b_2 >= ..., a node takes max(b_i + i) steps; branches without targets take none.
     """
-    net = problem.network
+    net = case.network
     if net.link_count != 2 * (net.node_count - 1) or int(net.reverse_link.min(initial=0)) < 0:
         return 0
     search = net.breadth_first(root)

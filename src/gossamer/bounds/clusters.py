@@ -12,8 +12,8 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
-from gossamer.bounds.demands import HubDemand
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["cluster_bounds"]
@@ -23,15 +23,15 @@ _WORK = 50_000_000
 """The most looks at nodes beside growing sets."""
 
 
-def cluster_bounds(problem: Problem) -> Iterator[Bound]:
+def cluster_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut around a cluster in a personalized task between some nodes and all, with two-way links.
 
     O(hubs * size**2 * degree) time for sets of up to `_LARGEST` nodes, fewer where there are many hubs.
     """
     from gossamer.bounds import _kernels
 
-    net = problem.network
-    demands = problem.hub_demands
+    net = case.network
+    demands = case.hub_demands
     if len(demands) != 1 or demands[0].shared or demands[0].everywhere or net.terminal_count < net.node_count:
         return
     if net.uniform_capacity is None or not net.link_count or int(net.reverse_link.min()) < 0:
@@ -50,11 +50,11 @@ def cluster_bounds(problem: Problem) -> Iterator[Bound]:
     across = int(np.count_nonzero(member[net.link_source] & ~member[net.link_target]))
     hubs = int(active[nodes].sum())
     messages = hubs * (net.node_count - count)
-    capacity = across * (1 if problem.limited else net.uniform_capacity)
-    names = ", ".join(problem.name(int(v)) for v in np.sort(nodes)[:4]) + (", ..." if count > 4 else "")
+    capacity = across * (1 if case.limited else net.uniform_capacity)
+    names = ", ".join(case.name(int(v)) for v in np.sort(nodes)[:4]) + (", ..." if count > 4 else "")
     text = (
         f"{quantity(count, 'node')} {names}, {hubs:,} of them active | {net.node_count - count:,} nodes, "
-        f"{quantity(across, 'link')} across: {quantity(messages, problem.what)} "
+        f"{quantity(across, 'link')} across: {quantity(messages, case.what)} "
         f"must {'leave' if demand.outward else 'enter'}"
     )
-    yield Bound("cluster cut", problem.steps(messages, capacity), text, "cut", SOURCE)
+    yield Bound("cluster cut", case.steps(messages, capacity), text, "cut", SOURCE)

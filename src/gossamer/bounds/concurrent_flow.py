@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand
 from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 from gossamer.writing import quantity
 
@@ -31,7 +31,7 @@ _LONGEST = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 1000, 1_000_000)
 
 
 class _Resources(NamedTuple):
-    """What links use up: themselves, or the ports of their nodes; a class of them where the problem is invariant.
+    """What links use up: themselves, or the ports of their nodes; a class of them where the case is invariant.
 
     `use` int64[k, L] lists k resources of each link; `capacity` int64[R] is what each has per slot.
     """
@@ -40,20 +40,20 @@ class _Resources(NamedTuple):
     capacity: Counts
 
 
-def concurrent_flow_bounds(problem: Problem) -> Iterator[Bound]:
+def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
     """Yield the bound of concurrent flow for a partial or total exchange that is not too large."""
-    if not isinstance(problem.task, PartialExchange | PartialGather | TotalExchange):
+    if not isinstance(case.task, PartialExchange | PartialGather | TotalExchange):
         return
-    demand = problem.demands[0]
+    demand = case.demands[0]
     assert isinstance(demand, HubDemand)
-    hubs = problem.hubs(demand)
-    if hubs.size * problem.network.link_count > MAX_VARIABLES:
+    hubs = case.hubs(demand)
+    if hubs.size * case.network.link_count > MAX_VARIABLES:
         return
-    tail, head = problem.network.link_source, problem.network.link_target
+    tail, head = case.network.link_source, case.network.link_target
     if not demand.outward:
         tail, head = head, tail
-    resources = _resources(problem)
-    price = _prices(problem, hubs, tail, head, resources)
+    resources = _resources(case)
+    price = _prices(case, hubs, tail, head, resources)
     best: tuple[int, int, Counts] = 0, 1, np.zeros(0, np.int64)
     for longest in _LONGEST:
         rounded = np.rint(price / max(price.max(), 1e-300) * longest).astype(np.int64)
@@ -61,38 +61,38 @@ def concurrent_flow_bounds(problem: Problem) -> Iterator[Bound]:
         if not offered:
             continue
         length = rounded[resources.use].sum(axis=0)
-        needed = _total_distance(problem, hubs, tail, head, length)
+        needed = _total_distance(case, hubs, tail, head, length)
         if needed * best[1] > best[0] * offered:
             best = needed, offered, length
     if best[0]:
-        yield _bound(problem, *best)
+        yield _bound(case, *best)
 
 
-def _resources(problem: Problem) -> _Resources:
-    net = problem.network
+def _resources(case: Case) -> _Resources:
+    net = case.network
     link, degree = np.arange(net.link_count), max(net.link_count // net.node_count, 1)
     kinds: list[npt.NDArray[Any]] = []
     capacity: list[Counts] = []
-    if not problem.limited:
-        kinds.append(link % degree if problem.invariant else link)
-        capacity.append(problem.link_capacity[: degree if problem.invariant else None])
-    for limited, ends in ((problem.send_limited, net.link_source), (problem.receive_limited, net.link_target)):
+    if not case.limited:
+        kinds.append(link % degree if case.invariant else link)
+        capacity.append(case.link_capacity[: degree if case.invariant else None])
+    for limited, ends in ((case.send_limited, net.link_source), (case.receive_limited, net.link_target)):
         if limited:
-            kinds.append(np.zeros(link.size, np.int64) if problem.invariant else ends)
-            capacity.append(np.ones(1 if problem.invariant else net.node_count, np.int64))
+            kinds.append(np.zeros(link.size, np.int64) if case.invariant else ends)
+            capacity.append(np.ones(1 if case.invariant else net.node_count, np.int64))
     before = np.cumsum([0, *(c.size for c in capacity)])
     use = np.stack([kind + start for kind, start in zip(kinds, before[:-1], strict=True)])
     return _Resources(use.astype(np.int64), np.concatenate(capacity).astype(np.int64))
 
 
 def _prices(
-    problem: Problem, hubs: Counts, tail: npt.NDArray[np.int32], head: npt.NDArray[np.int32], resources: _Resources
+    case: Case, hubs: Counts, tail: npt.NDArray[np.int32], head: npt.NDArray[np.int32], resources: _Resources
 ) -> npt.NDArray[np.float64]:
     """Solve the linear program and return the dual price of each resource."""
     import scipy.sparse as sparse
     from scipy.optimize import linprog
 
-    net = problem.network
+    net = case.network
     n, links, count, flows = net.node_count, net.link_count, resources.capacity.size, hubs.size
     width = flows * links + 1  # the last variable is z
     variable = np.arange(flows * links).reshape(flows, links)
@@ -127,29 +127,29 @@ def _prices(
 
 
 def _total_distance(
-    problem: Problem, hubs: Counts, tail: npt.NDArray[np.int32], head: npt.NDArray[np.int32], length: Counts
+    case: Case, hubs: Counts, tail: npt.NDArray[np.int32], head: npt.NDArray[np.int32], length: Counts
 ) -> int:
     """Return the sum of the distances between hubs and terminals over links of whole lengths."""
     import scipy.sparse as sparse
     from scipy.sparse.csgraph import dijkstra
 
-    n = problem.network.node_count
+    n = case.network.node_count
     # hops are the lesser unit, so that links of length 0 stay links
     graph = sparse.csr_array(((length * n + 1).astype(np.float64), (tail, head)), shape=(n, n))
-    distance = dijkstra(graph, indices=hubs)[:, : problem.network.terminal_count]
+    distance = dijkstra(graph, indices=hubs)[:, : case.network.terminal_count]
     return int((distance.astype(np.int64) // n).sum())
 
 
-def _bound(problem: Problem, needed: int, offered: int, length: Counts) -> Bound:
-    net = problem.network
+def _bound(case: Case, needed: int, offered: int, length: Counts) -> Bound:
+    net = case.network
     long = np.flatnonzero(length == length.max())
     names = ", ".join(net.link_name(int(e)) for e in long[:3]) + (", ..." if long.size > 3 else "")
     most = int(length.max())
     lengths = f"of length {most}" if np.all((length == 0) | (length == most)) else f"of lengths up to {most:,}"
-    where = "from each node " if problem.invariant else ""
+    where = "from each node " if case.invariant else ""
     text = (
         f"{quantity(int(np.count_nonzero(length)), 'link')} {lengths} (longest: {names}) offer {offered:,} a step"
-        f"{' and node' if problem.invariant else ''}; all messages {where}have {needed:,} to travel"
+        f"{' and node' if case.invariant else ''}; all messages {where}have {needed:,} to travel"
     )
     source = "gossamer: linear programming duality of concurrent flows"
-    return Bound("concurrent flow", problem.steps(needed, offered), text, "load", source)
+    return Bound("concurrent flow", case.steps(needed, offered), text, "load", source)

@@ -13,10 +13,10 @@ import numpy as np
 from gossamer.bounds import separators
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
-from gossamer.bounds.demands import Counts
-from gossamer.bounds.metric import axes_of
-from gossamer.bounds.problem import Problem
 from gossamer.bounds.separators import own_load, part_load
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts
+from gossamer.cases.metric import axes_of
 from gossamer.networks.network import Network
 from gossamer.writing import quantity
 
@@ -69,26 +69,26 @@ def branches_of(network: Network) -> Branches | None:
     return Branches(parent[child], place[child], size[child], order, place)
 
 
-def cut_node_bounds(problem: Problem) -> Iterator[Bound]:
+def cut_node_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut between a branch and its node, and under a port limit the node that has most to pass on."""
-    net = problem.network
-    known = net.group is not None or net.levels is not None or bool(axes_of(problem.metric))
-    branches = None if known or not problem.hub_demands else branches_of(net)
+    net = case.network
+    known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
+    branches = None if known or not case.hub_demands else branches_of(net)
     if branches is not None:
         for out in (True, False):
-            yield from _hanging(problem, branches, out)
-        if problem.send_limited:
-            yield from _busiest(problem, branches, True)
-        if problem.receive_limited:
-            yield from _busiest(problem, branches, False)
+            yield from _hanging(case, branches, out)
+        if case.send_limited:
+            yield from _busiest(case, branches, True)
+        if case.receive_limited:
+            yield from _busiest(case, branches, False)
 
 
-def _hanging(problem: Problem, branches: Branches, out: bool) -> Iterator[Bound]:
+def _hanging(case: Case, branches: Branches, out: bool) -> Iterator[Bound]:
     """Cut each branch off the node on which it hangs."""
-    net, n = problem.network, np.int64(problem.network.node_count)
+    net, n = case.network, np.int64(case.network.node_count)
     terminals = branches.inside((np.arange(n) < net.terminal_count).astype(np.int64))
     count = np.zeros(branches.node.size, np.int64)
-    for demand in problem.hub_demands:
+    for demand in case.hub_demands:
         count += demand.crossings(branches.inside(demand.multiplicity(np.arange(n))), terminals)[0 if out else 1]
     within, node = (net.link_source, net.link_target) if out else (net.link_target, net.link_source)
     # the branch of a link to its node is the last of that node's branches to begin before the link's other end
@@ -97,29 +97,29 @@ def _hanging(problem: Problem, branches: Branches, out: bool) -> Iterator[Bound]
     branch = np.maximum(at, 0)
     past = branches.place[within] - branches.first[branch]
     joined = (at >= 0) & (branches.node[branch] == node) & (past >= 0) & (past < branches.size[branch])
-    capacity = np.bincount(branch[joined], problem.link_capacity[joined], count.size).astype(np.int64)
-    if problem.receive_limited if out else problem.send_limited:
+    capacity = np.bincount(branch[joined], case.link_capacity[joined], count.size).astype(np.int64)
+    if case.receive_limited if out else case.send_limited:
         capacity = np.minimum(capacity, 1)
     ratio = count / np.maximum(capacity, 1)
     i = int(np.argmax(ratio))
     if count[i]:
         text = (
-            f"{quantity(int(branches.size[i]), 'node')} that hang on node {problem.name(int(branches.node[i]))}, "
-            f"{quantity(int(capacity[i]), 'packet')} a step across: {quantity(int(count[i]), problem.what)} must "
+            f"{quantity(int(branches.size[i]), 'node')} that hang on node {case.name(int(branches.node[i]))}, "
+            f"{quantity(int(capacity[i]), 'packet')} a step across: {quantity(int(count[i]), case.what)} must "
             f"{'leave' if out else 'enter'}"
         )
-        yield Bound("cut at a node", problem.steps(count[i], capacity[i]), text, "cut", SOURCE)
+        yield Bound("cut at a node", case.steps(count[i], capacity[i]), text, "cut", SOURCE)
 
 
-def _busiest(problem: Problem, branches: Branches, send: bool) -> Iterator[Bound]:
+def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
     """Count what each node must send, or receive, because it joins its branches to each other and to the rest."""
-    n = problem.network.node_count
+    n = case.network.node_count
     every, node = np.arange(n), branches.node
-    terminal = (every < problem.network.terminal_count).astype(np.int64)
+    terminal = (every < case.network.terminal_count).astype(np.int64)
     count, idle = np.zeros(n, np.int64), np.ones(n, bool)
     terminals_in = branches.inside(terminal)
     others = terminal.sum() - terminal - _sums(node, terminals_in, n)
-    for demand in problem.hub_demands:
+    for demand in case.hub_demands:
         fan = demand.outward == send
         hubs = demand.multiplicity(every)
         hubs_in = branches.inside(hubs)
@@ -132,8 +132,8 @@ def _busiest(problem: Problem, branches: Branches, send: bool) -> Iterator[Bound
     if count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
-        text = f"node {problem.name(v)} must {verb} {quantity(int(count[v]), problem.what)} of its branches, one a step"
-        yield Bound(f"cut node {verb}s", problem.steps(count[v], 1, wait), text, "separator", separators.SOURCE)
+        text = f"node {case.name(v)} must {verb} {quantity(int(count[v]), case.what)} of its branches, one a step"
+        yield Bound(f"cut node {verb}s", case.steps(count[v], 1, wait), text, "separator", separators.SOURCE)
 
 
 def _sums(node: Counts, values: Counts, n: int) -> Counts:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand, Line, PairDemand
-from gossamer.bounds.metric import Axis, axes_of
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand, Line, PairDemand
+from gossamer.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Cut", "cut_bounds", "layer_cut"]
@@ -38,12 +38,12 @@ class Cut(NamedTuple):
     high: int
 
 
-def layer_cut(problem: Problem, line: Line, capacity: Counts) -> Cut | None:
+def layer_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
     Parameters
     ----------
-    problem : Problem
+    case : Case
         What is asked.
     line : Line
         Positions of the terminals.
@@ -55,14 +55,14 @@ def layer_cut(problem: Problem, line: Line, capacity: Counts) -> Cut | None:
     Cut or None
         None if nothing has to go up.
     """
-    matrix = problem.whole and line.size <= MAX_POSITIONS
-    count: Counts = sum(d.upward(line, matrix) for d in problem.demands)  # type: ignore[assignment]
+    matrix = case.whole and line.size <= MAX_POSITIONS
+    count: Counts = sum(d.upward(line, matrix) for d in case.demands)  # type: ignore[assignment]
     if not matrix:
         ratio = np.where(count > 0, count / np.maximum(capacity, 1), -1.0)
         if ratio.max(initial=-1) < 0:
             return None
         i = int(np.argmax(ratio))
-        return Cut(problem.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+        return Cut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
     narrowest = np.zeros((line.size, line.size), np.int64)  # [i, j]: the least capacity between i and j > i
     for i in range(line.size - 1):
         narrowest[i, i + 1 :] = np.minimum.accumulate(capacity[i:])
@@ -75,27 +75,27 @@ def layer_cut(problem: Problem, line: Line, capacity: Counts) -> Cut | None:
     return Cut(Fraction(int(steps[i, j])), int(count[i, j]), int(narrowest[i, j]), i, j)
 
 
-def cut_bounds(problem: Problem) -> Iterator[Bound]:
+def cut_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut across each dimension that is a line or a ring."""
-    for axis in axes_of(problem.metric):
+    for axis in axes_of(case.metric):
         if axis.size > 1 and axis.wraps is not None:
-            bound = _ring(problem, axis) if axis.wraps else _array(problem, axis)
+            bound = _ring(case, axis) if axis.wraps else _array(case, axis)
             if bound is not None:
                 yield bound
 
 
-def _line(problem: Problem, axis: Axis) -> Line:
-    area = problem.network.node_count // axis.size
+def _line(case: Case, axis: Axis) -> Line:
+    area = case.network.node_count // axis.size
     return Line(axis.size, axis.place, np.full(axis.size, area, np.int64))
 
 
-def _array(problem: Problem, axis: Axis) -> Bound | None:
-    line = _line(problem, axis)
-    n, area = problem.network.node_count, problem.network.node_count // axis.size
-    width = area * (1 if problem.limited else problem.network.uniform_capacity or 1)
+def _array(case: Case, axis: Axis) -> Bound | None:
+    line = _line(case, axis)
+    n, area = case.network.node_count, case.network.node_count // axis.size
+    width = area * (1 if case.limited else case.network.uniform_capacity or 1)
     capacity = np.full(axis.size - 1, width, np.int64)
-    up = layer_cut(problem, line, capacity)
-    down = layer_cut(problem, line.mirrored(), capacity)
+    up = layer_cut(case, line, capacity)
+    down = layer_cut(case, line.mirrored(), capacity)
     if up is None and down is None:
         return None
     if up is not None and (down is None or up.steps >= down.steps):
@@ -105,7 +105,7 @@ def _array(problem: Problem, axis: Axis) -> Bound | None:
         cut, low, high, below, above = down, axis.size - 1 - down.low, axis.size - 1 - down.high, ">=", "<="
     x = axis.name.replace("dimension ", "x_") if axis.network is None and "factor" not in axis.name else "place"
     nodes = (cut.low + 1) * area
-    what = quantity(cut.messages, problem.what)
+    what = quantity(cut.messages, case.what)
     if cut.high == cut.low + 1:
         text = (
             f"{quantity(nodes, 'node')} {x} {below} {low} | {n - nodes:,} nodes, {quantity(cut.capacity, 'link')} "
@@ -119,12 +119,12 @@ def _array(problem: Problem, axis: Axis) -> Bound | None:
     return Bound(f"cut across {axis.name}", cut.steps, text, "cut", SOURCE)
 
 
-def _ring(problem: Problem, axis: Axis) -> Bound | None:
+def _ring(case: Case, axis: Axis) -> Bound | None:
     """Cut a ring twice: messages into and out of slabs of positions first..first+length-1."""
-    s, n = axis.size, problem.network.node_count
+    s, n = axis.size, case.network.node_count
     area = n // s
-    firsts = np.arange(1 if problem.invariant else s)
-    everywhere = all(isinstance(d, HubDemand) for d in problem.demands)
+    firsts = np.arange(1 if case.invariant else s)
+    everywhere = all(isinstance(d, HubDemand) for d in case.demands)
     lengths = np.arange(1, s)
     if s > MAX_POSITIONS:
         if not everywhere:
@@ -134,12 +134,12 @@ def _ring(problem: Problem, axis: Axis) -> Bound | None:
         firsts = np.unique(np.linspace(0, firsts.size - 1, min(firsts.size, MAX_POSITIONS)).astype(np.int64))
     out = np.zeros((firsts.size, lengths.size), np.int64)
     into = np.zeros_like(out)
-    line = _line(problem, axis)
-    for demand in problem.demands:
-        a, b = _slab_crossings(problem, demand, line, firsts, lengths)
+    line = _line(case, axis)
+    for demand in case.demands:
+        a, b = _slab_crossings(case, demand, line, firsts, lengths)
         out += a
         into += b
-    widths = _slab_widths(problem, lengths, s, area)
+    widths = _slab_widths(case, lengths, s, area)
     ratios = [out / widths[0], into / widths[1]]
     way = int(ratios[1].max() > ratios[0].max())
     i, k = (int(x) for x in np.unravel_index(int(np.argmax(ratios[way])), out.shape))
@@ -151,32 +151,32 @@ def _ring(problem: Problem, axis: Axis) -> Bound | None:
     where = f"{x} = {first}" if first == last else f"{first} <= {x} <= {last}"
     if last < first:
         where = f"{x} >= {first} or {x} <= {last}"
-    across = quantity(capacity, "packet" if problem.limited else "link")
+    across = quantity(capacity, "packet" if case.limited else "link")
     text = (
         f"{quantity(int(lengths[k]) * area, 'node')} {where} | {n - int(lengths[k]) * area:,} nodes, {across} "
-        f"{'a step ' if problem.limited else ''}across: {quantity(messages, problem.what)} must "
+        f"{'a step ' if case.limited else ''}across: {quantity(messages, case.what)} must "
         f"{'enter' if way else 'leave'}"
     )
-    return Bound(f"cut across {axis.name}", problem.steps(messages, capacity), text, "cut", SOURCE)
+    return Bound(f"cut across {axis.name}", case.steps(messages, capacity), text, "cut", SOURCE)
 
 
-def _slab_widths(problem: Problem, lengths: Counts, s: int, area: int) -> tuple[Counts, Counts]:
+def _slab_widths(case: Case, lengths: Counts, s: int, area: int) -> tuple[Counts, Counts]:
     """Return the packets per slot that leave, and that enter, a slab of each length."""
-    links = 2 * area * (1 if problem.limited else problem.network.uniform_capacity or 1)
+    links = 2 * area * (1 if case.limited else case.network.uniform_capacity or 1)
     inside, outside = area * np.minimum(lengths, 2), area * np.minimum(s - lengths, 2)  # nodes at the two cuts
     widths = []
     for tails, heads in ((inside, outside), (outside, inside)):
         width = np.full(lengths.size, links, np.int64)
-        if problem.send_limited:
+        if case.send_limited:
             width = np.minimum(width, tails)
-        if problem.receive_limited:
+        if case.receive_limited:
             width = np.minimum(width, heads)
         widths.append(width)
     return widths[0], widths[1]
 
 
 def _slab_crossings(
-    problem: Problem, demand: HubDemand | PairDemand, line: Line, firsts: Counts, lengths: Counts
+    case: Case, demand: HubDemand | PairDemand, line: Line, firsts: Counts, lengths: Counts
 ) -> tuple[Counts, Counts]:
     """Return the messages that must leave, and enter, each slab: int64[firsts, lengths]."""
     s = line.size
@@ -184,7 +184,7 @@ def _slab_crossings(
         total = np.concatenate([[0], np.cumsum(np.tile(demand.hubs_along(line), 2))])
         inside = total[firsts[:, None] + lengths] - total[firsts][:, None]
         return demand.crossings(inside, np.broadcast_to(lengths * line.terminals[0], inside.shape))
-    one = demand.single(problem.metric.between(demand.origin[demand.message], demand.target))
+    one = demand.single(case.metric.between(demand.origin[demand.message], demand.target))
     origin, target = line.place(one.origin), line.place(one.target)
     table = np.bincount(origin * s + target, minlength=s * s).reshape(s, s)
     total = np.zeros((2 * s + 1, 2 * s + 1), np.int64)

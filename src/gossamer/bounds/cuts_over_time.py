@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import HubDemand
-from gossamer.bounds.metric import at_least
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import HubDemand
+from gossamer.cases.metric import at_least
 from gossamer.networks.network import IntArray
 from gossamer.writing import quantity
 
@@ -94,20 +94,20 @@ def cut_over_time(
     return TimeCut(messages, int((across * capacity).sum()), since)
 
 
-def cut_over_time_bounds(problem: Problem) -> Iterator[Bound]:
+def cut_over_time_bounds(case: Case) -> Iterator[Bound]:
     """Yield, for a scatter or gather on a small network, the least time that a flow over time allows.
 
     Exact with all ports, and a bound with fewer. Only if it is more than what the distances and the links of the hub
     ask for.
     """
-    demand = problem.demands[0]
-    if not isinstance(demand, HubDemand) or len(problem.demands) > 1 or demand.shared or demand.hubs.size > 1:
+    demand = case.demands[0]
+    if not isinstance(demand, HubDemand) or len(case.demands) > 1 or demand.shared or demand.hubs.size > 1:
         return
-    if not problem.whole:
+    if not case.whole:
         return
-    net, hub = problem.network, int(demand.hubs[0])
+    net, hub = case.network, int(demand.hubs[0])
     source, target = (net.link_source, net.link_target) if demand.outward else (net.link_target, net.link_source)
-    far = at_least(problem.metric.profile(hub, not demand.outward))
+    far = at_least(case.metric.profile(hub, not demand.outward))
     width = int(net.link_capacity[source == hub].sum())
     slots = int((np.arange(far.size - 1) - (-far[1:] // width)).max(initial=0))
     cut: TimeCut | None = None
@@ -119,7 +119,7 @@ def cut_over_time_bounds(problem: Problem) -> Iterator[Bound]:
             break
         cut, slots = following, slots + 1
     if cut is not None:
-        owner = f"{'of' if demand.outward else 'for'} node {problem.name(hub)}"
+        owner = f"{'of' if demand.outward else 'for'} node {case.name(hub)}"
         text = (
             f"{quantity(cut.messages, 'message')} {owner} must cross a cut of links and slots that lets "
             f"{quantity(cut.room, 'packet')} through in {quantity(slots - 1, 'step')}"

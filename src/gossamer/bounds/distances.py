@@ -8,37 +8,37 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import HubDemand
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["distance_bounds"]
 
 
-def distance_bounds(problem: Problem) -> Iterator[Bound]:
+def distance_bounds(case: Case) -> Iterator[Bound]:
     """Yield, for each demand, the distance of the message that travels furthest.
 
     Parts can be so small that distance costs no time: in the split model there is no such bound.
     """
-    if not problem.whole:
+    if not case.whole:
         return
-    for demand in problem.demands:
+    for demand in case.demands:
         if isinstance(demand, HubDemand):
-            hubs = problem.hubs(demand)
-            reach = problem.metric.eccentricities(hubs, not demand.outward)
+            hubs = case.hubs(demand)
+            reach = case.metric.eccentricities(hubs, not demand.outward)
             hub = int(hubs[np.argmax(reach)])
-            row = problem.metric.row(hub, not demand.outward)
+            row = case.metric.row(hub, not demand.outward)
             end = int(np.argmax(row))
             steps = int(row[end])
             start, end = (hub, end) if demand.outward else (end, hub)
         else:
-            distance = problem.metric.between(demand.origin[demand.message], demand.target)
+            distance = case.metric.between(demand.origin[demand.message], demand.target)
             row_of = int(np.argmax(distance))
             start, end = int(demand.origin[demand.message[row_of]]), int(demand.target[row_of])
             steps = int(distance[row_of])
         name = "eccentricity" if demand.shared else "distance"
         text = (
-            f"a {demand.what} of node {problem.name(start)} must reach node {problem.name(end)}, "
+            f"a {demand.what} of node {case.name(start)} must reach node {case.name(end)}, "
             f"{quantity(steps, 'hop')} away"
         )
         source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"

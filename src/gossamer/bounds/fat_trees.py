@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]
@@ -28,16 +28,16 @@ def _hubs(demand: HubDemand, leaves: int) -> Counts:
     return np.bincount(demand.hubs // leaves, minlength=demand.terminal_count // leaves)
 
 
-def branch_bounds(problem: Problem) -> Iterator[Bound]:
+def branch_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best branch of a fat tree, upwards or downwards."""
-    levels = problem.network.levels
-    demands = problem.hub_demands
+    levels = case.network.levels
+    demands = case.hub_demands
     if levels is None or not demands:
         return
     best: Bound | None = None
     for i in range(1, levels.height + 1):
         leaves = levels.arity ** (i - 1)
-        capacity = 1 if problem.limited else levels.capacities[i - 1]
+        capacity = 1 if case.limited else levels.capacities[i - 1]
         subtree = np.full(demands[0].terminal_count // leaves, leaves, np.int64)
         crossings = [d.crossings(_hubs(d, leaves), subtree) for d in demands]
         for way, verb in ((0, "leave"), (1, "enter")):
@@ -49,36 +49,36 @@ def branch_bounds(problem: Problem) -> Iterator[Bound]:
             # one shared message for all: the last one up must still get to the leaves furthest from this branch
             climbs = len(demands) == 1 and demands[0].shared and (way == 0) == demands[0].outward
             wait = 2 * levels.height - 1 if climbs else 2 * i - 1
-            steps = problem.steps(number, capacity, wait)
+            steps = case.steps(number, capacity, wait)
             if best is not None and steps <= best.value:
                 continue
             text = (
                 f"{'1 leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch of capacity "
-                f"{capacity:,}: {quantity(number, problem.what)} must {verb}"
+                f"{capacity:,}: {quantity(number, case.what)} must {verb}"
             )
-            if problem.whole:
+            if case.whole:
                 text += f", {quantity(wait, 'more step')} before and after"
             best = Bound("branch cut", steps, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
     if best is not None:
         yield best
 
 
-def routing_node_bounds(problem: Problem) -> Iterator[Bound]:
+def routing_node_bounds(case: Case) -> Iterator[Bound]:
     """Yield the routing node of a fat tree that must send or receive most, under a port limit."""
-    levels = problem.network.levels
-    if levels is None or not problem.limited:
+    levels = case.network.levels
+    if levels is None or not case.limited:
         return
-    for demand in problem.demands:
+    for demand in case.demands:
         if not isinstance(demand, HubDemand):
             continue
         best: Bound | None = None
         for i in range(1, levels.height + 1):
-            for count, sends, wait in _loads(problem, demand, i):
-                steps = problem.steps(count, 1, wait)
+            for count, sends, wait in _loads(case, demand, i):
+                steps = case.steps(count, 1, wait)
                 if best is None or steps > best.value:
                     verb = "send" if sends else "receive"
                     text = f"a level-{i} node must {verb} {quantity(count, demand.what)}, one a step"
-                    if problem.whole:
+                    if case.whole:
                         text += f", {quantity(wait, 'more step')} before and after"
                     best = Bound(
                         f"routing node {verb}s", steps, text, "separator",
@@ -88,20 +88,20 @@ def routing_node_bounds(problem: Problem) -> Iterator[Bound]:
             yield best
 
 
-def _loads(problem: Problem, demand: HubDemand, level: int) -> Iterator[tuple[int, bool, int]]:
+def _loads(case: Case, demand: HubDemand, level: int) -> Iterator[tuple[int, bool, int]]:
     """Yield what the busiest node of a level must send (or receive), whether it sends, and the steps around that."""
-    levels = problem.network.levels
+    levels = case.network.levels
     assert levels is not None
     k, n = levels.arity, demand.terminal_count
     leaves = k ** (level - 1)
     below = _hubs(demand, leaves).reshape(-1, k)  # hubs under each child of each node of the level
     inside = below.sum(axis=1)
-    fan = problem.send_limited if demand.outward else problem.receive_limited
-    trunk = problem.receive_limited if demand.outward else problem.send_limited
+    fan = case.send_limited if demand.outward else case.receive_limited
+    trunk = case.receive_limited if demand.outward else case.send_limited
     if not demand.shared:
         through = inside * (n - leaves) + (demand.hubs.size - inside) * k * leaves
         if int(through.max()):
-            yield int(through.max()), problem.send_limited, 2 * level - 1
+            yield int(through.max()), case.send_limited, 2 * level - 1
         return
     if fan:
         # each message enters each branch but that of its hub; below, a node takes k steps a level to pass it on
@@ -183,13 +183,13 @@ def _distances(arity: int, height: int) -> int:
     return sum(2 * i * (arity**i - arity ** (i - 1)) for i in range(1, height + 1))
 
 
-def leaf_bounds(problem: Problem) -> Iterator[Bound]:
+def leaf_bounds(case: Case) -> Iterator[Bound]:
     """Yield two bounds on a total exchange in a fat tree from the time that messages are on their way."""
-    levels, demands = problem.network.levels, problem.hub_demands
-    if levels is None or not problem.whole or len(demands) != 1 or demands[0].shared or not demands[0].everywhere:
+    levels, demands = case.network.levels, case.hub_demands
+    if levels is None or not case.whole or len(demands) != 1 or demands[0].shared or not demands[0].everywhere:
         return
     k, h, n = levels.arity, levels.height, demands[0].terminal_count
-    capacity = 1 if problem.limited else levels.capacities[0]
+    capacity = 1 if case.limited else levels.capacities[0]
     text = (
         f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
         f"and its messages go {_distances(k, h):,} hops in all"

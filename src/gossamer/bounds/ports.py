@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand
-from gossamer.bounds.metric import MAX_SEARCHES, MAX_VISITS, at_least
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand
+from gossamer.cases.metric import MAX_SEARCHES, MAX_VISITS, at_least
 from gossamer.errors import NetworkError
 from gossamer.writing import quantity
 
@@ -38,40 +38,40 @@ class _Found(NamedTuple):
     distance: int
 
 
-def port_bounds(problem: Problem) -> Iterator[Bound]:
+def port_bounds(case: Case) -> Iterator[Bound]:
     """Yield the bound of the node that receives most for its links, and of the one that sends most.
 
     Every node is looked at; the refinement by distances is worked out for at most `MAX_SEARCHES` of them.
     """
     for incoming in (True, False):
-        nodes, capacity = problem.nodes, problem.node_capacity(incoming)
+        nodes, capacity = case.nodes, case.node_capacity(incoming)
         count = np.zeros(nodes.size, np.int64)
-        for demand in problem.demands:
+        for demand in case.demands:
             count += demand.handled(nodes, incoming)
         busy = np.flatnonzero(count)
         stuck = busy[capacity[busy] == 0]
         if stuck.size:
             way = "enters" if incoming else "leaves"
-            raise NetworkError(f"network {problem.network.spec!r}: no link {way} node {problem.name(stuck[0])}")
+            raise NetworkError(f"network {case.network.spec!r}: no link {way} node {case.name(stuck[0])}")
         if not busy.size:
             continue
         ratio = count[busy] / capacity[busy]
         node = int(busy[np.argmax(ratio)])
-        best = _Found(problem.steps(count[node], capacity[node]), node, int(count[node]), 1)
-        demand = problem.demands[0]
-        if problem.whole and len(problem.demands) == 1 and isinstance(demand, HubDemand):
+        best = _Found(case.steps(count[node], capacity[node]), node, int(count[node]), 1)
+        demand = case.demands[0]
+        if case.whole and len(case.demands) == 1 and isinstance(demand, HubDemand):
             refined = (
-                _refined(problem, demand, v, int(capacity[v]), incoming)
-                for v in _candidates(problem, demand, busy, ratio, incoming)
+                _refined(case, demand, v, int(capacity[v]), incoming)
+                for v in _candidates(case, demand, busy, ratio, incoming)
             )
             best = max([best, *refined], key=lambda found: found.steps)
-        yield _bound(problem, best, int(capacity[best.node]), incoming)
+        yield _bound(case, best, int(capacity[best.node]), incoming)
 
 
-def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bound:
-    demand = problem.demands[0]
+def _bound(case: Case, found: _Found, capacity: int, incoming: bool) -> Bound:
+    demand = case.demands[0]
     verb, preposition = ("receive", "from") if incoming else ("send", "to")
-    links = int(problem.degrees(incoming)[found.node])
+    links = int(case.degrees(incoming)[found.node])
     over = f"over {quantity(links, 'link')}"
     if capacity < links:
         over = "one a step"
@@ -83,37 +83,37 @@ def _bound(problem: Problem, found: _Found, capacity: int, incoming: bool) -> Bo
         source = "Varvarigos and Bertsekas 1994, (3a), (3b), (4a), (4b)"
     if found.distance > 1:
         source += "; with the steps of the nearest of them"
-    text = f"node {problem.name(found.node)} must {verb} {quantity(found.messages, problem.what)}{far}, {over}"
+    text = f"node {case.name(found.node)} must {verb} {quantity(found.messages, case.what)}{far}, {over}"
     return Bound(f"node {verb}s", found.steps, text, "ports", source)
 
 
-def _candidates(problem: Problem, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:
+def _candidates(case: Case, demand: HubDemand, busy: Counts, ratio: Ratios, incoming: bool) -> list[int]:
     """Choose the nodes to refine: those that have most to do for their links, then those furthest from others."""
     if demand.shared and demand.outward != incoming and int(demand.handled(busy, incoming).max()) == 1:
         return []  # a hub's only message: its distance says it all
     by_row = not demand.everywhere and demand.outward == incoming  # needs distances to hubs, not a profile
     limit = MAX_SEARCHES
     if by_row:
-        limit = max(1, min(limit, MAX_VISITS // (problem.network.node_count + problem.network.link_count)))
-    if problem.network.node_count > SMALL:
+        limit = max(1, min(limit, MAX_VISITS // (case.network.node_count + case.network.link_count)))
+    if case.network.node_count > SMALL:
         top = np.flatnonzero(ratio == ratio.max())
         order = top[np.linspace(0, top.size - 1, min(top.size, limit)).astype(np.int64)]
     else:
-        order = np.lexsort((-problem.metric.eccentricities(busy, incoming), -ratio))
+        order = np.lexsort((-case.metric.eccentricities(busy, incoming), -ratio))
     chosen = busy[order]
     if not by_row:  # of nodes with the same distances and the same load, one is enough
-        key = problem.metric.canonical(chosen) * (chosen.size + 1) + np.unique(ratio[order], return_inverse=True)[1]
+        key = case.metric.canonical(chosen) * (chosen.size + 1) + np.unique(ratio[order], return_inverse=True)[1]
         chosen = chosen[np.sort(np.unique(key, return_index=True)[1])]
-        limit = max(1, min(limit, MAX_VISITS // int(1 + problem.metric.eccentricities(chosen[:1], incoming)[0])))
+        limit = max(1, min(limit, MAX_VISITS // int(1 + case.metric.eccentricities(chosen[:1], incoming)[0])))
     return [int(v) for v in chosen[:limit]]
 
 
-def _refined(problem: Problem, demand: HubDemand, node: int, capacity: int, incoming: bool) -> _Found:
+def _refined(case: Case, demand: HubDemand, node: int, capacity: int, incoming: bool) -> _Found:
     """Return max over d of d-1 + ceil(R_d/capacity) at a node."""
     if demand.outward == incoming and not demand.everywhere:
-        far = at_least(np.bincount(problem.metric.row(node, incoming)[demand.hubs]))
+        far = at_least(np.bincount(case.metric.row(node, incoming)[demand.hubs]))
     else:
-        far = at_least(problem.metric.profile(node, incoming))
+        far = at_least(case.metric.profile(node, incoming))
         if demand.outward != incoming and demand.shared:  # each message of the hub goes all the way
             far[:] = demand.handled(np.array([node]), incoming)
     if far.size < 2:

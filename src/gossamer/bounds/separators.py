@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.demands import Counts, HubDemand, Line
-from gossamer.bounds.metric import axes_of
-from gossamer.bounds.problem import Problem
 from gossamer.bounds.sweeps import Swept, descends_by_one, search_sources, swept_networks
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand, Line
+from gossamer.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "own_load", "part_load", "separator_bounds"]
@@ -53,36 +53,36 @@ def part_load(demand: HubDemand, terminals: Counts, hubs_in: Counts, terminals_i
     return np.minimum(terminals_in, 1) * ((demand.hubs.size - hubs_in) * int(fan))
 
 
-def separator_bounds(problem: Problem) -> Iterator[Bound]:
+def separator_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best layer of each dimension that is a line, and of the searches of each swept network."""
-    if not problem.limited or not problem.hub_demands:
+    if not case.limited or not case.hub_demands:
         return
-    for axis in axes_of(problem.metric):
+    for axis in axes_of(case.metric):
         if axis.wraps is False and axis.size > 2:
-            size = np.full(axis.size, problem.network.node_count // axis.size, np.int64)
-            yield from _layers(problem, Line(axis.size, axis.place, size), size, f"at place {{}} of {axis.name}")
-    for name, network, stride in swept_networks(problem):
-        copies = problem.network.node_count // network.node_count
-        for source in search_sources(problem, network):
+            size = np.full(axis.size, case.network.node_count // axis.size, np.int64)
+            yield from _layers(case, Line(axis.size, axis.place, size), size, f"at place {{}} of {axis.name}")
+    for name, network, stride in swept_networks(case):
+        copies = case.network.node_count // network.node_count
+        for source in search_sources(case, network):
             distance = network.distances(source).astype(np.int64)
             if int(distance.min()) < 0 or int(distance.max()) < 2:
                 continue
             swept = Swept(network, distance, stride, copies)
             if descends_by_one(swept):
                 where = f"{{}} hops {f'of {name} ' if name else ''}from node {network.node_name(source)}"
-                yield from _layers(problem, swept.line(problem), np.bincount(distance) * copies, where)
+                yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
-def _layers(problem: Problem, line: Line, size: Counts, where: str) -> Iterator[Bound]:
+def _layers(case: Case, line: Line, size: Counts, where: str) -> Iterator[Bound]:
     """Yield the best layer of a line, of `size` nodes each, for sending and for receiving."""
     terminals = line.terminals
     below = np.cumsum(terminals) - terminals
     above = terminals.sum() - below - terminals
-    for limited, send in ((problem.send_limited, True), (problem.receive_limited, False)):
+    for limited, send in ((case.send_limited, True), (case.receive_limited, False)):
         if not limited:
             continue
         count = np.zeros(line.size, np.int64)
-        for demand in problem.hub_demands:
+        for demand in case.hub_demands:
             hubs = demand.hubs_along(line)
             under = np.cumsum(hubs) - hubs
             fan = demand.outward == send
@@ -95,6 +95,6 @@ def _layers(problem: Problem, line: Line, size: Counts, where: str) -> Iterator[
             verb = "send" if send else "receive"
             text = (
                 f"{quantity(int(size[i]), 'node')} {where.format(i)} must {verb} "
-                f"{quantity(int(count[i]), problem.what)}, one a step each"
+                f"{quantity(int(count[i]), case.what)}, one a step each"
             )
-            yield Bound(f"separating nodes {verb}", problem.steps(count[i], size[i]), text, "separator", SOURCE)
+            yield Bound(f"separating nodes {verb}", case.steps(count[i], size[i]), text, "separator", SOURCE)

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from gossamer.bounds.demands import Counts
-from gossamer.bounds.metric import at_least
+from gossamer.cases.demands import Counts
+from gossamer.cases.metric import at_least
 
 __all__ = ["MAX_STEPS", "closed_form_time", "degree_time", "level_time"]
 

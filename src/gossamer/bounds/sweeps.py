@@ -13,9 +13,9 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, Cut, layer_cut
-from gossamer.bounds.demands import Counts, HubDemand, Line
-from gossamer.bounds.metric import MAX_VISITS, axes_of
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand, Line
+from gossamer.cases.metric import MAX_VISITS, axes_of
 from gossamer.networks.network import Network
 from gossamer.writing import quantity
 
@@ -25,7 +25,7 @@ _SOURCES = 8
 
 
 class Swept:
-    """A network in the order of a search, for the problem of a product of which it is a factor (or of itself)."""
+    """A network in the order of a search, for the case of a product of which it is a factor (or of itself)."""
 
     def __init__(self, network: Network, position: Counts, stride: int, copies: int) -> None:
         self.network = network
@@ -34,14 +34,14 @@ class Swept:
         self.copies = copies
         self.size = int(position.max()) + 1
 
-    def line(self, problem: Problem) -> Line:
-        """Return the positions of the problem's terminals."""
+    def line(self, case: Case) -> Line:
+        """Return the positions of the case's terminals."""
         n = self.network.node_count
         own = self.network.terminal_count if self.copies == 1 else n
         terminals = np.bincount(self.position[:own], minlength=self.size) * self.copies
         return Line(self.size, lambda nodes: self.position[nodes // self.stride % n], terminals)
 
-    def capacity(self, problem: Problem, upward: bool) -> Counts:
+    def capacity(self, case: Case, upward: bool) -> Counts:
         """Return the packets per slot that cross from positions <= k to positions > k (`upward`), or back."""
         net = self.network
         tail, head = self.position[net.link_source], self.position[net.link_target]
@@ -49,11 +49,11 @@ class Swept:
             tail, head = -tail, -head
         across = tail < head
         low, high = tail[across], head[across]
-        weight = np.ones(low.size, np.int64) if problem.limited else net.link_capacity[across].astype(np.int64)
+        weight = np.ones(low.size, np.int64) if case.limited else net.link_capacity[across].astype(np.int64)
         total = self._spans(low, high, weight, upward)
         for limited, ends, key in (
-            (problem.send_limited, net.link_source[across], "tail"),
-            (problem.receive_limited, net.link_target[across], "head"),
+            (case.send_limited, net.link_source[across], "tail"),
+            (case.receive_limited, net.link_target[across], "head"),
         ):
             if limited and ends.size:  # a node counts at every cut that one of its links crosses
                 order = np.argsort(ends, kind="stable")
@@ -73,19 +73,19 @@ class Swept:
         return np.cumsum(change)[:-1].astype(np.int64)
 
 
-def swept_networks(problem: Problem) -> Iterator[tuple[str, Network, int]]:
+def swept_networks(case: Case) -> Iterator[tuple[str, Network, int]]:
     """Yield the name, the network and the stride of what is to be swept: factors, or the network itself."""
-    axes = axes_of(problem.metric)
+    axes = axes_of(case.metric)
     for axis in axes:
         if axis.network is not None and axis.size > 1:
             yield axis.name, axis.network, axis.stride
-    if not axes and problem.network.levels is None:
-        yield "", problem.network, 1
+    if not axes and case.network.levels is None:
+        yield "", case.network, 1
 
 
-def search_sources(problem: Problem, network: Network) -> list[int]:
+def search_sources(case: Case, network: Network) -> list[int]:
     """Return the nodes to search from: the ends of the longest paths found, then evenly spread ones."""
-    alike = network.group is not None and all(d.everywhere for d in problem.demands)
+    alike = network.group is not None and all(d.everywhere for d in case.demands)
     limit = 1 if alike else max(1, min(_SOURCES, MAX_VISITS // (2 * (network.node_count + network.link_count))))
     found = [0]
     while len(found) < limit and len(found) < 3:
@@ -93,19 +93,19 @@ def search_sources(problem: Problem, network: Network) -> list[int]:
         if end in found:
             break
         found.append(end)
-    hubs = [d.hubs if isinstance(d, HubDemand) else d.origin for d in problem.demands]
-    stride = problem.network.node_count // network.node_count
+    hubs = [d.hubs if isinstance(d, HubDemand) else d.origin for d in case.demands]
+    stride = case.network.node_count // network.node_count
     near = hubs[0] if stride == 1 else np.arange(network.node_count)
     spread = [int(v) for v in near[np.linspace(0, near.size - 1, _SOURCES).astype(np.int64)]]
     return list(dict.fromkeys(found + spread))[:limit]
 
 
-def sweep_bounds(problem: Problem) -> Iterator[Bound]:
+def sweep_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut of each swept network: between prefixes, or between layers of a search."""
-    for name, network, stride in swept_networks(problem):
-        copies = problem.network.node_count // network.node_count
+    for name, network, stride in swept_networks(case):
+        copies = case.network.node_count // network.node_count
         best: tuple[Cut, str] | None = None
-        for source in search_sources(problem, network):
+        for source in search_sources(case, network):
             search = network.breadth_first(source)
             if search.order.size < network.node_count:
                 continue
@@ -116,36 +116,36 @@ def sweep_bounds(problem: Problem) -> Iterator[Bound]:
                 (Swept(network, rank, stride, copies), False),
                 (Swept(network, search.distance.astype(np.int64), stride, copies), True),
             ):
-                for cut, upward in _cuts(problem, swept, layered):
+                for cut, upward in _cuts(case, swept, layered):
                     if best is None or cut.steps > best[0].steps:
-                        best = cut, _text(problem, network, where, source, cut, upward, layered, copies, swept.size)
+                        best = cut, _text(case, network, where, source, cut, upward, layered, copies, swept.size)
         if best is not None:
             yield Bound(f"cut of {name}" if name else "cut", best[0].steps, best[1], "cut", SOURCE)
 
 
-def _cuts(problem: Problem, swept: Swept, layered: bool) -> Iterator[tuple[Cut, bool]]:
+def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[Cut, bool]]:
     if swept.size < 2:
         return
-    line = swept.line(problem)
+    line = swept.line(case)
     for upward in (True, False):
-        capacity = swept.capacity(problem, upward)
+        capacity = swept.capacity(case, upward)
         way, widths = (line, capacity) if upward else (line.mirrored(), capacity[::-1])
         if layered and (upward or descends_by_one(swept)):
-            cut = layer_cut(problem, way, widths)
+            cut = layer_cut(case, way, widths)
         else:
-            cut = prefix_cut(problem, way, widths)
+            cut = prefix_cut(case, way, widths)
         if cut is not None:
             yield cut, upward
 
 
-def prefix_cut(problem: Problem, line: Line, capacity: Counts) -> Cut | None:
+def prefix_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
     """Return the best cut between a position and the next, where links may lead anywhere."""
-    count: Counts = sum(d.upward(line, False) for d in problem.demands)  # type: ignore[assignment]
+    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
     ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
     i = int(np.argmax(ratio))
     if not ratio[i]:
         return None
-    return Cut(problem.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+    return Cut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
 
 
 def descends_by_one(swept: Swept) -> bool:
@@ -155,16 +155,16 @@ def descends_by_one(swept: Swept) -> bool:
 
 
 def _text(
-    problem: Problem, network: Network, where: str, source: int, cut: Cut, upward: bool, layered: bool,
+    case: Case, network: Network, where: str, source: int, cut: Cut, upward: bool, layered: bool,
     copies: int, size: int,
 ) -> str:  # fmt: skip
     start = network.node_name(source)
-    what = quantity(cut.messages, problem.what)
+    what = quantity(cut.messages, case.what)
     across = quantity(cut.capacity, "packet") + " a step across"
     if not layered:
         inside = cut.low + 1 if upward else size - 1 - cut.low
         verb = "leave" if upward else "enter"
-        total = problem.network.node_count
+        total = case.network.node_count
         near = f"the {quantity(inside, 'node')} {where}first reached from node {start}"
         sizes = f"{near} | {total - inside * copies:,} nodes" if copies == 1 else f"{near}, in all {copies:,} copies"
         return f"{sizes}, {across}: {what} must {verb}"

@@ -17,35 +17,33 @@ from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.ports import port_bounds
-from gossamer.bounds.problem import Problem
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
-from gossamer.model import Model
-from gossamer.networks.network import Network
-from gossamer.tasks import Task
+from gossamer.cases import Case
 
 __all__ = ["FAMILIES", "best_bound", "bounds"]
 
 
-def best_bound(network: Network, task: Task, model: Model) -> Bound:
+def best_bound(case: Case) -> Bound:
     """Return the largest lower bound; see `bounds`.
 
     Examples
     --------
     >>> import gossamer
-    >>> print(best_bound(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Model(ports="one")))
+    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Model(ports="one"))
+    >>> print(best_bound(case))
     32 steps, total hops: all messages together need 512 hops, made by 16 nodes that send one packet a step each
     """
-    return bounds(network, task, model)[0]
+    return bounds(case)[0]
 
 
-def _sequences(problem: Problem) -> Iterator[Bound]:
-    return sequence_bounds(problem, best_bound)
+def _sequences(case: Case) -> Iterator[Bound]:
+    return sequence_bounds(case, best_bound)
 
 
-FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
+FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     distance_bounds,
     port_bounds,
     broadcast_bounds,
@@ -64,15 +62,15 @@ FAMILIES: tuple[Callable[[Problem], Iterator[Bound]], ...] = (
     concurrent_flow_bounds,
     _sequences,
 )
-"""Every family of bounds: from a problem to its bounds."""
+"""Every family of bounds: from a case to its bounds."""
 
 
-def bounds(network: Network, task: Task, model: Model) -> tuple[Bound, ...]:
+def bounds(case: Case) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 
     Parameters
     ----------
-    network, task, model
+    case : Case
         What is asked.
 
     Returns
@@ -99,13 +97,12 @@ def bounds(network: Network, task: Task, model: Model) -> tuple[Bound, ...]:
     Examples
     --------
     >>> import gossamer
-    >>> for bound in bounds(gossamer.network("ring:8"), gossamer.task("alltoall"), gossamer.Model())[:2]:
+    >>> for bound in bounds(Case(gossamer.network("ring:8"), gossamer.task("alltoall")))[:2]:
     ...     print(bound)
     8 steps, total hops: all messages together need 128 hops, made over 16 links
     8 steps, cut across dimension 0: 4 nodes 0 <= x_0 <= 3 | 4 nodes, 2 links across: 16 messages must leave
     """
-    problem = Problem(network, task, model)
-    if not problem.demands:
+    if not case.demands:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
-    found = [bound for family in FAMILIES for bound in family(problem)]
+    found = [bound for family in FAMILIES for bound in family(case)]
     return tuple(sorted(found, key=lambda bound: -bound.value))

@@ -178,6 +178,7 @@ def stream(asked: Case, algorithm: str, save: Path | None, json: bool) -> None:
 def bounds(asked: Case, json: bool) -> None:
     """Print every lower bound of the case."""
     from gossamer.bounds import bounds as lower_bounds
+    from gossamer.cases import Case as Solved
     from gossamer.wormhole.bounds import bounds as wormhole_bounds
 
     network, task, model = asked
@@ -186,7 +187,7 @@ def bounds(asked: Case, json: bool) -> None:
         if isinstance(model, WormholeModel):
             found, rules = wormhole_bounds(network, task, model), f"{model.describe()}: lower bounds"
         else:
-            found, rules = lower_bounds(network, task, model), f"ports {model.ports}: lower bounds in steps"
+            found, rules = lower_bounds(Solved(network, task, model)), f"ports {model.ports}: lower bounds in steps"
     if json:
         print_json(
             {

@@ -44,7 +44,7 @@ def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None
     from gossamer.algorithms import ALGORITHMS
 
     rows: list[dict[str, Any]] = [
-        {"task": a.task.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
+        {"task": a.tasks[0].name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
         for a in ALGORITHMS
     ]
     if network is not None:
@@ -93,6 +93,7 @@ def _print_algorithms(rows: list[dict[str, Any]], json: bool) -> None:
 def _covering(network: str, ports: str, split: bool) -> list[Any]:
     """Return the algorithms that cover some small task of their kind on the network."""
     from gossamer.algorithms import ALGORITHMS
+    from gossamer.cases import Case
     from gossamer.model import Model
     from gossamer.networks.spec import network as parse_network
     from gossamer.testing import tasks_of
@@ -103,5 +104,5 @@ def _covering(network: str, ports: str, split: bool) -> list[Any]:
     return [
         a
         for a in ALGORITHMS
-        if any(a.covers(net, task, model) for task in itertools.islice(tasks_of(a.task, net), few))
+        if any(a.covers(Case(net, task, model)) for task in itertools.islice(tasks_of(a.tasks[0], net), few))
     ]

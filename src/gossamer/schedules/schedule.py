@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.cases import Case
 from gossamer.errors import ScheduleError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -248,6 +249,16 @@ class Schedule:
         whole(first, "the number of slots of all phases")
         if self.slot.size and int(self.slot[-1]) >= first:
             raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
+
+    @classmethod
+    def of(
+        cls, case: Case, slot: npt.ArrayLike, link: npt.ArrayLike, packet: npt.ArrayLike, **columns: Any
+    ) -> Schedule:
+        """Return the schedule of a case: its network, task and rules, with the given hops.
+
+        `columns` are the further keywords of the constructor, such as `parts` and `phases`.
+        """
+        return cls(case.network, case.task, case.rules, slot, link, packet, **columns)
 
     # -- sizes ------------------------------------------------------------------------------------------------
 

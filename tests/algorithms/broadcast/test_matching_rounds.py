@@ -15,6 +15,7 @@ from gossamer.algorithms.broadcast import _kernels
 from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS, one_port_tree
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
@@ -74,7 +75,7 @@ def test_it_is_valid_and_between_the_bound_and_the_breadth_first_tree(network, d
     assert gossamer.verify(schedule)
     assert schedule.completion_time <= SHORTEST_PATH_TREE.claim(network, task, model)
     assert schedule.completion_time >= quick_bound(network, task.root)
-    assert schedule.completion_time >= best_bound(network, task, model).value
+    assert schedule.completion_time >= best_bound(Case(network, task, model)).value
 
 
 @st.composite
@@ -132,7 +133,7 @@ def test_trees_take_the_least_time(n, seed):
     graph = nx.random_labeled_tree(n, seed=seed)
     network = from_networkx(graph)
     assert MATCHING_ROUNDS.optimal(network, Broadcast(0), ONE)
-    assert steps(network) == best_bound(network, Broadcast(0), ONE).value
+    assert steps(network) == best_bound(Case(network, Broadcast(0), ONE)).value
 
 
 MET = [
@@ -145,20 +146,20 @@ MET = [
 @pytest.mark.parametrize("spec", MET)
 def test_networks_on_which_it_meets_the_bound(spec):
     network = gossamer.network(spec)
-    assert steps(network) == best_bound(network, Broadcast(0), ONE).value
+    assert steps(network) == best_bound(Case(network, Broadcast(0), ONE)).value
 
 
 @pytest.mark.parametrize("spec", ["star:6", "butterfly:5", "butterfly:6", "circulant:101,1,7", "ccc:6"])
 def test_networks_on_which_it_stays_within_a_step_of_the_bound(spec):
     network = gossamer.network(spec)
-    assert steps(network) <= best_bound(network, Broadcast(0), ONE).value + 1
+    assert steps(network) <= best_bound(Case(network, Broadcast(0), ONE)).value + 1
 
 
 @pytest.mark.uncompiled
 def test_small_networks_take_the_least_time():
     for spec in ("extended-ring:8,2", "generalized-hypercube:3x3", "complete:6"):
         network = gossamer.network(spec)
-        assert steps(network) == best_bound(network, Broadcast(0), ONE).value
+        assert steps(network) == best_bound(Case(network, Broadcast(0), ONE)).value
 
 
 def test_a_seed_gives_the_same_tree_again():

@@ -12,6 +12,7 @@ import pytest
 import gossamer
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE, folded_cells, host_of
 from gossamer.bounds import bounds
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import array
 from gossamer.networks.network import Grid
@@ -65,7 +66,7 @@ def test_order_of_the_sides_does_not_matter(sides):
 )
 def test_larger_shapes_meet_the_largest_bound(sides):
     schedule = check(sides)
-    assert schedule.completion_time == bounds(schedule.network, TASK, MODEL)[0].value
+    assert schedule.completion_time == bounds(Case(schedule.network, TASK, MODEL))[0].value
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_wrap_around_in_some_dimensions_is_used(spec, time):
     network = gossamer.network(spec)
     schedule = FOLDED_TREE.build(network, TASK, MODEL)
     assert verify(schedule).ok
-    assert schedule.completion_time == time == bounds(network, TASK, MODEL)[0].value
+    assert schedule.completion_time == time == bounds(Case(network, TASK, MODEL))[0].value
 
 
 @pytest.mark.parametrize("spec", ["product:(array:3)x(ring:3)", "product:(ring:4)x(array:7)"])
@@ -89,7 +90,7 @@ def test_with_wrap_around_in_some_dimensions_a_step_may_be_lost_and_nothing_is_p
     network = gossamer.network(spec)
     schedule = FOLDED_TREE.build(network, TASK, MODEL)
     assert verify(schedule).ok
-    assert schedule.completion_time == bounds(network, TASK, MODEL)[0].value + 1
+    assert schedule.completion_time == bounds(Case(network, TASK, MODEL))[0].value + 1
     assert FOLDED_TREE.claim(network, TASK, MODEL) is None
     assert not FOLDED_TREE.optimal(network, TASK, MODEL)
 

@@ -12,6 +12,7 @@ from gossamer.algorithms.multinode_broadcast.rotated_quadrant import (
     quadrant_cells,
 )
 from gossamer.bounds import bounds
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import array, torus
 from gossamer.schedules import torus_on_array, verify
@@ -57,7 +58,7 @@ def test_time_is_that_of_theorem_1_on_torus_and_array(p):
     assert on_torus.completion_time == (p * p / 4 if p % 2 == 0 else (p * p - 1) / 4)
     assert on_array.completion_time == 2 * on_torus.completion_time == p * p // 2
     for schedule in (on_torus, on_array):
-        assert schedule.completion_time == bounds(schedule.network, TASK, MODEL)[0].value
+        assert schedule.completion_time == bounds(Case(schedule.network, TASK, MODEL))[0].value
 
 
 def test_times_are_the_reference_times():

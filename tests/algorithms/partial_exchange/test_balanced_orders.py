@@ -15,6 +15,7 @@ from gossamer.algorithms.partial_exchange.balanced_orders import (
     balanced_orders,
 )
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import array, hypercube, ring, torus
@@ -55,7 +56,7 @@ def test_any_sides_and_any_active_set(network, data, control_time):
     schedule = BALANCED_ORDERS.build(network, task, model)
     verify(schedule).raise_if_invalid()
     control = 2 * sum(side // 2 for side in network.grid.sides) * control_time
-    bound = best_bound(network, task, model).value
+    bound = best_bound(Case(network, task, model)).value
     assert bound <= schedule.completion_time - control <= 1.2 * bound + 2
 
 
@@ -76,7 +77,7 @@ def test_bounds_that_are_met(network, active, time):
     task = PartialExchange(active)
     schedule = balanced_orders(network, task, Model())
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time == time == best_bound(network, task, Model()).value
+    assert schedule.completion_time == time == best_bound(Case(network, task, Model())).value
 
 
 def test_partial_gather_is_the_exchange_backwards():
@@ -91,7 +92,7 @@ def test_total_exchange_on_unequal_sides_takes_its_cut_bound():
     for net in (array(3, 5), array(2, 3, 4)):
         schedule = BALANCED_TOTAL_EXCHANGE.build(net, TotalExchange(), Model())
         verify(schedule).raise_if_invalid()
-        assert schedule.completion_time == best_bound(net, TotalExchange(), Model()).value
+        assert schedule.completion_time == best_bound(Case(net, TotalExchange(), Model())).value
         assert [p.name for p in schedule.phases] == ["exchange"]
 
 

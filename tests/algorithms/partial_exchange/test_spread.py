@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from algorithms.partial_exchange import active_sets as sets
 from gossamer.algorithms.partial_exchange.spread import SPREAD, spread_evenly
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import array, ring, torus
 from gossamer.schedules import verify
@@ -74,4 +75,4 @@ def test_any_sides_and_any_active_set(network, data):
     task = PartialExchange(active)
     schedule = SPREAD.build(network, task, Model())
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time >= best_bound(network, task, Model()).value
+    assert schedule.completion_time >= best_bound(Case(network, task, Model())).value

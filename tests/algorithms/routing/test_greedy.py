@@ -12,6 +12,7 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.algorithms.routing.greedy import GREEDY, legs_between, send
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.schedules import buffer_peak, verify
 from gossamer.tasks import Permutation
@@ -63,7 +64,7 @@ def test_every_permutation_of_a_2_by_3_array():
         task = Permutation(destination)
         schedule = GREEDY.build(network, task, Model())
         assert verify(schedule).ok
-        assert best_bound(network, task, Model()).value <= schedule.completion_time <= 3
+        assert best_bound(Case(network, task, Model())).value <= schedule.completion_time <= 3
 
 
 @pytest.mark.uncompiled

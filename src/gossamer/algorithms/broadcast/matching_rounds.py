@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound, send_down
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -174,7 +174,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return SHORTEST_PATH_TREE.claim(network, task, model)
 
 
-MATCHING_ROUNDS = Algorithm(
+MATCHING_ROUNDS = separate(
     name="matching-rounds",
     task=Broadcast,
     builder=matching_broadcast,

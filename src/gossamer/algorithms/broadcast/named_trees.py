@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.broadcast.shortest_path_tree import one_port_times, send_down
 from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
@@ -142,7 +142,7 @@ def _whole_and_all(network: Network, task: Task, model: Model) -> bool:
     return not model.split and model.ports == "all"
 
 
-BINOMIAL_TREE = Algorithm(
+BINOMIAL_TREE = separate(
     name="binomial-tree",
     task=Broadcast,
     builder=binomial_broadcast,
@@ -161,7 +161,7 @@ def _extended_ring_claim(network: Network, task: Task, model: Model) -> Fraction
     return _one_port(extended_ring_tree, network, task)
 
 
-EXTENDED_RING_TREE = Algorithm(
+EXTENDED_RING_TREE = separate(
     name="extended-ring-tree",
     task=Broadcast,
     builder=extended_ring_broadcast,
@@ -189,7 +189,7 @@ def _product_claim(network: Network, task: Task, model: Model) -> Fraction:
     return _one_port(_product_tree, network, task)
 
 
-PRODUCT_TREE = Algorithm(
+PRODUCT_TREE = separate(
     name="product-tree",
     task=Broadcast,
     builder=product_broadcast,

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.trees import RootedTree, shortest_path_tree, unreachable
@@ -139,7 +139,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return _claim(network, task, model) == quick_bound(network, _root(task))
 
 
-SHORTEST_PATH_TREE = Algorithm(
+SHORTEST_PATH_TREE = separate(
     name="shortest-path-tree",
     task=Broadcast,
     builder=tree_broadcast,

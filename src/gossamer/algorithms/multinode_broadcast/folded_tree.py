@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fillings
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
@@ -285,7 +285,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split or (network.node_count - 1) % int(network.in_degree.min()) == 0
 
 
-FOLDED_TREE = Algorithm(
+FOLDED_TREE = separate(
     name="torus-on-array",
     task=MultinodeBroadcast,
     builder=folded_tree,

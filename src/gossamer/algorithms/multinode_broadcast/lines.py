@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.errors import TaskError
@@ -216,7 +216,7 @@ def _claim(network: Network, task: Task, model: Model, *, in_rounds: bool) -> Fr
 
 
 MULTIPLE_BROADCAST = (
-    Algorithm(
+    separate(
         name="insertion",
         task=MultipleBroadcast,
         builder=insertion,
@@ -227,7 +227,7 @@ MULTIPLE_BROADCAST = (
         summary="passes on what arrived in the slot before, and inserts a message where nothing did",
         claim_is_bound=True,
     ),
-    Algorithm(
+    separate(
         name="rounds",
         task=MultipleBroadcast,
         builder=rounds,

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.algorithms.reasons import all_ports_reason
@@ -263,7 +263,7 @@ def _algorithm(task: type[Task], split: bool) -> Algorithm:
     full = task is MultinodeBroadcast
     name = "split" if split else "whole"
     section = "Theorem 6" if split else "section 3.2"
-    return Algorithm(
+    return separate(
         name=f"rotated-dimensions-{name}",
         task=task,
         builder=rotated_dimensions_split if split else rotated_dimensions_whole,

@@ -13,7 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, on_array
+from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.derived import on_array
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
@@ -145,7 +146,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return network.uniform_capacity == 1 and (not model.split or network.node_count % 2 == 1)
 
 
-ROTATED_QUADRANT = Algorithm(
+ROTATED_QUADRANT = separate(
     name="rotated-quadrant",
     task=MultinodeBroadcast,
     builder=rotated_quadrant,
@@ -157,5 +158,9 @@ ROTATED_QUADRANT = Algorithm(
     optimal=_optimal,
 )
 
-ROTATED_QUADRANT_ON_ARRAY = on_array(ROTATED_QUADRANT, lambda n: n.node_count * (n.node_count - 1), _optimal)
+ROTATED_QUADRANT_ON_ARRAY = on_array(
+    ROTATED_QUADRANT,
+    lambda n: n.node_count * (n.node_count - 1),
+    lambda case: _optimal(case.network, case.task, case.rules),
+)
 """Equation (2): ``floor(p*p/2)`` steps on the p x p array, p >= 3."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import census
 from gossamer.model import Model
@@ -130,7 +130,7 @@ def _total_reason(network: Network, task: Task, model: Model) -> str | None:
     return exchange.reason(network, task, model)
 
 
-BALANCED_ORDERS = Algorithm(
+BALANCED_ORDERS = separate(
     name="balanced-orders",
     task=PartialExchange,
     builder=balanced_orders,
@@ -140,7 +140,7 @@ BALANCED_ORDERS = Algorithm(
     source="gossamer (algorithm B: balanced orders of the dimensions)",
     summary="paths balanced by placing packets again and again where links are least loaded; no link idle",
 )
-BALANCED_TOTAL_EXCHANGE = Algorithm(
+BALANCED_TOTAL_EXCHANGE = separate(
     name="balanced-orders",
     task=TotalExchange,
     builder=balanced_orders,

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import counts_of_lines
 from gossamer.model import Model
@@ -179,7 +179,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return exchange_bound(rows, columns, exchange.active_count(network, task), model.control_time)
 
 
-ROWS_AND_COLUMNS = Algorithm(
+ROWS_AND_COLUMNS = separate(
     name="rows-and-columns",
     task=PartialExchange,
     builder=rows_and_columns,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
 from gossamer.algorithms.partial_exchange.census import census
@@ -186,7 +186,7 @@ def _promises_nothing(network: Network, task: Task, model: Model) -> Fraction | 
     return None
 
 
-SPREAD = Algorithm(
+SPREAD = separate(
     name="spread",
     task=PartialExchange,
     builder=spread,

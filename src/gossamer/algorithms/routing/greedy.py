@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.routing.packing import sources_and_targets
 from gossamer.model import Model
@@ -177,7 +177,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return Fraction(sum(side - 1 for side in network.grid.sides))
 
 
-GREEDY = Algorithm(
+GREEDY = separate(
     name="greedy",
     task=Permutation,
     builder=greedy,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.routing.greedy import grid_reason, legs_between, send
 from gossamer.algorithms.routing.mesh_sort import sort_blocks, sort_steps
 from gossamer.algorithms.routing.packing import sources_and_targets
@@ -114,7 +114,7 @@ def _with_blocks(blocks: int) -> Algorithm:
     def build(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
         return kunde(network, task, model, seed=seed, blocks=blocks)
 
-    return Algorithm(
+    return separate(
         name=f"kunde-{blocks}",
         task=Permutation,
         builder=build,

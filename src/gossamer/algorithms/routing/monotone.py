@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.routing.packing import model_reason, sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -117,7 +117,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return 2 * (1 + model.control_time) * sum(side - 1 for side in network.grid.sides)
 
 
-MONOTONE = Algorithm(
+MONOTONE = separate(
     name="monotone",
     task=Permutation,
     builder=monotone,

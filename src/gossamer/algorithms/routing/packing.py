@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.errors import TaskError
 from gossamer.model import Model
@@ -111,7 +111,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return None if network.grid is None else Fraction(sum(side - 1 for side in network.grid.sides))
 
 
-PACKING = Algorithm(
+PACKING = separate(
     name="packing",
     task=Permutation,
     builder=packing,

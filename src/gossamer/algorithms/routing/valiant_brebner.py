@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.routing.greedy import Leg, grid_reason, legs_between, send
 from gossamer.algorithms.routing.packing import sources_and_targets
 from gossamer.model import Model
@@ -156,7 +156,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return grid_reason(network, task, model, paths=3)
 
 
-_VALIANT_BREBNER = Algorithm(
+_VALIANT_BREBNER = separate(
     name="valiant-brebner",
     task=Permutation,
     builder=valiant_brebner,

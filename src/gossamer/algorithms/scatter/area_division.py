@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
 from gossamer.model import Model
@@ -201,7 +201,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return all_ports_reason(model, held=1) or root_reason(network, model)
 
 
-AREA_DIVISION = Algorithm(
+AREA_DIVISION = separate(
     name="area-division",
     task=Scatter,
     builder=area_division_scatter,

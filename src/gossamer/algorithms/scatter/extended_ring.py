@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import cast
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, reach
@@ -63,7 +63,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return Fraction(-(-(network.node_count - 1) // network.degree))
 
 
-EXTENDED_RING_PATHS = Algorithm(
+EXTENDED_RING_PATHS = separate(
     name="extended-ring-paths",
     task=Scatter,
     builder=extended_ring_scatter,

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import buffer_reason
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures, least_time
 from gossamer.model import Model
@@ -131,7 +131,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split and network.link_count * int(_claim(network, task, model)) <= PROVEN
 
 
-FLOW_OVER_TIME = Algorithm(
+FLOW_OVER_TIME = separate(
     name="flow-over-time",
     task=Scatter,
     builder=flow_scatter,

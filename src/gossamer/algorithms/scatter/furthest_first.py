@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.paths.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
@@ -214,7 +214,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split and time == least_time(network, root, one_port)
 
 
-FURTHEST_FIRST = Algorithm(
+FURTHEST_FIRST = separate(
     name="furthest-first",
     task=Scatter,
     builder=furthest_first_scatter,

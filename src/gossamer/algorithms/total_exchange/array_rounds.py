@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.linear_array import exchange_steps
 from gossamer.model import Model
@@ -189,7 +189,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return len(sides) <= 1 and not any(network.grid.wraps) and not model.split
 
 
-ARRAY_ROUNDS = Algorithm(
+ARRAY_ROUNDS = separate(
     name="array-rounds",
     task=TotalExchange,
     builder=array_rounds_exchange,

@@ -13,7 +13,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, on_array
+from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.derived import on_array
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -161,7 +162,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction:
     return Fraction(largest_degree(offset, generator))
 
 
-EDGE_COLORED = Algorithm(
+EDGE_COLORED = separate(
     name="edge-colored",
     task=TotalExchange,
     builder=edge_colored_exchange,

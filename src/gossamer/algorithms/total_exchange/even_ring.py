@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.ring_shift import ring_shift_exchange
 from gossamer.model import Model
@@ -51,7 +51,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return all_ports_reason(model)
 
 
-PARITY_SHIFT = Algorithm(
+PARITY_SHIFT = separate(
     name="parity-shift",
     task=TotalExchange,
     builder=parity_shift_exchange,

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS, begin_of_runs, best_rounds
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
@@ -170,7 +170,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return len(sides) <= 1 and all(side % 4 != 2 or not wraps for side, wraps in sides)
 
 
-HOMOGENEOUS_PRODUCT = Algorithm(
+HOMOGENEOUS_PRODUCT = separate(
     name="homogeneous-product",
     task=TotalExchange,
     builder=product_rounds_exchange,
@@ -182,7 +182,7 @@ HOMOGENEOUS_PRODUCT = Algorithm(
     optimal=_optimal,
 )
 
-PRODUCT_ROUNDS = Algorithm(
+PRODUCT_ROUNDS = separate(
     name="product-rounds",
     task=TotalExchange,
     builder=product_rounds_exchange,

@@ -11,7 +11,7 @@ import heapq
 from fractions import Fraction
 from typing import Literal, get_args
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.errors import ModelError, nearest
 from gossamer.model import Model
@@ -140,7 +140,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return all_ports_reason(model)
 
 
-MESSAGE_SHIFT = Algorithm(
+MESSAGE_SHIFT = separate(
     name="message-shift",
     task=TotalExchange,
     builder=ring_shift_exchange,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import cayley_reason
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -88,7 +88,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return None
 
 
-SUCCESSIVE_OFFSETS = Algorithm(
+SUCCESSIVE_OFFSETS = separate(
     name="successive-offsets",
     task=TotalExchange,
     builder=offset_by_offset,

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.reasons import buffer_reason
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.factor_exchanges import (
@@ -127,7 +127,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return model.ports != "all" and all(f.group is not None for f in network.factors)
 
 
-TWO_PHASE_PRODUCT = Algorithm(
+TWO_PHASE_PRODUCT = separate(
     name="two-phase-product",
     task=TotalExchange,
     builder=two_phase_product_exchange,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.bounds.distances import distance_bounds
-from gossamer.bounds.problem import Problem
+from gossamer.cases import Case
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -94,7 +94,7 @@ def worst(name: str, spec: str) -> Worst:
 
 
 def _farthest(network: Network, task: Permutation) -> int:
-    return max((int(b.value) for b in distance_bounds(Problem(network, task, Model()))), default=0)
+    return max((int(b.value) for b in distance_bounds(Case(network, task, Model()))), default=0)
 
 
 def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:

@@ -23,6 +23,7 @@ from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
     star_exchange_steps,
 )
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.networks import fat_tree
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
@@ -75,7 +76,7 @@ def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(networ
     schedule = algorithm.build(network, TASK, model)
     assert gossamer.verify(schedule)
     assert schedule.completion_time == algorithm.claim(network, TASK, model)
-    least = best_bound(network, TASK, model).value
+    least = best_bound(Case(network, TASK, model)).value
     assert least <= schedule.completion_time
     assert least == schedule.completion_time or not algorithm.optimal(network, TASK, model)
     assert schedule.stored_hops == network.terminal_count * (network.node_count - 1)
@@ -86,7 +87,7 @@ def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(networ
 def test_flooding_is_optimal_and_so_is_its_reversal(network):
     backward = dual(FLOODING, ReduceScatter).build(network, ReduceScatter(), Model())
     assert gossamer.verify(backward)
-    assert backward.completion_time == best_bound(network, ReduceScatter(), Model()).value
+    assert backward.completion_time == best_bound(Case(network, ReduceScatter(), Model())).value
     assert gossamer.verify(allreduce_from(FLOODING).build(network, Allreduce(), Model()))
 
 

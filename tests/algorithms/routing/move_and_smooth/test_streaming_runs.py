@@ -11,6 +11,7 @@ import gossamer
 from algorithms.routing.move_and_smooth.instances import algorithm, broadcasts
 from gossamer.algorithms.routing.move_and_smooth import route_streaming, streaming
 from gossamer.bounds import bounds
+from gossamer.cases import Case
 from gossamer.cli import main
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
@@ -40,7 +41,7 @@ def test_a_streamed_run_is_the_recorded_one(case, name, chunk, monkeypatch):
     peak = buffer_peak(schedule, "all")
     assert run.found.buffer.packets == peak.packets
     assert run.found.delivered == network.node_count
-    distance = bounds(network, task, model)[0]
+    distance = bounds(Case(network, task, model))[0]
     assert (run.bound, run.witness) == (distance.value, f"{distance.name}: {distance.witness}")
     assert said
     values = run.to_dict()

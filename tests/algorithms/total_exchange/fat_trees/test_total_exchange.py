@@ -23,6 +23,7 @@ from gossamer.algorithms.total_exchange.fat_trees.phases import (
     usable_capacities,
 )
 from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import Levels, fat_tree
 from gossamer.schedules.metrics import buffer_peak
@@ -55,7 +56,7 @@ def valid(algorithm, network, model=Model()):  # noqa: B008
 def test_up_first_meets_the_corrected_bound(k, h):
     network = fat_tree(k, h)
     schedule = valid(UP_FIRST, network, ONE_SEND)
-    assert schedule.completion_time == routing_node_steps(k, h) == best_bound(network, TASK, ONE_SEND).value
+    assert schedule.completion_time == routing_node_steps(k, h) == best_bound(Case(network, TASK, ONE_SEND)).value
     n = k**h
     if h >= 2:
         corrected = n * n * 5 // 8 + 2 * h - 3 if k == 2 else n * n * (k - 1) // k + 2 * h - 1
@@ -70,7 +71,7 @@ def theorem_6_8(k, h):
 def test_theorem_6_8_is_below_what_the_root_must_send(k, h, printed, true):
     """Erratum 9.7: false for k >= 3."""
     assert theorem_6_8(k, h) == printed < k ** (2 * h) * (k - 1) // k < true
-    assert best_bound(fat_tree(k, h), TASK, ONE_SEND).value == true
+    assert best_bound(Case(fat_tree(k, h), TASK, ONE_SEND)).value == true
 
 
 @pytest.mark.parametrize("h", range(2, 7))
@@ -147,7 +148,7 @@ def test_digitwise_meets_the_branch_bound_with_equal_capacities(k, h, capacity):
     """Known for capacity 1."""
     network, n = fat_tree(k, h, (capacity,) * h), k**h
     schedule = valid(DIGITWISE, network)
-    assert schedule.completion_time == branch_steps(network.levels) == best_bound(network, TASK, Model()).value
+    assert schedule.completion_time == branch_steps(network.levels) == best_bound(Case(network, TASK, Model())).value
     if capacity == 1 and h:
         assert schedule.completion_time == n * n * (k - 1) // k**2 + 2 * h - 1  # (6.4)
 
@@ -161,7 +162,7 @@ def test_digitwise_takes_n_plus_2h_minus_2_with_exponential_capacities(k, h):
 @settings(max_examples=60)
 def test_digitwise_is_valid_and_above_the_bound_with_any_capacities(network):
     time = valid(DIGITWISE, network).completion_time
-    assert best_bound(network, TASK, Model()).value <= time <= phased_steps(network.levels)
+    assert best_bound(Case(network, TASK, Model())).value <= time <= phased_steps(network.levels)
 
 
 def test_digitwise_needs_queues():
@@ -193,7 +194,7 @@ def test_stars_of_up_to_64_leaves_are_exchanged_in_the_least_time():
 @settings(max_examples=100)
 def test_phases_are_valid_and_hold_few_packets_with_any_capacities(network):
     schedule = valid(PHASES, network)
-    assert schedule.completion_time >= best_bound(network, TASK, Model()).value
+    assert schedule.completion_time >= best_bound(Case(network, TASK, Model())).value
     if network.levels.height:
         room = network.levels.arity * max(usable_capacities(network.levels))
         assert buffer_peak(schedule).packets <= room
@@ -243,7 +244,7 @@ def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, pri
     """Erratum 9.9."""
     network = fat_tree(2, len(capacities), capacities)
     assert printed_6_5(2, capacities) == printed
-    assert best_bound(network, TASK, Model()).value == least
+    assert best_bound(Case(network, TASK, Model())).value == least
     assert valid(PHASES, network).completion_time >= least
 
 
@@ -254,7 +255,7 @@ def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, pri
 def test_offsets_are_optimal_with_exponential_capacities(k, h):
     network = fat_tree(k, h, "exponential")
     schedule = valid(OFFSETS, network)
-    assert schedule.completion_time == way_steps(k, h) == best_bound(network, TASK, Model()).value
+    assert schedule.completion_time == way_steps(k, h) == best_bound(Case(network, TASK, Model())).value
 
 
 def test_phases_are_not_optimal_for_two_children_as_the_source_conjectures():
@@ -269,7 +270,7 @@ def test_phases_are_optimal_with_exponential_capacities_otherwise(k, h):
     network = fat_tree(k, h, "exponential")
     assert PHASES.optimal(network, TASK, Model())
     assert DIGITWISE.optimal(network, TASK, Model())
-    assert phased_steps(network.levels) == best_bound(network, TASK, Model()).value
+    assert phased_steps(network.levels) == best_bound(Case(network, TASK, Model())).value
 
 
 @given(st.integers(2, 7), st.integers(1, 12))
@@ -307,7 +308,7 @@ def test_offsets_need_full_capacities(network):
 @given(fat_trees())
 @settings(max_examples=60)
 def test_what_is_called_optimal_meets_the_bound(network):
-    bound = best_bound(network, TASK, Model()).value
+    bound = best_bound(Case(network, TASK, Model())).value
     assert least_steps(network.levels) <= bound
     for algorithm in (DIGITWISE, OFFSETS, PHASES):
         if algorithm.covers(network, TASK, Model()) and algorithm.optimal(network, TASK, Model()):

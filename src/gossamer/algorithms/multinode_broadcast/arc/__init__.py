@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.model import Model
 from gossamer.networks.grids import grid_links
@@ -209,7 +209,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return Fraction(-(-inner // (2 * d)) + max(network.grid.sides) + d - 2)
 
 
-ARC = Algorithm(
+ARC = separate(
     name="arc",
     task=GroupMultinodeBroadcast,
     builder=arc_multinode_broadcast,

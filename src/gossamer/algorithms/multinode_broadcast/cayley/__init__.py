@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
 from gossamer.algorithms.reasons import buffer_reason, cayley_reason, opposite_reason
 from gossamer.model import Model
@@ -81,7 +81,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split or fewest_slots(network) * network.degree == network.node_count - 1
 
 
-TRANSLATED_TREE = Algorithm(
+TRANSLATED_TREE = separate(
     name="translated-tree",
     task=MultinodeBroadcast,
     builder=translated_tree,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.fat_trees import claiming, covering, serve_queues
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -149,7 +149,7 @@ def _own(network: Network) -> npt.NDArray[np.int32]:
     return np.arange(network.terminal_count, dtype=np.int32)[:, None]
 
 
-FLOODING = Algorithm(
+FLOODING = separate(
     name="fat-tree-flooding",
     task=MultinodeBroadcast,
     builder=flooding_broadcast,
@@ -161,7 +161,7 @@ FLOODING = Algorithm(
     optimal=lambda network, task, model: not model.split,
 )
 
-UP_FIRST = Algorithm(
+UP_FIRST = separate(
     name="fat-tree-up-first",
     task=MultinodeBroadcast,
     builder=up_first_broadcast,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, claiming, covering, levels_of, phase_starts
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -112,7 +112,7 @@ def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed:
     return Schedule(network, task, model, *star_exchange_hops(network))
 
 
-STAR_EXCHANGES = Algorithm(
+STAR_EXCHANGES = separate(
     name="fat-tree-star-exchanges",
     task=MultinodeBroadcast,
     builder=star_exchange_broadcast,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.reasons import buffer_reason
 from gossamer.errors import NetworkError
 from gossamer.model import Model
@@ -98,7 +98,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
 
 
 GREEDY_FLOODING: tuple[Algorithm, ...] = tuple(
-    Algorithm(
+    separate(
         name="greedy-flooding",
         task=task,
         builder=greedy_flooding,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow, guaranteed_times
@@ -129,7 +129,7 @@ def family(
     """
     builders = [MoveAndSmooth(stages, reason, buffers, run, clock) for clock in (False, True)]
     return tuple(
-        Algorithm(
+        separate(
             name=f"{name}-clock" if builder.clock else name,
             task=task,
             builder=builder,

@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, scatter_down
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -121,7 +121,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return FURTHEST_FIRST.reason(network, task, model)
 
 
-BALANCED_BRANCHES = Algorithm(
+BALANCED_BRANCHES = separate(
     name="balanced-branches",
     task=Scatter,
     builder=balanced_branches_scatter,

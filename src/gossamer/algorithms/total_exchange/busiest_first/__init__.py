@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import buffer_reason, opposite_reason
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -109,7 +109,7 @@ def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
     return Fraction((n * n - 1) // 2) if _is_line(network) and n <= 100 else None
 
 
-BUSIEST_FIRST = Algorithm(
+BUSIEST_FIRST = separate(
     name="busiest-first",
     task=TotalExchange,
     builder=busiest_first_exchange,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.fat_trees import claiming, covering, levels_of, serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
 from gossamer.model import Model
@@ -138,7 +138,7 @@ def _digitwise_optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split and _digitwise_steps(levels) == least_steps(levels)
 
 
-DIGITWISE = Algorithm(
+DIGITWISE = separate(
     name="fat-tree-digitwise",
     task=TotalExchange,
     builder=digitwise_exchange,
@@ -150,7 +150,7 @@ DIGITWISE = Algorithm(
     optimal=_digitwise_optimal,
 )
 
-UP_FIRST = Algorithm(
+UP_FIRST = separate(
     name="fat-tree-up-first",
     task=TotalExchange,
     builder=up_first_exchange,

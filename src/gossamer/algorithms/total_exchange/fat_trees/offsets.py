@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, refusal
 from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
 from gossamer.model import Model
@@ -119,7 +119,7 @@ def _reason(network: Network, task: Task, model: Model) -> str | None:
     return None
 
 
-OFFSETS = Algorithm(
+OFFSETS = separate(
     name="fat-tree-offsets",
     task=TotalExchange,
     builder=offset_exchange,

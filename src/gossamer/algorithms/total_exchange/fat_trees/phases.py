@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, phase_starts, refusal
 from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
 from gossamer.model import Model
@@ -152,7 +152,7 @@ def _optimal(network: Network, task: Task, model: Model) -> bool:
     return not model.split and phased_steps(levels) == least_steps(levels)
 
 
-PHASES = Algorithm(
+PHASES = separate(
     name="fat-tree-phases",
     task=TotalExchange,
     builder=phased_exchange,

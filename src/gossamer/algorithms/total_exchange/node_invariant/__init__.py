@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.reasons import all_ports_reason, buffer_reason
 from gossamer.algorithms.total_exchange.successive_offsets import status, status_reason
 from gossamer.errors import ModelError, nearest
@@ -223,7 +223,7 @@ def _reason_all_ports(network: Network, task: Task, model: Model) -> str | None:
     return all_ports_reason(model) or status_reason(network)
 
 
-NODE_INVARIANT_FIFO = Algorithm(
+NODE_INVARIANT_FIFO = separate(
     name="node-invariant-fifo",
     task=TotalExchange,
     builder=node_invariant_exchange,
@@ -235,7 +235,7 @@ NODE_INVARIANT_FIFO = Algorithm(
     optimal=lambda network, task, model: model.ports != "all",
 )
 
-GREEDY_OFFSETS = Algorithm(
+GREEDY_OFFSETS = separate(
     name="greedy-offsets",
     task=TotalExchange,
     builder=greedy_offsets_exchange,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.bounds import metric as metrics
-from gossamer.bounds.metric import at_least, axes_of, metric_of
+from gossamer.cases import metric as metrics
+from gossamer.cases.metric import at_least, axes_of, metric_of
 from schedules.strategies import SPECS, graphs
 
 STRUCTURED = [

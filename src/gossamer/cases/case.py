@@ -1,30 +1,47 @@
-"""The problem that bounds are asked about: a network, a task and a model, with what every family counts with."""
+"""The case: a network, a task and rules, with what several algorithms and bounds need of them computed once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from gossamer.bounds.demands import Counts, Demand, HubDemand, demands_of
-from gossamer.bounds.metric import Metric, metric_of
+from gossamer.cases.demands import Counts, Demand, HubDemand, demands_of
+from gossamer.cases.metric import Metric, metric_of
 from gossamer.errors import NetworkError
 from gossamer.model import Model
 from gossamer.networks.network import Network
-from gossamer.tasks import Task
+from gossamer.tasks import Messages, Task
 from gossamer.writing import quantity
 
-__all__ = ["Problem"]
+__all__ = ["Case"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class Problem:
-    """A network, a task and a model; immutable.
+class Case:
+    """What is asked: a task on a network under rules; immutable.
+
+    Whatever several algorithms, bounds or options need of it is computed once, when it is first asked for, and lives as
+    long as the case: the properties below, and any other computation through `once`.
+
+    Parameters
+    ----------
+    network : Network
+        Where.
+    task : Task
+        What must be communicated.
+    rules : Model, optional
+        What a schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+    seed : int
+        For algorithms that make random choices.
 
     Attributes
     ----------
-    demands : tuple of Demand
-        What the task asks for; empty if nothing has to move. A task of several demands carries out all of them.
     whole : bool
         Whether messages are whole, so that times are integers and every hop costs a step.
     send_limited, receive_limited : bool
@@ -34,22 +51,89 @@ class Problem:
     ------
     TaskError
         If the task does not fit the network.
-    NetworkError
-        If a message has no path to a target.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
+    >>> case.messages.count, case.invariant, case.nodes.tolist()
+    (20, True, [0])
     """
 
-    def __init__(self, network: Network, task: Task, model: Model) -> None:
+    def __init__(self, network: Network, task: Task, rules: Model | None = None, *, seed: int = 0) -> None:
         task.check(network)
         self.network = network
         self.task = task
-        self.model = model
-        self.demands: tuple[Demand, ...] = demands_of(network, task)
-        self.whole = not model.split
-        self.send_limited = model.send_limited
-        self.receive_limited = model.receive_limited
-        if network.group is None and network.grid is None and network.levels is None:
-            for demand in self.demands:
+        self.rules = rules or Model()
+        self.seed = seed
+        self.whole = not self.rules.split
+        self.send_limited = self.rules.send_limited
+        self.receive_limited = self.rules.receive_limited
+        self._known: dict[Hashable, Any] = {}
+
+    @property
+    def control_time(self) -> Fraction:
+        """Steps that a control packet takes a hop, t_p."""
+        return self.rules.control_time
+
+    # -- shared work ------------------------------------------------------------------------------------------
+
+    def once(self, function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """Return ``function(*arguments, **options)``, computed when first asked for and kept as long as the case.
+
+        Arguments must be hashable. Related cases (`related`) share what is known.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
+        >>> case.once(sum, (1, 2)), case.related(task=gossamer.task("allgather")).once(sum, (1, 2))
+        (3, 3)
+        """
+        key = (function, arguments, tuple(sorted(options.items())))
+        if key not in self._known:
+            self._known[key] = function(*arguments, **options)
+        known: T = self._known[key]
+        return known
+
+    def related(self, network: Network | None = None, task: Task | None = None, rules: Model | None = None) -> Case:
+        """Return the case that differs in what is given: the same object each time, sharing what is known.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
+        >>> case.related(rules=gossamer.Model(ports="one")) is case.related(rules=gossamer.Model(ports="one"))
+        True
+        """
+        asked = (network or self.network, task or self.task, rules or self.rules)
+        key = (Case, asked)
+        if key not in self._known:
+            other = Case(*asked, seed=self.seed)
+            other._known = self._known
+            self._known[key] = other
+        found: Case = self._known[key]
+        return found
+
+    @cached_property
+    def dual(self) -> Case:
+        """The case whose schedules, reversed in time, carry out this one: the dual task on the transposed network."""
+        return self.related(task=self.task.dual(self.network))
+
+    # -- what is asked ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The messages of the task."""
+        return self.task.messages(self.network)
+
+    @cached_property
+    def demands(self) -> tuple[Demand, ...]:
+        """What the task asks for; empty if nothing has to move. A task of several demands carries out all of them.
+
+        Raises NetworkError if a message has no path to a target.
+        """
+        demands = demands_of(self.network, self.task)
+        if self.network.group is None and self.network.grid is None and self.network.levels is None:
+            for demand in demands:
                 self._check_paths(demand)
+        return demands
 
     def _check_paths(self, demand: Demand) -> None:
         if not isinstance(demand, HubDemand):

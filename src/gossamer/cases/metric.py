@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gossamer.bounds.demands import Counts
+from gossamer.cases.demands import Counts
 from gossamer.networks.network import IntArray, Network
 
 __all__ = ["MAX_SEARCHES", "MAX_VISITS", "Axis", "Metric", "at_least", "axes_of", "metric_of"]

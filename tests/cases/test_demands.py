@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.bounds.demands import HubDemand, Line, PairDemand, demands_of
+from gossamer.cases import Case
+from gossamer.cases.demands import HubDemand, Line, PairDemand, demands_of
 from gossamer.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
 from schedules.strategies import networks, tasks
 
@@ -78,7 +79,7 @@ def test_the_messages_of_an_exchange_are_never_listed(monkeypatch, task):
         raise AssertionError("messages were listed")
 
     monkeypatch.setattr(type(task), "messages", refuse)
-    assert gossamer.bounds.best_bound(gossamer.network("torus:64x64"), task, gossamer.Model()).value > 1000
+    assert gossamer.bounds.best_bound(Case(gossamer.network("torus:64x64"), task, gossamer.Model())).value > 1000
 
 
 def test_a_task_of_ones_own_is_asked_for_its_messages():

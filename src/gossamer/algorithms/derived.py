@@ -1,0 +1,118 @@
+"""Algorithms that follow from others: reversed in time, composed, or folded from a torus into an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_hops, refuse_one_way_links, refuse_ports
+from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.networks.grids import torus
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule, then, torus_on_array
+from gossamer.schedules.torus_on_array import task_on_torus
+from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
+
+__all__ = ["allreduce_from", "dual", "on_array"]
+
+
+def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
+    """Return the offer of the schedule of `offer` run backwards: reversal keeps the time and the optimum."""
+    return Offer(
+        lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
+        offer.options,
+    )  # fmt: skip
+
+
+def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
+    """Return the algorithm for the dual task `kind` that reverses the schedules of `algorithm` in time.
+
+    The forward schedule obeys the dual rules: what it sends at once, the reversed one receives at once.
+    """
+
+    def propose(case: Case) -> tuple[Offer[Schedule], ...] | Refusal:
+        refusal = refuse_one_way_links(case.network)
+        found = refusal or algorithm.offers(case.dual)
+        return found if isinstance(found, Refusal) else tuple(map(_reversed, found))
+
+    return Algorithm(
+        name=f"reversed-{algorithm.name}",
+        tasks=(kind,),
+        propose=propose,
+        networks=algorithm.networks,
+        source=f"time reversal of: {algorithm.source}",
+        summary=f"runs the schedule of {algorithm.name} backwards",
+    )
+
+
+def allreduce_from(algorithm: Algorithm) -> Algorithm:
+    """Return the allreduce that runs a multinode broadcast `algorithm` backwards and then forwards."""
+    backwards = dual(algorithm, ReduceScatter)
+
+    def propose(case: Case) -> Offer[Schedule] | Refusal:
+        reduce = backwards.offers(case.related(task=ReduceScatter()))
+        gather = algorithm.offers(case.related(task=MultinodeBroadcast()))
+        if isinstance(reduce, Refusal):
+            return reduce
+        if isinstance(gather, Refusal):
+            return gather
+        first, second = reduce[0], gather[0]
+        time = None if first.time is None or second.time is None else first.time + second.time
+        return Offer(
+            lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort
+        )
+
+    return Algorithm(
+        name=f"two-way-{algorithm.name}",
+        tasks=(Allreduce,),
+        propose=propose,
+        networks=algorithm.networks,
+        source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+        summary=f"runs {algorithm.name} backwards, combining, and then forwards",
+    )
+
+
+def on_array(
+    algorithm: Algorithm,
+    hops: Callable[[Network], int],
+    optimal: Callable[[Case], bool] = lambda case: False,
+) -> Algorithm:
+    """Return the algorithm for arrays that folds the schedules of `algorithm` for the torus of the same shape.
+
+    The task that is asked for is carried out, whichever nodes it names: the torus is given `task_on_torus`. Takes
+    twice the time (Varvarigos and Bertsekas 1994, section 2). `hops` says how many hops on an array are written out at
+    most, `optimal` where the time is a promise to meet a lower bound.
+    """
+
+    def propose(case: Case) -> Offer[Schedule] | Refusal:
+        grid = case.network.grid
+        if grid is None or any(grid.wraps):
+            return Refusal("needs an array")
+        if max(grid.sides) < 3:
+            return Refusal("needs a side of 3 nodes or more")
+        if case.network.uniform_capacity != 1:
+            return Refusal("needs links of capacity 1")
+        refusal = first_refusal(refuse_ports(case.rules), refuse_hops(hops(case.network)))
+        if refusal is not None:
+            return refusal
+        wrapped = case.once(torus, *grid.sides)
+        assert wrapped.grid is not None
+        found = algorithm.offers(case.related(wrapped, task_on_torus(case.task, wrapped.grid)))
+        if isinstance(found, Refusal):
+            return found
+        offer = found[0]
+
+        def build() -> Schedule:
+            return torus_on_array(offer.build()).replace(network=case.network, task=case.task)
+
+        time = None if offer.time is None else 2 * offer.time
+        return Offer(build, time, offer.at_most, optimal(case), offer.effort)
+
+    return Algorithm(
+        name=f"{algorithm.name}-on-array",
+        tasks=algorithm.tasks,
+        propose=propose,
+        networks=f"arrays, folded from {algorithm.networks}",
+        source=f"{algorithm.source}; torus on an array by Varvarigos and Bertsekas 1994, section 2",
+        summary=f"folds the schedule of {algorithm.name} for the torus into the array of the same shape",
+    )
