@@ -11,6 +11,7 @@ import pytest
 
 import gossamer
 from gossamer import planner
+from gossamer.cases import Case, Offer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -55,7 +56,7 @@ def test_ports_and_split_change_the_model_only_there():
 
 def test_best_is_the_fastest_that_covers_the_case():
     times = {}
-    for a in planner.applicable(gossamer.network("torus:5x5"), gossamer.task("allgather"), Model()):
+    for a, _ in planner.applicable(Case(gossamer.network("torus:5x5"), gossamer.task("allgather"))):
         times[a.name] = gossamer.plan("torus:5x5", "allgather", algorithm=a.name).completion_time
     assert len(times) > 1
     assert gossamer.plan("torus:5x5", "allgather").completion_time == min(times.values()) == 6
@@ -79,13 +80,14 @@ def test_task_without_algorithm_points_to_its_bounds(monkeypatch):
 
 
 def test_invalid_schedule_is_never_reported(monkeypatch):
-    good = next(a for a in gossamer.ALGORITHMS if a.task.name == "multinode-broadcast")
+    good = next(a for a in gossamer.ALGORITHMS if a.tasks[0].name == "multinode-broadcast")
 
-    def lossy(network, task, model, *, seed=0):
-        s = good.builder(network, task, model, seed=seed)
-        return s.replace(slot=s.slot[:-1], link=s.link[:-1], packet=s.packet[:-1])
+    def propose(case):
+        s = good.build(case)
+        lost = s.replace(slot=s.slot[:-1], link=s.link[:-1], packet=s.packet[:-1])
+        return Offer(lambda: lost)
 
-    monkeypatch.setattr(planner, "ALGORITHMS", (dataclasses.replace(good, builder=lossy),))
+    monkeypatch.setattr(planner, "ALGORITHMS", (dataclasses.replace(good, propose=propose),))
     with pytest.raises(VerificationError, match="never gets packet"):
         gossamer.plan("ring:5", "allgather")
 
