@@ -183,3 +183,25 @@ def test_tiny_networks_have_a_picture(spec):
 def test_an_invalid_schedule_is_not_drawn():
     with pytest.raises(VerificationError, match="never gets packet 0"):
         load_figure(broken(gossamer.network("ring:8")))
+
+
+def test_load_is_divided_by_capacity():
+    schedule = gossamer.plan("fat-tree:k=2,h=3,capacity=1,4,6", "allgather").schedule
+    share = link_load(schedule) / schedule.network.link_capacity
+    assert len(set(schedule.network.link_capacity.tolist())) == 3
+    assert (share != np.rint(share)).any()
+    figure = load_figure(schedule)
+    (lines,) = collections(figure, "links")
+    assert sorted(lines.get_array().tolist()) == sorted(share.tolist())
+    assert "packets over the whole schedule, divided by its capacity" in texts(figure)
+    assert "divided" not in texts(load_figure(flood(gossamer.network("ring:5"))))
+
+
+def test_a_small_share_of_the_capacity_is_not_shown_as_no_load():
+    from matplotlib.colors import to_rgba
+
+    network = Network("wide", 2, [0, 1], [1, 0], link_capacity=4)
+    (lines,) = collections(load_figure(flood(network)), "links")
+    lines.update_scalarmappable()
+    assert lines.get_array().tolist() == [0.0, 0.25]
+    assert not np.allclose(lines.get_edgecolors()[1], to_rgba(FAINT))

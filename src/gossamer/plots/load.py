@@ -1,4 +1,4 @@
-"""The picture of link load: how many packets cross each link over the whole schedule."""
+"""The picture of link load: how many packets cross each link over the whole schedule, by its capacity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _NOWHERE = np.zeros(2)
 
 
 def load_figure(schedule: Schedule) -> Figure:
-    """Draw the network with every link colored and widened by its load, the packets that cross it.
+    """Draw the network with every link colored and widened by its load.
+
+    The load of a link is the number of packets that cross it, divided by its capacity: the slots in which it is busy
+    if it is full in each of them. So links of different capacity can be compared.
 
     Parameters
     ----------
@@ -107,7 +110,7 @@ def load_sheet(schedule: Schedule) -> LoadSheet:
 
 def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     """Paint the picture on a figure, or part of one, of the size of the sheet."""
-    load, layout = link_load(schedule), sheet.layout
+    load, layout = link_load(schedule) / schedule.network.link_capacity, sheet.layout
     width, height = sheet.width, sheet.height
     if layout is None:
         paint_bars(figure, schedule, load, width, height)
@@ -139,22 +142,28 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     _color_bar(figure, scale, load, schedule, width, height, bar_at)
 
 
-def _scale(load: npt.NDArray[np.int64]) -> tuple[Any, str]:
+def _scale(load: npt.NDArray[np.float64]) -> tuple[Any, str]:
     """Return the mapping from loads to colors, and a note if it is not the plain one."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, Normalize, PowerNorm
 
-    most = max(int(load.max(initial=0)), 1)
+    levels, most = _levels(load), max(float(load.max(initial=0)), 1.0)
     colors = sequential().with_extremes(under=FAINT)
-    if most <= _LEVELS:
-        return ScalarMappable(BoundaryNorm(np.arange(0.5, most + 1), colors.N), colors), ""
+    if levels:
+        return ScalarMappable(BoundaryNorm(np.arange(0.5, levels + 1), colors.N), colors), ""
     used = load[load > 0]
     if used.size > 20 and np.quantile(used, 0.9) < most / 6:
         return ScalarMappable(PowerNorm(0.5, 1e-9, most), colors), "Colors and widths are on a square-root scale."
     return ScalarMappable(Normalize(1e-9, most), colors), ""
 
 
-def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.int64], scale: Any,
+def _levels(load: npt.NDArray[np.float64]) -> int:
+    """Return how many loads other than 0 have a color of their own, 0 where colors run into each other."""
+    most = max(int(load.max(initial=0)), 1)
+    return most if most <= _LEVELS and bool((load == np.rint(load)).all()) else 0
+
+
+def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.float64], scale: Any,
                  width: tuple[float, float], unit: float) -> None:  # fmt: skip
     """Draw the lines, lightly loaded ones first, with arrowheads if they are few."""
     from matplotlib.collections import LineCollection, PolyCollection
@@ -181,8 +190,8 @@ def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.int64], sc
 
 
 def _merged(
-    points: npt.NDArray[np.float64], loads: npt.NDArray[np.int64]
-) -> tuple[list[npt.NDArray[np.float64]], npt.NDArray[np.int64]]:
+    points: npt.NDArray[np.float64], loads: npt.NDArray[np.float64]
+) -> tuple[list[npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
     """Join lines of one load, which are next to each other, into paths with gaps between the lines."""
     cuts = np.flatnonzero(np.diff(loads)) + 1
     paths, values = [], []
@@ -229,22 +238,22 @@ def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str]
             write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3)
 
 
-def _color_bar(figure: Any, scale: Any, load: npt.NDArray[np.int64], schedule: Schedule, width: float, height: float,
+def _color_bar(figure: Any, scale: Any, load: npt.NDArray[np.float64], schedule: Schedule, width: float, height: float,
                 bottom: float) -> None:  # fmt: skip
     from matplotlib.ticker import MaxNLocator
 
-    most = int(load.max(initial=0))
-    if not most:
+    levels = _levels(load)
+    if not load.any():
         write(figure, 0.2 / width, (bottom + 0.055) / height, "No message packet crosses a link.", va="center")
         return
-    length = min(2.6, 0.45 * most) if most <= _LEVELS else 2.6
+    length = min(2.6, 0.45 * levels) if levels else 2.6
     axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
     bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
     bar.outline.set_visible(False)
-    if most <= _LEVELS:
-        bar.set_ticks(range(1, most + 1))
+    if levels:
+        bar.set_ticks(range(1, levels + 1))
     else:
-        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=load.max() > 5))
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
     write(figure, (0.25 + length + 0.15) / width, (bottom + 0.055) / height, load_unit(schedule), va="center")

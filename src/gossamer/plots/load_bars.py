@@ -25,7 +25,7 @@ def bars_size(schedule: Schedule) -> tuple[float, float]:
     return 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
 
 
-def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], width: float, height: float) -> None:
+def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], width: float, height: float) -> None:
     """Show mean, least and largest load of each group of links, or how many links have which load."""
     groups = link_groups(schedule.network)
     names = groups.names[:_SHOWN]
@@ -52,25 +52,31 @@ def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.int64], wid
         axes.spines[side].set(color=MUTED, linewidth=0.6)
 
 
-def _bars(axes: Any, groups: LinkGroups, load: npt.NDArray[np.int64], names: tuple[str, ...]) -> None:
+def _bars(axes: Any, groups: LinkGroups, load: npt.NDArray[np.float64], names: tuple[str, ...]) -> None:
     links = np.bincount(groups.group, minlength=len(groups.names))
     mean = np.bincount(groups.group, load, minlength=links.size) / np.maximum(links, 1)
-    least, most = np.full(links.size, load.max(initial=0)), np.zeros(links.size, np.int64)
+    least, most = np.full(links.size, load.max(initial=0)), np.zeros(links.size)
     np.minimum.at(least, groups.group, load)
     np.maximum.at(most, groups.group, load)
     row = np.arange(len(names))
     axes.barh(row, mean[: row.size], height=0.62, color=busy()(1.0))
     axes.hlines(row, least[: row.size], most[: row.size], color=INK, linewidth=1.1)
     for r in range(len(names)):
-        text = f"{mean[r]:,.0f}" if least[r] == most[r] else f"{mean[r]:,.1f} ({least[r]:,} to {most[r]:,})"
+        text = (
+            _number(mean[r]) if least[r] == most[r] else f"{mean[r]:,.1f} ({_number(least[r])} to {_number(most[r])})"
+        )
         write(axes, max(float(most[r]), float(mean[r])), r, f" {text}", 7.5, va="center")
-    axes.set(xlim=(0, max(1, int(load.max(initial=0))) * 1.3), ylim=(row.size - 0.4, -0.6), yticks=row)
+    axes.set(xlim=(0, max(1.0, float(load.max(initial=0))) * 1.3), ylim=(row.size - 0.4, -0.6), yticks=row)
     axes.set_yticklabels(names, fontsize=8.5, parse_math=False)
     axes.tick_params(axis="y", length=0)
 
 
-def _histogram(axes: Any, load: npt.NDArray[np.int64]) -> None:
-    most = int(load.max(initial=0))
+def _number(load: float) -> str:
+    return f"{load:,.0f}" if load == round(load) else f"{load:,.1f}"
+
+
+def _histogram(axes: Any, load: npt.NDArray[np.float64]) -> None:
+    most = int(np.ceil(load.max(initial=0)))
     wide = max(1, -(-(most + 1) // 60))
     edges = np.arange(0, most + wide + 1, wide) - 0.5
     counts, _ = np.histogram(load, edges)
