@@ -80,9 +80,10 @@ def test_loads_are_read_exactly(text, loads):
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("a", "not numbers"), ("0.1:0.5", "not of a known form"), ("0.5:0.1:0.1", "is empty"), ("0.1:0.5:0", "is empty"),
-     ("0", "must be above 0"), ("-0.5,0.5", "must be above 0"), ("nan", "not of a known form"),
-     ("0.1:0.9:0.000001", "over 10,000 points"), ("", "not numbers")],
+    [("a", "loads must be numbers"), ("0.1:0.5", "first:last:step"), ("0.5:0.1:0.1", "is empty"),
+     ("0.1:0.5:0", "must be numbers of at least 1e-06"), ("0", "at least 1e-06"), ("-0.5,0.5", "at least 1e-06"),
+     ("1e-300", "at most 50 digits"), ("nan", "loads must be numbers"), ("0.1:0.9:0.00001", "over 10,000 numbers"),
+     ("", "loads must be numbers")],
 )  # fmt: skip
 def test_bad_loads_get_one_clear_line(text, why):
     with pytest.raises(ModelError, match=why) as refused:

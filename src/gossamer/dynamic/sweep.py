@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from gossamer.dynamic.statistics import NO_ESTIMATE, Estimate
 from gossamer.dynamic.theory import best_bound, delay_estimate, stability_limit
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.networks.network import Network
+from gossamer.reading.ranges import LEAST_LOAD, fractions
 from gossamer.writing import whole_file
 
 __all__ = ["INTERVALS", "TABLE_FORMATS", "Point", "grouped", "load_range", "sweep", "table_format", "write_table"]
@@ -30,8 +30,6 @@ INTERVALS = "varvarigos-bertsekas"
 """Name of the interval scheme, which has a simulation of its own."""
 TABLE_FORMATS = ("csv", "parquet")
 """What the name of a file with the points may end in."""
-
-_MOST_POINTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -100,31 +98,14 @@ def load_range(text: str) -> tuple[float, ...]:
     Raises
     ------
     ModelError
-        If it is not of these forms, or empty, or a load is not above 0.
+        If it is not of these forms, or empty, or a load is below a millionth.
 
     Examples
     --------
     >>> load_range("0.1:0.3:0.1"), load_range("0.5")
     ((0.1, 0.2, 0.3), (0.5,))
     """
-    example = "use 0.5, or 0.1,0.5,0.9, or first:last:step such as 0.1:0.95:0.05"
-    ends = text.split(":")
-    try:
-        numbers = [Decimal(word.strip()) for word in (ends if len(ends) > 1 else text.split(","))]
-    except InvalidOperation:
-        raise ModelError(f"the loads {text!r} are not numbers; {example}") from None
-    if not all(n.is_finite() for n in numbers) or len(ends) not in (1, 3):
-        raise ModelError(f"the loads {text!r} are not of a known form; {example}")
-    if len(ends) == 3:
-        first, last, step = numbers
-        if step <= 0 or last < first:
-            raise ModelError(f"the range of loads {text!r} is empty; {example}")
-        if (last - first) / step >= _MOST_POINTS:
-            raise ModelError(f"the range of loads {text!r} has over {_MOST_POINTS:,} points")
-        numbers = [first + i * step for i in range(int((last - first) / step) + 1)]
-    if min(numbers) <= 0:
-        raise ModelError(f"a load must be above 0, got {min(numbers)}; {example}")
-    return tuple(float(n) for n in numbers)
+    return tuple(map(float, fractions(text, "loads", LEAST_LOAD)))
 
 
 def sweep(

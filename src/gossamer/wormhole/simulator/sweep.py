@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gossamer.errors import ModelError
 from gossamer.networks.network import Network
+from gossamer.reading import number
+from gossamer.reading.ranges import LEAST_LOAD, fractions
 from gossamer.wormhole.simulator.destinations import ideal_throughput
 from gossamer.wormhole.simulator.traffic import simulate_traffic
 from gossamer.wormhole.simulator.traffic_run import TrafficRun
@@ -19,7 +20,6 @@ from gossamer.writing import whole_file
 
 __all__ = ["Saturation", "latency_load", "loads", "saturation_throughput", "write_csv"]
 
-_MOST_LOADS = 1000
 _COLUMNS = (
     *("load", "offered", "throughput", "latency", "half_width", "median", "p95", "p99", "messages", "undelivered"),
     *("saturated", "mean_hops", "peak_utilization", "cycles", "flit_hops", "deadlock"),
@@ -59,28 +59,14 @@ def loads(text: str) -> list[float]:
     Raises
     ------
     ModelError
-        If the text is neither, or a load is not above 0.
+        If the text is neither, or a load is below a millionth.
 
     Examples
     --------
     >>> loads("0.1:0.3:0.1"), loads("0.2,0.05")
     ([0.1, 0.2, 0.3], [0.2, 0.05])
     """
-    parts = text.split(":")
-    try:
-        numbers = [float(word) for part in parts for word in part.split(",")]
-    except ValueError:
-        numbers = []
-    if len(parts) == 3 and len(numbers) == 3:
-        first, last, step = numbers
-        if step > 0 and 0 < first <= last and (last - first) / step < _MOST_LOADS:
-            count = int((last - first) / step + 1e-9) + 1
-            return [round(first + k * step, 9) for k in range(count)]
-    elif len(parts) == 1 and numbers and all(0 < x < float("inf") for x in numbers):
-        return numbers
-    raise ModelError(
-        f"loads must be numbers above 0 such as 0.1,0.2, or first:last:step such as 0.05:0.9:0.05, got {text!r}"
-    )
+    return [float(load) for load in fractions(text, "loads", LEAST_LOAD)]
 
 
 def latency_load(
@@ -150,8 +136,7 @@ def saturation_throughput(
     >>> 0.4 < found.share <= 1
     True
     """
-    if isinstance(resolution, bool) or not isinstance(resolution, int | float) or not 0.001 <= resolution <= 0.5:
-        raise ModelError(f"resolution must be in 0.001..0.5, got {resolution!r}")
+    resolution = number(resolution, "resolution", 0.001, 0.5)
     words = {name: options[name] for name in ("hot_share", "seed") if name in options}
     ideal = ideal_throughput(network, pattern, **words)
     limit = min(ideal, float(options.get("message_flits", 8)))

@@ -1,0 +1,59 @@
+"""Several numbers in one word: lists and ranges, exact, and of a bounded count."""
+
+from fractions import Fraction
+
+import pytest
+
+from gossamer.errors import ModelError, TaskError
+from gossamer.reading.ranges import fractions, wholes
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("0.5", ["1/2"]), (" 0.1, 0.9 ", ["1/10", "9/10"]), ("3,1,3", ["3", "1", "3"]), ("1/3", ["1/3"]),
+        ("0.1:0.3:0.1", ["1/10", "1/5", "3/10"]), ("0.1:0.29:0.1", ["1/10", "1/5"]), ("2:2:1", ["2"]),
+        ("1/3:1:1/3", ["1/3", "2/3", "1"]), ("1e-6:1e-6:9", ["1e-6"]),
+    ],
+)  # fmt: skip
+def test_fractions(text, numbers):
+    assert fractions(text, "loads") == [Fraction(n) for n in numbers]
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("4", [4]), ("4,8,16", [4, 8, 16]), ("1:10:4", [1, 5, 9])])
+def test_whole_numbers(text, numbers):
+    assert wholes(text, "sides") == numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", ",", "1,", "a", "nan", "1:2", "1:2:3:4", "1:2:x", "1:2:3,4", "-1", "0.5,-1", "9" * 10_000, ":" * 10_000],
+    ids=range(14),
+)
+def test_what_names_no_numbers(text):
+    for read in (fractions, wholes):
+        with pytest.raises(TaskError, match=r"^loads must ") as refused:
+            read(text, "loads", error=TaskError)
+        assert len(str(refused.value)) < 220
+
+
+@pytest.mark.parametrize("text", ["5:1:1", "1:5:0"])
+def test_empty_ranges(text):
+    for read in (fractions, wholes):
+        with pytest.raises(ModelError, match=rf"^loads: the range '{text}' is empty; it must be first:last:step"):
+            read(text, "loads")
+
+
+@pytest.mark.parametrize("text", ["0:10000:1", "0:2000000000:1", "1" + ",1" * 10_000], ids=range(3))
+def test_too_many_numbers(text):
+    for read in (fractions, wholes):
+        with pytest.raises(ModelError, match=r" names over 10,000 numbers$"):
+            read(text, "loads")
+    assert len(fractions("1:10000:1", "loads")) == 10_000
+
+
+def test_the_smallest_number_is_said():
+    with pytest.raises(ModelError, match=r"^loads must be numbers of at least 0.5, such as .* got '0.49'$"):
+        fractions("0.5,0.49", "loads", Fraction(1, 2))
+    with pytest.raises(ModelError, match=r"^sides must be whole numbers in 1\.\.9, such as .* got 0$"):
+        wholes("0:3:1", "sides", 1, 9)
