@@ -130,20 +130,30 @@ def test_plan_refuses_a_place_for_the_schedule_before_it_builds(capsys, tmp_path
 
 
 def test_seed_draws_the_same_active_nodes_again(capsys):
-    words = ("plan", "array:5x5", "allgatherv", "--active", "random:6", "--seed", "4", "--json")
+    words = ("plan", "array:5x5", "partial-multinode-broadcast", "--active", "random:6", "--seed", "4", "--json")
     first, second = (json.loads(run(capsys, *words)[1]) for _ in range(2))
     assert first["hops"] == second["hops"]
 
 
 def test_split_is_faster_than_whole(capsys):
-    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--json", "--algorithm")
+    words = ("plan", "torus:5x5", "partial-multinode-broadcast", "--active", "random:12", "--json", "--algorithm")
     cases = (("rotated-dimensions-whole", "--whole"), ("rotated-dimensions-split", "--split"))
     whole, split = (json.loads(run(capsys, *words, *case)[1]) for case in cases)
     assert (whole["completion_time"], split["completion_time"]) == (14, 8)
 
 
 def test_control_time_is_charged(capsys):
-    words = ("plan", "torus:5x5", "allgatherv", "--active", "random:12", "--split", "--json", "--control-time", "1/4")
+    words = (
+        "plan",
+        "torus:5x5",
+        "partial-multinode-broadcast",
+        "--active",
+        "random:12",
+        "--split",
+        "--json",
+        "--control-time",
+        "1/4",
+    )
     assert json.loads(run(capsys, *words)[1])["completion_time"] == 8 + 16 / 4
 
 
@@ -208,12 +218,12 @@ def test_algorithms_of_a_network(capsys):
         (("plan", "torus:8x8", "broadcast", "--root", "64"), ["64", "0..63"]),
         (("plan", "torus:8x8", "broadcast", "--root", "-1"), ["-1"]),
         (("plan", "torus:8x8", "allgather", "--root", "1"), ["--root"]),
-        (("plan", "array:4x4", "allgatherv"), ["--active"]),
-        (("plan", "array:4x4", "allgatherv", "--active", "16"), ["16", "0..15"]),
-        (("plan", "array:4x4", "allgatherv", "--active", "-1,2"), ["-1"]),
-        (("plan", "array:4x4", "allgatherv", "--active", "3,3"), ["3", "twice"]),
-        (("plan", "array:4x4", "allgatherv", "--active", "random:17"), ["1..16"]),
-        (("plan", "array:4x4", "allgatherv", "--active", "nowhere.txt"), ["nowhere.txt"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast"), ["--active"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast", "--active", "16"), ["16", "0..15"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast", "--active", "-1,2"), ["-1"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast", "--active", "3,3"), ["3", "twice"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast", "--active", "random:17"), ["1..16"]),
+        (("plan", "array:4x4", "partial-multinode-broadcast", "--active", "nowhere.txt"), ["nowhere.txt"]),
         (("plan", "array:4x4", "allgather", "--algorithm", "magic"), ["magic"]),
         (("plan", "array:4x4", "allgather", "--ports", "two"), ["two"]),
         (("plan", "array:4x4", "allgather", "--control-time", "2"), ["2"]),
@@ -294,7 +304,7 @@ def test_bad_routing_instance_gets_one_line_that_names_the_nodes(capsys, tmp_pat
 def test_empty_active_file(capsys, tmp_path):
     path = tmp_path / "active.txt"
     path.write_text("# nobody\n")
-    assert_one_line(run(capsys, "plan", "array:4x4", "allgatherv", "--active", path), "no active node")
+    assert_one_line(run(capsys, "plan", "array:4x4", "partial-multinode-broadcast", "--active", path), "no active node")
 
 
 @pytest.mark.parametrize("kept", [0, 4, 100, -8])

@@ -49,7 +49,7 @@ def test_fields_of_the_task_are_keywords():
 
 def test_ports_and_split_change_the_model_only_there():
     model = Model(control_time=Fraction(1, 3))
-    plan = gossamer.plan("torus:3x3", "allgatherv", model, split=True, active=[0, 1, 4, 8])
+    plan = gossamer.plan("torus:3x3", "partial-multinode-broadcast", model, split=True, active=[0, 1, 4, 8])
     assert plan.schedule.model == Model(split=True, control_time=Fraction(1, 3))
     assert plan.completion_time == Fraction(7, 2) + Fraction(8, 3)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from gossamer.tasks import (
     COMBINE,
     COPY,
     MOVE,
+    OTHER_TASKS,
     TASKS,
     Allreduce,
     Broadcast,
@@ -36,6 +38,7 @@ from gossamer.tasks import (
     ReduceScatter,
     Scatter,
     TotalExchange,
+    kind_of,
     task,
     task_from_dict,
 )
@@ -219,12 +222,57 @@ def test_tasks_are_immutable():
 def test_names_old_and_new():
     assert set(TASKS) == {t.name for t in TASKS.values()}
     assert set(ALIASES.values()) <= set(TASKS)
-    assert not set(ALIASES) & set(TASKS)
-    assert task("allgather") == task("gossip") == task("Multinode_Broadcast ") == MultinodeBroadcast()
-    assert task("alltoall") == TotalExchange()
-    assert task("allgatherv", active=[1]) == PartialMultinodeBroadcast((1,))
+    names = [re.sub("[-_]", "", name.lower()) for name in [*TASKS, *ALIASES, *OTHER_TASKS]]
+    assert len(set(names)) == len(names)
+    assert task("gossip") == task("Multinode_Broadcast ") == MultinodeBroadcast()
     assert task("restricted-broadcasting", destinations=[[1], []]) == OneToManyRouting(((1,), ()))
     assert all(t.summary for t in TASKS.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (Broadcast, "broadcast bcast MPI_Bcast ncclBroadcast ncclBcast"),
+        (Scatter, "scatter MPI_Scatter ncclScatter"),
+        (Gather, "gather MPI_Gather ncclGather"),
+        (Reduce, "reduce MPI_Reduce ncclReduce"),
+        (
+            Allreduce,
+            "allreduce all_reduce all-reduce AllReduce MPI_Allreduce MPI_ALLREDUCE ncclAllReduce ncclxAllReduce",
+        ),
+        (MultinodeBroadcast, "allgather all_gather all-gather AllGather MPI_Allgather ncclAllGather ncclXAllGather"),
+        (TotalExchange, "alltoall all_to_all all-to-all AllToAll MPI_Alltoall ncclAllToAll"),
+        (ReduceScatter, "reduce_scatter ReduceScatter reduce-scatter MPI_Reduce_scatter_block ncclReduceScatter"),
+        (MultipleReduce, "MPI_Reduce_scatter mpi_reduce_scatter reduce_scatterv multiple_reduce"),
+        (MultipleBroadcast, "allgatherv all_gather_v AllGatherV MPI_Allgatherv ncclAllGatherV multiple-broadcast"),
+    ],
+)
+def test_names_of_mpi_and_nccl_mean_what_they_mean_there(kind, names):
+    for name in names.split():
+        assert kind_of(name) is kind, name
+
+
+def test_names_may_be_written_with_spaces():
+    assert kind_of(" All Gather ") is MultinodeBroadcast
+
+
+@pytest.mark.parametrize("name", ["allgatherv", "MPI_Reduce_scatter"])
+def test_counts_per_rank_are_counts_of_messages(name):
+    """Rank u has counts[u] of them, as in MPI: gathered by all, or reduced with u as root."""
+    made = task(name, counts=[2, 0, 1])
+    assert rows(made, LINE) == [
+        (k, u, "copy" if name == "allgatherv" else "combine", None) for k, u in enumerate((0, 0, 2))
+    ]
+
+
+@pytest.mark.parametrize("name", ["alltoallv", "all_to_all_v", "MPI_Alltoallw", "MPI_Gatherv", "scatterv"])
+def test_a_task_of_other_libraries_that_is_not_here_says_what_is_near(name):
+    with pytest.raises(TaskError) as error:
+        task(name)
+    said = str(error.value)
+    assert said.startswith(f"{name!r} is a")
+    assert "no task here takes such counts" in said
+    assert set(said.split("near it: ")[1].split(", ")) <= set(TASKS)
 
 
 def test_descriptions_are_for_people():
@@ -250,7 +298,9 @@ def test_any_iterable_of_integers_will_do():
 
 BAD = [
     (lambda: task("broadcats"), "unknown task 'broadcats' (did you mean 'broadcast'?)"),
-    (lambda: task("all-gather"), "unknown task 'all-gather' (did you mean 'allgather'?)"),
+    (lambda: task("all-gathers"), "unknown task 'all-gathers' (did you mean 'allgather'?)"),
+    (lambda: task("MPI_"), "unknown task 'MPI_'; known tasks: " + ", ".join([*TASKS, *ALIASES])),
+    (lambda: task("allgatherv", active=[1]), "task multiple-broadcast has no field 'active'; it takes counts"),
     (lambda: task(""), "unknown task ''; known tasks: " + ", ".join([*TASKS, *ALIASES])),
     (lambda: task("broadcast", source=1), "task broadcast has no field 'source'; it takes root"),
     (lambda: task("alltoall", root=1), "task total-exchange has no field 'root'; it takes none"),

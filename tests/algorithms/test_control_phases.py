@@ -27,7 +27,9 @@ def test_control_phases_carry_control_packets_only_and_others_none(spec, task, f
 
 
 def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
-    plan = gossamer.plan("torus:4x4", "allgatherv", active=[0, 3, 5], algorithm="rotated-dimensions-whole")
+    plan = gossamer.plan(
+        "torus:4x4", "partial-multinode-broadcast", active=[0, 3, 5], algorithm="rotated-dimensions-whole"
+    )
     slots = sum(phase.slots for phase in plan.schedule.phases if phase.control)
     assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows())["of which"]
 
@@ -35,7 +37,11 @@ def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
 def test_wormhole_control_phases_carry_control_messages_only():
     for algorithm in ("atd-5", "tree-by-rank", "packed-ring-all-gather", "packet-switched"):
         plan = gossamer.plan(
-            "torus:6x6", "allgatherv", gossamer.WormholeModel(message_bytes=64), active=[0, 3, 5], algorithm=algorithm
+            "torus:6x6",
+            "partial-multinode-broadcast",
+            gossamer.WormholeModel(message_bytes=64),
+            active=[0, 3, 5],
+            algorithm=algorithm,
         )
         schedule = plan.schedule
         for number, phase in enumerate(schedule.phases):

@@ -32,13 +32,13 @@ def test_on_tori_startups_grow_by_the_logarithm_to_the_degree_plus_one(sides):
         assert value("start-ups", network, gossamer.task(task), MODEL) == 100 * ceil_log(2 * d + 1, nodes)
     receive = value("node receives", network, gossamer.task("allgather"), MODEL)
     assert receive == Fraction(-(-(nodes - 1) * 24 // (2 * d)), 2)
-    some = gossamer.task("allgatherv", active=range(nodes - 1))
+    some = gossamer.task("partial-multinode-broadcast", active=range(nodes - 1))
     assert value("node receives", network, some, MODEL) == Fraction(-(-(nodes - 1) * 24 // (2 * d)), 2)
     assert value("node sends", network, some, MODEL) == Fraction(-(-24 // (2 * d)), 2)
 
 
 def test_startups_and_transmission_add_up():
-    network, task = gossamer.network("torus:10x10"), gossamer.task("allgatherv", active=range(20))
+    network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=range(20))
     first = bounds(network, task, WormholeModel(startup=100, message_bytes=1024))[0]
     assert first.name == "start-ups and transmission"
     assert first.value == 3 * 100 + 20 * 1024 // 4

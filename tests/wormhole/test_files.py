@@ -24,7 +24,7 @@ from wormhole.strategies import faulty, in_pieces
 
 def example():
     """A schedule with several pieces, control messages, phases and fractions."""
-    network, task = gossamer.network("torus:3x2"), gossamer.task("allgatherv", active=[1, 4])
+    network, task = gossamer.network("torus:3x2"), gossamer.task("partial-multinode-broadcast", active=[1, 4])
     model = WormholeModel(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
     s = in_pieces(sequential_broadcasts(network, task, model), 2)
     control = [0] * (s.message_count - 1) + [9]

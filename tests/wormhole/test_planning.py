@@ -58,7 +58,7 @@ def test_names_are_unique():
 
 
 def test_the_best_is_as_good_as_every_algorithm():
-    network, task = gossamer.network("torus:6x6"), gossamer.task("allgatherv", active=range(0, 36, 4))
+    network, task = gossamer.network("torus:6x6"), gossamer.task("partial-multinode-broadcast", active=range(0, 36, 4))
     for startup in (1, 100, 10**5):
         model = WormholeModel(startup=startup, message_bytes=100)
         best = gossamer.plan(network, task, model)
@@ -129,7 +129,7 @@ def test_what_is_not_covered_is_told_in_one_line():
 def test_best_tries_every_side_of_a_partition():
     """Twenty random nodes, dear start-ups: the closed form, an upper bound, would prefer rings."""
     chosen = [1, 3, 6, 15, 22, 26, 42, 46, 52, 53, 55, 57, 59, 61, 68, 70, 73, 83, 92, 93]
-    network, task = gossamer.network("torus:10x10"), gossamer.task("allgatherv", active=chosen)
+    network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=chosen)
     model = WormholeModel(startup=10_000)
     best = gossamer.plan(network, task, model)
     pieces = [gossamer.plan(network, task, model, algorithm="atd-piece", h=h) for h in (1, 2, 5, 10)]

@@ -27,7 +27,7 @@ SPECS = ["torus:4x4", "torus:5x3", "torus:2x3", "torus:2x2", "array:4x3", "torus
 def test_any_active_set_is_served_at_the_claimed_time(name, spec, data, size, hop):
     network = gossamer.network(spec)
     active = data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1).map(sorted))
-    task = gossamer.task("allgatherv", active=active)
+    task = gossamer.task("partial-multinode-broadcast", active=active)
     model = WormholeModel(startup=9, message_bytes=size, hop_time=hop)
     schedule = ALGORITHMS[name].build(network, task, model)
     assert verify(schedule)
@@ -56,7 +56,10 @@ def test_full_load_is_within_a_few_percent_of_the_receiving_bound():
 
 def test_uneven_rows_slow_the_rings_and_packing_mends_it():
     """Ten active nodes in one row: the second phase carries all ten halves at once, packed at most one for each row."""
-    network, task = gossamer.network("torus:10x10"), gossamer.task("allgatherv", active=list(range(10)))
+    network, task = (
+        gossamer.network("torus:10x10"),
+        gossamer.task("partial-multinode-broadcast", active=list(range(10))),
+    )
     model = WormholeModel(startup=0, message_bytes=1000)
     plain, packed = (ALGORITHMS[n].build(network, task, model) for n in ("ring-all-gather", "packed-ring-all-gather"))
     along = [p for p in packed.phases if p.name.startswith("along")]
@@ -68,7 +71,7 @@ def test_uneven_rows_slow_the_rings_and_packing_mends_it():
 
 def test_packed_phases_take_the_expected_steps():
     network = gossamer.network("torus:6x6")
-    task = gossamer.task("allgatherv", active=[3, 4, 5, 20, 21, 35])
+    task = gossamer.task("partial-multinode-broadcast", active=[3, 4, 5, 20, 21, 35])
     schedule = ALGORITHMS["packed-ring-all-gather"].build(network, task, WormholeModel())
     assert [p.steps for p in schedule.phases] == [4 * 5, 2 * 5, 3, 3]
 
@@ -90,7 +93,7 @@ def test_the_packet_switched_broadcast_has_no_product_of_distance_and_sources():
     network = gossamer.network(f"torus:{n}x{n}")
     for s in (9, 40, 81):
         active = np.random.default_rng(s).choice(n * n, s, replace=False).tolist()
-        task = gossamer.task("allgatherv", active=sorted(active))
+        task = gossamer.task("partial-multinode-broadcast", active=sorted(active))
         schedule = ALGORITHMS["packet-switched"].build(network, task, model)
         control = sum(p.steps for p in schedule.phases if p.name == "prefix") * model.counter_bytes
         assert verify(schedule)
@@ -98,7 +101,7 @@ def test_the_packet_switched_broadcast_has_no_product_of_distance_and_sources():
 
 
 def test_messages_too_short_to_cut_are_refused():
-    network, task = gossamer.network("torus:4x4"), gossamer.task("allgatherv", active=[1])
+    network, task = gossamer.network("torus:4x4"), gossamer.task("partial-multinode-broadcast", active=[1])
     for name in ("ring-all-gather", "packed-ring-all-gather"):
         with pytest.raises(NotApplicableError, match="cuts messages in 2 parts, so they need as many bytes"):
             ALGORITHMS[name].build(network, task, WormholeModel(message_bytes=1))

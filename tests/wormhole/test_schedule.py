@@ -18,7 +18,7 @@ MODEL = WormholeModel(startup=100, per_byte=2, message_bytes=10, counter_bytes=3
 
 def example(**changes) -> WormholeSchedule:
     """Three steps on a 4 x 3 torus: two messages, a control message, nothing."""
-    network, task = gossamer.network("torus:4x3"), gossamer.task("allgatherv", active=[0, 5])
+    network, task = gossamer.network("torus:4x3"), gossamer.task("partial-multinode-broadcast", active=[0, 5])
     table = PayloadTable()
     one, both = table.row([0]), table.row([2, 3])
     pieces = Pieces.of(task.messages(network), 10, 3)
@@ -186,7 +186,7 @@ def test_tasks_and_networks_that_do_not_fit_are_refused():
     with pytest.raises(NetworkError, match="wormhole messages need an array or torus such as torus:8x8, got star:4"):
         example(network=gossamer.network("star:4"))
     with pytest.raises(TaskError, match=r"active node 12 is outside 0\.\.11"):
-        example(task=gossamer.task("allgatherv", active=[12]))
+        example(task=gossamer.task("partial-multinode-broadcast", active=[12]))
     with pytest.raises(TaskError, match="wormhole messages carry out broadcasts and exchanges, not reduce"):
         example(task=gossamer.task("reduce"))
 

@@ -23,7 +23,7 @@ ALGORITHM = SEQUENTIAL[0]
 def test_any_sides_and_sources_are_delivered_in_the_claimed_time(family, sides, data):
     network = gossamer.network(f"{family}:{'x'.join(map(str, sides))}")
     nodes = st.integers(0, network.node_count - 1)
-    task = gossamer.task("allgatherv", active=data.draw(st.sets(nodes, min_size=1, max_size=5)))
+    task = gossamer.task("partial-multinode-broadcast", active=data.draw(st.sets(nodes, min_size=1, max_size=5)))
     model = WormholeModel(startup=3, per_byte="1/7", message_bytes=5, hop_time="0.3")
     schedule = ALGORITHM.build(network, task, model)
     verify(schedule).raise_if_invalid()
@@ -36,7 +36,7 @@ def test_any_sides_and_sources_are_delivered_in_the_claimed_time(family, sides, 
 @pytest.mark.parametrize(("n", "s", "tau", "printed"), [(10, 10, 0.1, 66), (10, 100, 10, 6600), (16, 64, 1, 768)])
 def test_costs_of_the_comparison_table(n, s, tau, printed):
     # in units of m T_c
-    network, task = gossamer.network(f"torus:{n}x{n}"), gossamer.task("allgatherv", active=range(s))
+    network, task = gossamer.network(f"torus:{n}x{n}"), gossamer.task("partial-multinode-broadcast", active=range(s))
     model = WormholeModel(startup=round(tau * 1000), per_byte=1, message_bytes=1000)
     assert round(float(ALGORITHM.claim(network, task, model)) / 1000) == printed
 

@@ -125,7 +125,7 @@ def test_rotations_that_share_an_arc_are_refused():
 )
 def test_any_active_set_is_served_at_the_claimed_time(name, n, data, size, startup, hop):
     active = data.draw(st.sets(st.integers(0, n * n - 1), min_size=1, max_size=n * n).map(sorted))
-    network, task = gossamer.network(f"torus:{n}x{n}"), gossamer.task("allgatherv", active=active)
+    network, task = gossamer.network(f"torus:{n}x{n}"), gossamer.task("partial-multinode-broadcast", active=active)
     model = WormholeModel(startup=startup, message_bytes=size, hop_time=hop)
     algorithm = BY_NAME[name]
     schedule = algorithm.build(network, task, model)
@@ -141,7 +141,7 @@ def test_a_gather_doubles_the_start_ups_of_the_printed_formula(n, s):
     """Errata X17: the formula broadcasts from the roots and does not bring the messages there."""
     network = gossamer.network(f"torus:{n}x{n}")
     active = sorted(np.random.default_rng(s).choice(n * n, s, replace=False).tolist())
-    task = gossamer.task("allgatherv", active=active)
+    task = gossamer.task("partial-multinode-broadcast", active=active)
     model = WormholeModel(startup=1, per_byte=1, message_bytes=1024)
     schedule = BY_NAME["spanning-trees"].build(network, task, model)
     height = shallow_trees(n).height

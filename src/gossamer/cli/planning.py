@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.errors import ModelError, TaskError, nearest
+from gossamer.errors import ModelError, TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
-from gossamer.tasks import ALIASES, TASKS, Task
-from gossamer.tasks import task as parse_task
+from gossamer.tasks import Task, kind_of
 from gossamer.tasks.patterns import patterned_task
 from gossamer.wormhole import WormholeModel
 
@@ -72,12 +71,11 @@ def case(
     seed: int,
 ) -> Case:
     """Return network, task and model from the words of the command line."""
-    key = ALIASES.get(task.strip().lower().replace("_", "-"), task.strip().lower().replace("_", "-"))
-    if key not in TASKS:
-        raise TaskError(f"unknown task {task!r}{nearest(key, [*TASKS, *ALIASES])}; 'gossamer tasks' lists them")
+    kind = kind_of(task)
+    key = kind.name if kind.name == task else f"{task} ({kind.name})"
     if seed < 0:
         raise ModelError(f"--seed must be 0 or more, got {seed}")
-    takes = {f.name for f in dataclasses.fields(TASKS[key])}  # type: ignore[arg-type]
+    takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     net = parse_network(network)
     fields: dict[str, Any] = {}
     for option, field, given in (
@@ -111,8 +109,8 @@ def case(
         fields[routed[0]] = read_destinations(destinations, net.terminal_count, sets=routed == ["destinations"])
     if pattern is not None:
         share = 1.0 if density is None else density
-        return Case(net, patterned_task(key, net, pattern, density=share, seed=seed), model)
-    made = parse_task(key, **fields)
+        return Case(net, patterned_task(kind.name, net, pattern, density=share, seed=seed), model)
+    made = kind(**fields)
     made.check(net)
     return Case(net, made, model)
 

@@ -17,7 +17,7 @@ from gossamer.tasks.multinode import (
     PartialReduceScatter,
     ReduceScatter,
 )
-from gossamer.tasks.names import ALIASES, TASKS, task, task_from_dict
+from gossamer.tasks.names import ALIASES, OTHER_TASKS, TASKS, kind_of, task, task_from_dict
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 
@@ -26,6 +26,7 @@ __all__ = [
     "COMBINE",
     "COPY",
     "MOVE",
+    "OTHER_TASKS",
     "TASKS",
     "Allreduce",
     "Broadcast",
@@ -46,6 +47,7 @@ __all__ = [
     "Scatter",
     "Task",
     "TotalExchange",
+    "kind_of",
     "task",
     "task_from_dict",
 ]

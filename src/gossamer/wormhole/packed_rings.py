@@ -58,7 +58,7 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
     Examples
     --------
     >>> import gossamer
-    >>> task = gossamer.task("allgatherv", active=[0, 1, 2, 3])
+    >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 1, 2, 3])
     >>> model = WormholeModel(startup=1, per_byte=1, message_bytes=2, counter_bytes=1)
     >>> s = packed_ring_all_gather(gossamer.network("torus:4x4"), task, model)
     >>> [(p.name, p.steps) for p in s.phases]

@@ -41,7 +41,7 @@ def connected_graphs(draw):
 @given(connected_graphs(), st.sampled_from(["all", "one", "one-send"]), st.data())
 def test_any_connected_network_any_active_set_any_ports(network, ports, data):
     nodes = st.sets(st.integers(0, network.node_count - 1), min_size=1)
-    task = gossamer.task("allgatherv", active=data.draw(nodes))
+    task = gossamer.task("partial-multinode-broadcast", active=data.draw(nodes))
     schedule = planned(network, task, Model(ports=ports))
     assert schedule.stored_hops == len(task.active) * (network.node_count - 1)
     assert schedule.completion_time <= max(schedule.stored_hops, 0)
@@ -57,7 +57,7 @@ MEETS = [
 def test_meets_the_bound_on_these(spec, count):
     network = gossamer.network(spec)
     active = np.random.default_rng(0).choice(network.terminal_count, count, replace=False)
-    task = gossamer.task("allgatherv", active=active.tolist())
+    task = gossamer.task("partial-multinode-broadcast", active=active.tolist())
     assert planned(network, task).completion_time == gossamer.lower_bounds(network, task, Model())[0].value
 
 
@@ -77,13 +77,13 @@ def test_full_links_of_capacity_are_used():
 
 def test_unreachable_terminal_is_one_line():
     one_way = Network("one way", 3, [0, 1], [1, 2], links_only=True)
-    assert planned(one_way, gossamer.task("allgatherv", active=[0])).completion_time == 2
+    assert planned(one_way, gossamer.task("partial-multinode-broadcast", active=[0])).completion_time == 2
     with pytest.raises(NetworkError, match="is not connected"):
-        PARTIAL.build(one_way, gossamer.task("allgatherv", active=[2]), Model())
+        PARTIAL.build(one_way, gossamer.task("partial-multinode-broadcast", active=[2]), Model())
 
 
 def test_needs_the_active_set_ahead_and_no_buffer_limit():
-    network, task = gossamer.network("ring:5"), gossamer.task("allgatherv", active=[1])
+    network, task = gossamer.network("ring:5"), gossamer.task("partial-multinode-broadcast", active=[1])
     with pytest.raises(NotApplicableError, match="known ahead"):
         PARTIAL.build(network, task, Model(control_time=1))
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):

@@ -193,7 +193,7 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
     Examples
     --------
     >>> import gossamer
-    >>> task = gossamer.task("allgatherv", active=[1, 5, 7, 8, 15])
+    >>> task = gossamer.task("partial-multinode-broadcast", active=[1, 5, 7, 8, 15])
     >>> s = tree_by_rank(gossamer.network("torus:4x4"), task, WormholeModel())
     >>> [(p.name, p.steps) for p in s.phases], bool(gossamer.wormhole.verify(s))
     ([('prefix', 12), ('gather', 4), ('broadcast', 6)], True)

@@ -56,7 +56,7 @@ def greedy_flooding(network: Network, task: Task, model: Model, *, seed: int = 0
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:4x4")
-    >>> greedy_flooding(net, gossamer.task("allgatherv", active=[0, 5]), Model()).completion_time
+    >>> greedy_flooding(net, gossamer.task("partial-multinode-broadcast", active=[0, 5]), Model()).completion_time
     Fraction(6, 1)
     """
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
