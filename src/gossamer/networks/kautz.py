@@ -43,7 +43,7 @@ def kautz(degree: int, diameter: int) -> Network:
     References
     ----------
     W. H. Kautz, "Bounds on directed (d,k) graphs", Theory of Cellular Logic Networks and Machines, 1968; the
-    arithmetic: Imase, Itoh 1983.
+    arithmetic: Imase and Itoh 1983.
 
     Examples
     --------
