@@ -5,7 +5,8 @@ from __future__ import annotations
 from gossamer.schedules.checker import verify
 from gossamer.schedules.files import load, save
 from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_load, link_utilization
-from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule
+from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.torus_on_array import torus_on_array
 from gossamer.schedules.transform import expand, relabel, reverse, then

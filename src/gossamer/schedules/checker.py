@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.schedules.metrics import measure_buffers
-from gossamer.schedules.schedule import CONTROL, Schedule
+from gossamer.schedules.packets import CONTROL
+from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import ReplayState
 from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, unmet_goal
 

@@ -14,70 +14,14 @@ from typing import Any
 
 from gossamer.errors import FileFormatError
 from gossamer.model import Model
-from gossamer.schedules.schedule import Packets, Phase, Schedule
+from gossamer.schedules.packets import Packets, Phase
+from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, save
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.schedules.tables import (
-    control_phases,
-    network_from_dict,
-    network_to_dict,
-    open_tables,
-    read_columns,
-    whole_schedule,
-    with_control,
-    write_tables,
-)
+from gossamer.schedules.tables import network_from_dict, open_tables, read_columns, whole_schedule, with_control
 from gossamer.tasks import task_from_dict
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
-
-FORMAT_VERSION = 1
-"""Version that `save` writes; `load` reads this one and every older one."""
-
-_HOPS = ("slot", "link", "packet")
-_PACKETS = ("origin", "message", "part")
-
-
-def save(schedule: Schedule, path: str | os.PathLike[str]) -> None:
-    """Write a schedule to a Parquet file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written, or the schedule is invariant and its network cannot be named in a file.
-
-    Examples
-    --------
-    >>> import gossamer, pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.parquet"
-    >>> s = gossamer.plan("ring:5", "allgather").schedule
-    >>> save(s, path)
-    >>> load(path) == s
-    True
-    """
-    if schedule.symmetry is not None and schedule.network.links_only:
-        raise FileFormatError(
-            f"an invariant schedule on {schedule.network.spec!r} cannot be saved, because a file holds only the links "
-            "of such a network and not its group; save its expand() instead"
-        )
-    packets = {name: getattr(schedule.packets, name) for name in _PACKETS}
-    hops = {name: getattr(schedule, name) for name in _HOPS}
-    write_tables(path, _header(schedule), [packets, hops])
-
-
-def _header(schedule: Schedule) -> dict[str, Any]:
-    symmetry = schedule.symmetry
-    return {
-        "version": FORMAT_VERSION,
-        "network": network_to_dict(schedule.network),
-        "task": schedule.task.to_dict(),
-        "model": schedule.model.to_dict(),
-        "parts": schedule.parts,
-        "phases": [[p.name, p.slots, str(p.slot_length)] for p in schedule.phases],
-        "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},
-        "algorithm": schedule.algorithm,
-        "packets": schedule.packets.count,
-        **control_phases(schedule.phases),
-    }
 
 
 def load(path: str | os.PathLike[str]) -> Schedule:
@@ -93,7 +37,7 @@ def load(path: str | os.PathLike[str]) -> Schedule:
             other = file.header["switching"]
             raise FileFormatError(f"{file.name!r} holds a schedule for {other} switching, not for store and forward")
         with whole_schedule(file.name):
-            tables = [(_PACKETS, int(file.header["packets"]), "packet"), (_HOPS, None, "hop")]
+            tables = [(PACKETS, int(file.header["packets"]), "packet"), (HOPS, None, "hop")]
             return _from_header(file.header, read_columns(file.parquet, tables))
 
 
@@ -104,9 +48,9 @@ def _from_header(header: dict[str, Any], columns: dict[str, Any]) -> Schedule:
         network,
         task_from_dict(header["task"]),
         Model.from_dict(header["model"]),
-        *(columns[n] for n in _HOPS),
+        *(columns[n] for n in HOPS),
         parts=header["parts"],
-        packets=Packets(*(columns[n] for n in _PACKETS)),
+        packets=Packets(*(columns[n] for n in PACKETS)),
         phases=[
             Phase(name, slots, Fraction(length), control)
             for (name, slots, length), control in with_control(header, header["phases"])

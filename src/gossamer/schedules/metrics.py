@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.schedules.columns import MOST
-from gossamer.schedules.schedule import CONTROL, Schedule
+from gossamer.schedules.packets import CONTROL
+from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import ReplayState
 from gossamer.tasks import COMBINE
 

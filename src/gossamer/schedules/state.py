@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.schedules.schedule import Packets, Schedule
+from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.packets import Packets
 from gossamer.tasks import COPY, MOVE, Messages
 
 __all__ = ["ReplayState", "message_rows"]
@@ -28,7 +29,7 @@ class ReplayState:
         Whether nodes and links stand for their orbits.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: HopTable) -> None:
         network, messages, table = schedule.network, schedule.messages, schedule.packets
         self.schedule = schedule
         self.row_of = message_rows(messages, table)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import Network
-from gossamer.schedules.schedule import CONTROL, Packets, Phase, Schedule, too_many_hops
+from gossamer.schedules.hop_table import HopTable, too_many_hops
+from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
 __all__ = ["expand", "relabel", "reverse", "then"]
 
+S = TypeVar("S", bound=HopTable)
 
-def reverse(schedule: Schedule) -> Schedule:
+
+def reverse(schedule: S) -> S:
     """Return the schedule run backwards in time over the opposite links: it carries out the dual task.
 
     Scatter becomes gather, broadcast becomes reduce, multinode broadcast becomes reduce-scatter, and the other way
@@ -81,7 +85,7 @@ def reverse(schedule: Schedule) -> Schedule:
     )  # fmt: skip
 
 
-def _check_messages(schedule: Schedule) -> None:
+def _check_messages(schedule: HopTable) -> None:
     """Raise a ScheduleError if a packet's message is none of the task's, so that nobody can say what it becomes."""
     unknown = np.flatnonzero(message_rows(schedule.messages, schedule.packets) < 0)
     if unknown.size:
@@ -89,7 +93,7 @@ def _check_messages(schedule: Schedule) -> None:
         raise ScheduleError(f"packet {p} is of message {schedule.packets.message[p]}, which the task does not have")
 
 
-def _leading_control(schedule: Schedule) -> int:
+def _leading_control(schedule: HopTable) -> int:
     """Return how many phases at the start carry control packets only."""
     for i in range(len(schedule.phases)):
         packets = schedule.packet[schedule.phase_hops(i)]
@@ -99,7 +103,7 @@ def _leading_control(schedule: Schedule) -> int:
 
 
 def _back_to_representatives(
-    schedule: Schedule, symmetry: Symmetry, ids: np.ndarray, link: np.ndarray, packet: np.ndarray
+    schedule: HopTable, symmetry: Symmetry, ids: np.ndarray, link: np.ndarray, packet: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Translate each packet whose new origin is not a representative; return origins, message numbers and links."""
     network, group = schedule.network, symmetry.group
@@ -115,7 +119,7 @@ def _back_to_representatives(
     return group.compose(by, origin), renamed, moved.astype(np.int32)
 
 
-def then(first: Schedule, second: Schedule) -> Schedule:
+def then(first: S, second: S) -> S:
     """Return `first` followed by `second`: a reduce-scatter and then a multinode broadcast are an allreduce.
 
     Raises
@@ -146,7 +150,7 @@ def then(first: Schedule, second: Schedule) -> Schedule:
     if first.model != second.model or first.parts != second.parts:
         raise ScheduleError("the schedules have different models or numbers of parts")
     if first.symmetry != second.symmetry:
-        first, second = first.expand(), second.expand()
+        first, second = expand(first), expand(second)
     a, b = first.packets, second.packets
     shifted = np.where(second.packet == CONTROL, CONTROL, second.packet + a.count)
     return first.replace(
@@ -164,12 +168,12 @@ def then(first: Schedule, second: Schedule) -> Schedule:
     )
 
 
-def _named(schedule: Schedule, stage: str) -> list[Phase]:
+def _named(schedule: HopTable, stage: str) -> list[Phase]:
     """Return the phases with the stage in front of their names where it is not the name already."""
     return [p if p.name == stage else replace(p, name=f"{stage}: {p.name}") for p in schedule.phases]
 
 
-def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None = None) -> Schedule:
+def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None) -> S:
     """Return the schedule with node u renamed to ``mapping[u]``, on `network` (default: the same).
 
     Parameters
@@ -230,7 +234,7 @@ def relabel(schedule: Schedule, mapping: Iterable[int], network: Network | None 
     )
 
 
-def expand(schedule: Schedule) -> Schedule:
+def expand(schedule: S) -> S:
     """Return the explicit schedule of an invariant one: every translate of every stored packet and hop.
 
     Returns

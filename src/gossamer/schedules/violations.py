@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import VerificationError
-from gossamer.schedules.schedule import CONTROL, Schedule
+from gossamer.schedules.packets import CONTROL
+from gossamer.schedules.schedule import Schedule
 from gossamer.tasks import COMBINE, MOVE
 
 __all__ = ["KINDS", "Verification", "Violation", "at_hop", "unmet_goal"]

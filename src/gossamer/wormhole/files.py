@@ -16,76 +16,15 @@ import numpy as np
 
 from gossamer.errors import FileFormatError
 from gossamer.schedules.columns import column
-from gossamer.schedules.tables import (
-    control_phases,
-    network_from_dict,
-    network_to_dict,
-    open_tables,
-    read_columns,
-    whole_schedule,
-    with_control,
-    write_tables,
-)
+from gossamer.schedules.tables import network_from_dict, open_tables, read_columns, whole_schedule, with_control
 from gossamer.tasks import task_from_dict
+from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.model import WormholeModel
-from gossamer.wormhole.schedule import Payloads, Phase, Pieces, WormholeSchedule
+from gossamer.wormhole.payloads import Payloads, Pieces
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.storing import FORMAT_VERSION, PIECES, SETS, message_columns, save
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
-
-FORMAT_VERSION = 1
-"""Version that `save` writes; `load` reads this one and every older one."""
-
-_PIECES = ("origin", "message", "piece", "size")
-_SETS = ("set", "packet")
-
-
-def _columns(dimensions: int) -> list[str]:
-    return ["step", "source", *(f"displacement_{i}" for i in range(dimensions)), "payload", "control_bytes"]
-
-
-def save(schedule: WormholeSchedule, path: str | os.PathLike[str]) -> None:
-    """Write a wormhole schedule to a Parquet file, whole or not at all.
-
-    Raises
-    ------
-    FileFormatError
-        If the file cannot be written.
-
-    Examples
-    --------
-    >>> import gossamer, pathlib, tempfile
-    >>> from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
-    >>> net, table = gossamer.network("torus:3"), PayloadTable()
-    >>> sets = [table.row([0])] * 2
-    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0], [0, 0], [[1], [-1]], sets,
-    ...                      payloads=table.payloads())
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "broadcast.parquet"
-    >>> save(s, path)
-    >>> load(path) == s
-    True
-    """
-    sets = schedule.payloads
-    moves = schedule.displacement.T
-    values = [schedule.step, schedule.source, *moves, schedule.payload, schedule.control_bytes]
-    header = {
-        "version": FORMAT_VERSION,
-        "switching": "wormhole",
-        "network": network_to_dict(schedule.network),
-        "task": schedule.task.to_dict(),
-        "model": schedule.model.to_dict(),
-        "phases": [[p.name, p.steps, p.length] for p in schedule.phases],
-        "algorithm": schedule.algorithm,
-        "pieces": schedule.packets.count,
-        "sets": sets.count,
-        "set_entries": int(sets.packet.size),
-        **control_phases(schedule.phases),
-    }
-    tables = [
-        {name: getattr(schedule.packets, name) for name in _PIECES},
-        dict(zip(_SETS, (sets.owner, sets.packet), strict=True)),
-        dict(zip(_columns(len(moves)), values, strict=True)),
-    ]
-    write_tables(path, header, tables)
 
 
 def load(path: str | os.PathLike[str]) -> WormholeSchedule:
@@ -107,10 +46,10 @@ def _from_file(parquet: Any, header: dict[str, Any]) -> WormholeSchedule:
     network = network_from_dict(header["network"])
     if network.grid is None:
         raise ValueError(f"network {network.spec} is not an array or torus")
-    names = _columns(network.grid.dimensions)
+    names = message_columns(network.grid.dimensions)
     tables = (
-        (_PIECES, int(header["pieces"]), "piece"),
-        (_SETS, int(header["set_entries"]), "set"),
+        (PIECES, int(header["pieces"]), "piece"),
+        (SETS, int(header["set_entries"]), "set"),
         (names, None, "message"),
     )
     columns = read_columns(parquet, tables)
@@ -126,7 +65,7 @@ def _from_file(parquet: Any, header: dict[str, Any]) -> WormholeSchedule:
         np.stack([columns[name] for name in names[2:-2]], axis=1),
         columns["payload"],
         payloads=Payloads(np.searchsorted(owner, np.arange(sets + 1)).astype(np.int64), columns["packet"]),
-        packets=Pieces(*(columns[name] for name in _PIECES)),
+        packets=Pieces(*(columns[name] for name in PIECES)),
         phases=[
             Phase(name, steps, length, control)
             for (name, steps, length), control in with_control(header, header["phases"])

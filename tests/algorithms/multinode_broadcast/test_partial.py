@@ -21,7 +21,7 @@ from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus
 from gossamer.paths.packing import write_packing
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
-from gossamer.schedules import CONTROL, Schedule, schedule, verify
+from gossamer.schedules import CONTROL, Schedule, hop_table, verify
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
 SPLIT, WHOLE = PARTIAL_MULTINODE_BROADCAST
@@ -255,7 +255,7 @@ def test_a_buffer_that_holds_everything_is_enough():
 
 
 def test_too_many_hops_are_refused_before_they_are_allocated(monkeypatch):
-    monkeypatch.setattr(schedule, "MAX_HOPS", 100)
+    monkeypatch.setattr(hop_table, "MAX_HOPS", 100)
     with pytest.raises(NotApplicableError, match="would write out 240 hops; at most 100"):
         FULL_WHOLE.build(torus(4, 4), MultinodeBroadcast(), Model())
 

@@ -16,7 +16,7 @@ from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.metrics import BufferPeak
-from gossamer.schedules.schedule import CONTROL
+from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.violations import Verification, Violation
 from gossamer.tasks import MOVE, Task
 

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.networks.grids import array, grid_links
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules.schedule import Packets, Schedule
+from gossamer.schedules.packets import Packets
+from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.transform import expand, relabel
 from gossamer.tasks import MOVE, Task

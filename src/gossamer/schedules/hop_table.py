@@ -1,0 +1,224 @@
+"""The columns of a schedule: network, task, model, packets and hops; everything but what is made of them.
+
+One class holds explicit and invariant schedules. With a `symmetry` only the packets of one representative of each
+orbit are stored; everything else of the schedule is their translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
+from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.symmetry import Symmetry
+from gossamer.tasks import Messages, Task
+
+__all__ = ["MAX_HOPS", "HopTable", "too_many_hops"]
+
+_FIELDS = (
+    *("network", "task", "model", "slot", "link", "packet"),
+    *("parts", "packets", "phases", "symmetry", "algorithm"),
+)
+
+MAX_HOPS = 1_000_000_000
+"""The most hops that a builder or an expansion may write out, 12 GB of columns."""
+
+
+def too_many_hops(count: int) -> str | None:
+    """Return the reason for which an algorithm declines to write out `count` hops, or None if it may.
+
+    >>> too_many_hops(2_000_000_000)
+    'would write out 2,000,000,000 hops; at most 1,000,000,000 are allowed'
+    """
+    return f"would write out {count:,} hops; at most {MAX_HOPS:,} are allowed" if count > MAX_HOPS else None
+
+
+class HopTable:
+    """What `Schedule` holds and says of itself; transformations and files know a schedule by this much."""
+
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        model: Model,
+        slot: npt.ArrayLike,
+        link: npt.ArrayLike,
+        packet: npt.ArrayLike,
+        *,
+        parts: int = 1,
+        packets: Packets | None = None,
+        phases: Sequence[Phase] | None = None,
+        symmetry: Symmetry | None = None,
+        algorithm: str = "",
+    ) -> None:
+        task.check(network)
+        self.network = network
+        self.task = task
+        self.model = model
+        self.parts = whole(parts, "parts", 1)
+        self.symmetry = symmetry
+        self.algorithm = algorithm
+        self.slot: IntArray = column(slot, "slot")
+        self.link: IntArray = column(link, "link")
+        self.packet: IntArray = column(packet, "packet")
+        if symmetry is not None:
+            if not task.invariant:
+                raise ScheduleError(
+                    f"task {task.name} is not the same at every node, so no schedule of it is invariant"
+                )
+            if symmetry.network != network:
+                raise ScheduleError(f"the symmetry is of {symmetry.network.spec}, not of {network.spec}")
+        if packets is None:
+            packets = Packets.of(self.messages, self.parts)
+        self.packets = Packets(
+            column(packets.origin, "origin"),
+            column(packets.message, "message", np.int64),
+            column(packets.part, "part"),
+        )
+        self._check_columns()
+        if phases is None:
+            slots = int(self.slot[-1]) + 1 if self.slot.size else 0
+            phases = [Phase(task.name, slots, Fraction(1, self.parts))]
+        self.phases = tuple(self._placed(phases))
+
+    def _check_columns(self) -> None:
+        if not self.slot.size == self.link.size == self.packet.size:
+            sizes = f"{self.slot.size}, {self.link.size}, {self.packet.size}"
+            raise ScheduleError(f"columns slot, link, packet must have one length, got {sizes}")
+        table = self.packets
+        if not table.origin.size == table.message.size == table.part.size:
+            raise ScheduleError("columns origin, message, part must have one length")
+        if table.count and (int(table.origin.min()) < 0 or int(table.origin.max()) >= self.network.node_count):
+            raise ScheduleError(f"a packet's origin is outside 0..{self.network.node_count - 1}")
+        if not self.slot.size:
+            return
+        if np.any(self.slot[1:] < self.slot[:-1]):
+            raise ScheduleError("column 'slot' must be ascending")
+        if int(self.slot[0]) < 0 or int(self.slot[-1]) >= MOST:
+            raise ScheduleError(f"slots must be 0..{MOST - 1}, got {int(self.slot[0])}..{int(self.slot[-1])}")
+        for name, values, low, high in (
+            ("link", self.link, 0, self.network.link_count - 1),
+            ("packet", self.packet, CONTROL, table.count - 1),
+        ):
+            check_range(values, name, low, high)
+
+    def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
+        first = 0
+        for phase in phases:
+            slots = whole(phase.slots, f"the number of slots of phase {phase.name!r}")
+            try:
+                length = Fraction(phase.slot_length)
+            except (TypeError, ValueError, ArithmeticError):
+                length = Fraction(-1)
+            if length < 0:
+                raise ScheduleError(
+                    f"the slot length of phase {phase.name!r} must be 0 or more steps, got {phase.slot_length!r}"
+                )
+            yield replace(phase, slots=slots, slot_length=length, control=bool(phase.control), first_slot=first)
+            first += slots
+        whole(first, "the number of slots of all phases")
+        if self.slot.size and int(self.slot[-1]) >= first:
+            raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
+
+    # -- sizes ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The messages that the stored packets belong to: all, or those of the orbit representatives."""
+        origins = None if self.symmetry is None else self.symmetry.representatives
+        return self.task.messages(self.network, origins)
+
+    @property
+    def invariant(self) -> bool:
+        """Whether only one orbit is stored."""
+        return self.symmetry is not None
+
+    @property
+    def slot_count(self) -> int:
+        """Number of slots of all phases."""
+        return sum(p.slots for p in self.phases)
+
+    @property
+    def completion_time(self) -> Fraction:
+        """Length of all phases in steps, exact."""
+        return sum((p.duration for p in self.phases), Fraction(0))
+
+    @property
+    def stored_hops(self) -> int:
+        """Number of hops stored."""
+        return int(self.slot.size)
+
+    @property
+    def hop_count(self) -> int:
+        """Number of hops that happen: the stored ones times the translations."""
+        return self.stored_hops * (self.symmetry.order if self.symmetry else 1)
+
+    @property
+    def packet_count(self) -> int:
+        """Number of packets that travel."""
+        return self.packets.count * (self.symmetry.order if self.symmetry else 1)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the hop columns and the packet table."""
+        table = self.packets
+        columns = (self.slot, self.link, self.packet, table.origin, table.message, table.part)
+        return int(sum(c.nbytes for c in columns))
+
+    def time_of(self, slot: int) -> Fraction:
+        """Return the time in steps at which `slot` ends; ScheduleError if there is no such slot."""
+        time = Fraction(0)
+        for phase in self.phases:
+            if 0 <= slot <= phase.last_slot:
+                return time + (slot - phase.first_slot + 1) * phase.slot_length
+            time += phase.duration
+        raise ScheduleError(f"slot {slot} is outside the {self.slot_count} slots of the schedule")
+
+    def phase_hops(self, phase: int | str) -> slice:
+        """Return the rows of the hops of a phase, given by position or name; ScheduleError if there is none such."""
+        starts = [*(p.first_slot for p in self.phases), self.slot_count]
+        return phase_rows(self.slot, [p.name for p in self.phases], starts, phase)
+
+    # -- making others ----------------------------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a schedule with some constructor arguments changed."""
+        kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
+        return type(self)(**{**kept, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        """Equal network, task, model, parts, phases, packets and hops (rows of a slot in any order)."""
+        if not isinstance(other, HopTable):
+            return NotImplemented
+        same = (
+            self.network == other.network
+            and (self.task, self.model, self.parts, self.phases) == (other.task, other.model, other.parts, other.phases)
+            and self.symmetry == other.symmetry
+            and self.packets == other.packets
+            and np.array_equal(self.slot, other.slot)
+        )
+        return same and all(
+            np.array_equal(a, b) for a, b in zip(self._canonical_rows(), other._canonical_rows(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _canonical_rows(self) -> tuple[IntArray, IntArray]:
+        order = np.lexsort((self.packet, self.link, self.slot))
+        return self.link[order], self.packet[order]
+
+    def __repr__(self) -> str:
+        kind = "invariant schedule" if self.invariant else "schedule"
+        return (
+            f"<{kind} of {self.task.name} on {self.network.spec}: {self.completion_time} steps, {self.hop_count} hops>"
+        )

@@ -1,0 +1,95 @@
+"""What hops carry, and when: the table of packets, and the phases that slots fall into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import IntArray
+from gossamer.tasks import Messages
+
+__all__ = ["CONTROL", "Packets", "Phase"]
+
+CONTROL = -1
+"""Packet number of a control hop: a control packet made at one end of a link and consumed at the other."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A run of consecutive slots of one length.
+
+    Attributes
+    ----------
+    name : str
+        What happens in it.
+    slots : int
+        Number of slots.
+    slot_length : Fraction
+        Length of a slot in steps: 1 for whole packets, 1/k for k parts, t_p for control packets.
+    control : bool
+        Whether its slots are for control packets, which tell the nodes what they must know about each other.
+    first_slot : int
+        Set by the schedule: the slots of the phases follow each other from slot 0.
+    """
+
+    name: str
+    slots: int
+    slot_length: Fraction = Fraction(1)
+    control: bool = False
+    first_slot: int = 0
+
+    @property
+    def last_slot(self) -> int:
+        """The last slot of the phase."""
+        return self.first_slot + self.slots - 1
+
+    @property
+    def duration(self) -> Fraction:
+        """Length of the phase in steps."""
+        return self.slots * self.slot_length
+
+
+@dataclass(frozen=True, eq=False)
+class Packets:
+    """The packet table, one row a packet.
+
+    Attributes
+    ----------
+    origin : int32[P]
+        The origin of the packet's message (for reductions the root).
+    message : int64[P]
+        The number of its message in the task.
+    part : int32[P]
+        Which part of the message it is, 0..parts-1.
+    """
+
+    origin: IntArray
+    message: npt.NDArray[np.int64]
+    part: IntArray
+
+    @property
+    def count(self) -> int:
+        """Number of packets P."""
+        return int(self.message.size)
+
+    @classmethod
+    def of(cls, messages: Messages, parts: int = 1) -> Packets:
+        """Return the table of every part of every message, by message and then by part."""
+        return cls(
+            np.repeat(messages.origin, parts).astype(np.int32),
+            np.repeat(messages.ids, parts),
+            np.tile(np.arange(parts, dtype=np.int32), messages.count),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Packets):
+            return NotImplemented
+        return all(
+            np.array_equal(a, b)
+            for a, b in ((self.origin, other.origin), (self.message, other.message), (self.part, other.part))
+        )
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,233 @@
+"""The columns of a wormhole schedule: network, task, model, pieces and messages; not what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError, TaskError
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
+from gossamer.tasks import COMBINE, Messages, Task
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.model import WormholeModel
+from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
+
+__all__ = ["MessageTable", "Phase"]
+
+_FIELDS = (
+    *("network", "task", "model", "step", "source", "displacement", "payload"),
+    *("payloads", "packets", "phases", "control_bytes", "algorithm"),
+)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A run of consecutive steps.
+
+    Attributes
+    ----------
+    name : str
+        What happens in it.
+    steps : int
+        Number of steps.
+    length : int or None
+        Bytes for which every step of the phase lasts at least, even if it has no messages; None where a step lasts as
+        long as its messages and costs nothing without any.
+    control : bool
+        Whether its steps are for control messages.
+    first_step : int
+        Set by the schedule: the steps of the phases follow each other from step 0.
+    """
+
+    name: str
+    steps: int
+    length: int | None = None
+    control: bool = False
+    first_step: int = 0
+
+
+class MessageTable:
+    """What `WormholeSchedule` holds; files know a schedule by this much."""
+
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        model: WormholeModel,
+        step: npt.ArrayLike,
+        source: npt.ArrayLike,
+        displacement: npt.ArrayLike,
+        payload: npt.ArrayLike,
+        *,
+        payloads: Payloads,
+        packets: Pieces | None = None,
+        phases: Sequence[Phase] | None = None,
+        control_bytes: npt.ArrayLike | None = None,
+        algorithm: str = "",
+    ) -> None:
+        self.channels = Channels(network)
+        task.check(network)
+        self.network = network
+        self.task = task
+        self.model = model
+        self.algorithm = algorithm
+        self.step: IntArray = column(step, "step")
+        self.source: IntArray = column(source, "source")
+        moves = np.asarray(displacement)
+        if not moves.size:
+            moves = np.zeros((self.step.size, self.channels.dimensions), np.int32)
+        self.displacement: IntArray = column(moves, "displacement", dimensions=2)
+        self.payload: IntArray = column(payload, "payload")
+        if bool((self.messages.discipline == COMBINE).any()):
+            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
+        if packets is None:
+            packets = Pieces.of(self.messages, model.message_bytes)
+        self.packets = Pieces(
+            column(packets.origin, "origin"),
+            column(packets.message, "message", np.int64),
+            column(packets.piece, "piece"),
+            column(packets.size, "size", np.int64),
+        )
+        self.payloads = Payloads(
+            column(payloads.first, "first", np.int64),
+            column(payloads.packet, "packet"),
+        )
+        self._check_tables()
+        self._check_columns()
+        if control_bytes is None:
+            control_bytes = np.where(self.payload == CONTROL, np.int32(model.counter_bytes), np.int32(0))
+        self.control_bytes: IntArray = column(control_bytes, "control_bytes")
+        self._check_control()
+        if phases is None:
+            phases = [Phase(task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
+        self.phases = tuple(self._placed(phases))
+
+    def _check_tables(self) -> None:
+        table, sets = self.packets, self.payloads
+        if not table.origin.size == table.message.size == table.piece.size == table.size.size:
+            raise ScheduleError("columns origin, message, piece, size must have one length")
+        if table.count and (int(table.origin.min()) < 0 or int(table.origin.max()) >= self.network.node_count):
+            raise ScheduleError(f"a piece's origin is outside 0..{self.network.node_count - 1}")
+        if table.count and int(table.size.min()) < 0:
+            raise ScheduleError(f"the size of a piece must be 0 or more bytes, got {int(table.size.min())}")
+        first, packet = sets.first, sets.packet
+        if not first.size or first[0] != 0 or first[-1] != packet.size or bool((first[1:] < first[:-1]).any()):
+            raise ScheduleError(f"payload starts must ascend from 0 to the number of entries {packet.size}")
+        if packet.size and (int(packet.min()) < 0 or int(packet.max()) >= table.count):
+            raise ScheduleError(f"a payload holds a piece outside 0..{table.count - 1}")
+        falls = np.flatnonzero(packet[1:] <= packet[:-1]) + 1
+        inside = falls[~np.isin(falls, first)]
+        if inside.size:
+            row = int(np.searchsorted(first, inside[0], side="right")) - 1
+            raise ScheduleError(f"the pieces of payload {row} must be listed once each in ascending order")
+
+    def _check_columns(self) -> None:
+        sizes = self.step.size, self.source.size, len(self.displacement), self.payload.size
+        if len(set(sizes)) > 1:
+            text = ", ".join(map(str, sizes))
+            raise ScheduleError(f"columns step, source, displacement, payload must have one length, got {text}")
+        d = self.channels.dimensions
+        if self.displacement.shape[1] != d:
+            got = self.displacement.shape[1]
+            raise ScheduleError(f"displacements on {self.network.spec} need {d} columns, got {got}")
+        if not self.step.size:
+            return
+        if bool((self.step[1:] < self.step[:-1]).any()):
+            raise ScheduleError("column 'step' must be ascending")
+        for name, values, low, high in (
+            ("step", self.step, 0, MOST - 1),
+            ("source", self.source, 0, self.network.node_count - 1),
+            ("payload", self.payload, CONTROL, self.payloads.count - 1),
+        ):
+            check_range(values, name, low, high)
+
+    def _check_control(self) -> None:
+        if self.control_bytes.size != self.step.size:
+            raise ScheduleError(f"column 'control_bytes' needs {self.step.size} rows, got {self.control_bytes.size}")
+        control = self.payload == CONTROL
+        wrong = np.flatnonzero(np.where(control, self.control_bytes < 1, self.control_bytes != 0))
+        if wrong.size:
+            got, is_control = int(self.control_bytes[wrong[0]]), bool(control[wrong[0]])
+            rule = "a control message has 1 byte or more" if is_control else "a message with a payload has 0"
+            raise ScheduleError(f"control_bytes of message {wrong[0]} is {got}; {rule}")
+
+    def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
+        first = 0
+        for phase in phases:
+            steps = whole(phase.steps, f"the number of steps of phase {phase.name!r}")
+            length = None if phase.length is None else whole(phase.length, f"the length of phase {phase.name!r}")
+            yield replace(phase, steps=steps, length=length, control=bool(phase.control), first_step=first)
+            first += steps
+        if first > MOST:
+            raise ScheduleError(f"all phases together have {first} steps; at most {MOST} are allowed")
+        if self.step.size and int(self.step[-1]) >= first:
+            raise ScheduleError(f"a message is in step {int(self.step[-1])}, but the phases have {first} steps")
+
+    # -- sizes ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def messages(self) -> Messages:
+        """The messages of the task, each of which is one piece or several."""
+        return self.task.messages(self.network)
+
+    @property
+    def step_count(self) -> int:
+        """Number of steps of all phases."""
+        return sum(p.steps for p in self.phases)
+
+    @property
+    def message_count(self) -> int:
+        """Number of wormhole messages M, control messages included."""
+        return int(self.step.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the message columns and the tables."""
+        table, sets = self.packets, self.payloads
+        columns = (self.step, self.source, self.displacement, self.payload, self.control_bytes)
+        tables = (table.origin, table.message, table.piece, table.size, sets.first, sets.packet)
+        return int(sum(c.nbytes for c in (*columns, *tables)))
+
+    def phase_messages(self, phase: int | str) -> slice:
+        """Return the rows of the messages of a phase, given by position or name; ScheduleError if there is none."""
+        starts = [*(p.first_step for p in self.phases), self.step_count]
+        return phase_rows(self.step, [p.name for p in self.phases], starts, phase)
+
+    def pieces_of(self, message: int) -> IntArray:
+        """Return the pieces that a wormhole message carries, int32[k]; none for a control message."""
+        payload = int(self.payload[message])
+        return np.zeros(0, np.int32) if payload == CONTROL else self.payloads.row(payload)
+
+    # -- making others ----------------------------------------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a schedule with some constructor arguments changed."""
+        kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
+        return type(self)(**{**kept, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        """Equal network, task, model, phases, pieces and messages (those of a step in any order)."""
+        if not isinstance(other, MessageTable):
+            return NotImplemented
+        same = (
+            self.network == other.network
+            and self.channels.wraps == other.channels.wraps
+            and (self.task, self.model, self.phases) == (other.task, other.model, other.phases)
+            and self.packets == other.packets
+        )
+        return same and all(np.array_equal(a, b) for a, b in zip(self._canonical(), other._canonical(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _canonical(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return the columns with the messages of a step sorted, and payloads named by what they hold."""
+        names = np.concatenate([self.payloads.digests, np.zeros((1, 2), np.uint64)])[self.payload]
+        rows = (self.control_bytes, names[:, 1], names[:, 0], *self.displacement.T, self.source, self.step)
+        order = np.lexsort(rows)
+        return tuple(r[order] for r in rows)
