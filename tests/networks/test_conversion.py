@@ -53,7 +53,7 @@ def test_families_come_back_from_networkx_equal(spec):
     assert graph.name == spec
     assert from_networkx(graph) == net
     if net.coordinates is not None:
-        assert [graph.nodes[v]["coordinates"] for v in graph] == [tuple(c) for c in net.coordinates.tolist()]
+        assert [graph.nodes[v]["coordinates"] for v in graph] == [net.node_name(v) for v in graph]
     assert [v for v in graph if graph.nodes[v]["terminal"]] == list(range(net.terminal_count))
 
 
@@ -88,7 +88,11 @@ def test_nodes_that_only_pass_on_are_numbered_last():
             nx.Graph([(0, 1, {"capacity": 0})]),
             r"edge 0 to 1: capacity must be a whole number in 1\.\.2147483647, got 0",
         ),
-        (nx.Graph([(0, 1, {"capacity": 0.5})]), "edge 0 to 1: capacity must be a whole number .* got 0.5"),
+        (nx.Graph([(0, 1, {"capacity": 0.5})]), "edge 0 to 1: capacity must be a whole number, got 0.5"),
+        (
+            nx.Graph([(0, 1, {"capacity": 2.5})]),
+            "edge 0 to 1: capacity .* got 2.5; multiply all capacities by",
+        ),
         ([(0, 1)], r"from_networkx needs a NetworkX graph, got \[\(0, 1\)\]"),
     ],
 )
@@ -96,6 +100,15 @@ def test_illegal_graphs_are_refused_in_one_line(graph, message):
     with pytest.raises(NetworkError, match=message) as caught:
         from_networkx(graph)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("unused", ["weight", "bandwidth"])
+def test_attributes_that_look_like_capacities_are_not_passed_over_in_silence(unused):
+    with pytest.warns(UserWarning, match=f"'{unused}' is not used; how many packets .* attribute 'capacity'") as caught:
+        assert from_networkx(nx.Graph([(0, 1, {unused: 3})])).uniform_capacity == 1
+    assert len(caught) == 1
+    assert "\n" not in str(caught[0].message)
+    assert from_networkx(nx.Graph([(0, 1, {unused: 3, "capacity": 2.0})])).uniform_capacity == 2
 
 
 # -- edge lists ----------------------------------------------------------------------------------------------
@@ -181,7 +194,7 @@ def test_edges_spec_keeps_the_case_of_the_path_and_works_in_products(tmp_path):
         ("0 1\n0 1 2\n", "line 2: edge '0' '1' is repeated"),
         ("0 1 0\n", r"line 1: capacity must be a whole number in 1\.\.2147483647, got '0'"),
         ("0 1 -3\n", r"line 1: capacity must be a whole number in 1\.\.2147483647, got '-3'"),
-        ("0 1 2.5\n", "line 1: capacity must be a whole number .* got '2.5'"),
+        ("0 1 2.5\n", "line 1: capacity must be a whole number, got '2.5'; multiply all capacities"),
         ("0 1 99999999999\n", "line 1: capacity must be a whole number .* got '99999999999'"),
     ],
 )

@@ -166,6 +166,28 @@ def test_grid_coordinates_are_the_digits_of_the_node_number():
     assert (net.coordinates < np.array(grid.sides)).all()
 
 
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(7, 7), (np.int32(7), 7), ("7", 7), ((1, 3), 7), ([1, 3], 7), ("(1,3)", 7), (" ( 1, 3 ) ", 7), ((0, 0), 0)],
+)
+def test_a_node_is_found_by_number_coordinates_or_printed_name(value, number):
+    assert torus(3, 4).node(value) == number
+
+
+def test_names_of_nodes_come_before_numbers():
+    named = Network("pair", 2, [0, 1], [1, 0], labels=["1", "(0,0)"])
+    assert [named.node(v) for v in ("1", "0", 1, "(0,0)")] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "value", [12, -1, True, 1.0, None, "12", "(1,4)", "(1)", "(1,2,3)", (1, 4), (1,), "x", ("a", 2)]
+)
+def test_what_names_no_node_is_refused_in_one_line(value):
+    with pytest.raises(NetworkError, match=r"'torus:3x4'.*(has no node|is outside 0\.\.11)") as caught:
+        torus(3, 4).node(value)
+    assert "\n" not in str(caught.value)
+
+
 def test_repr_tells_the_spec_and_the_sizes():
     assert repr(torus(4, 4)) == "<Network torus:4x4: 16 nodes, 64 links>"
 

@@ -5,6 +5,7 @@ The parser of spec strings is `parse` here and ``gossamer.network`` at the top.
 
 from __future__ import annotations
 
+from gossamer.networks.as_network import as_network
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
@@ -15,6 +16,7 @@ from gossamer.networks.edge_lists import read_edge_list
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.fat_trees import fat_tree
+from gossamer.networks.graph_files import read_network
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
@@ -46,6 +48,7 @@ __all__ = [
     "Size",
     "Structure",
     "array",
+    "as_network",
     "bubble_sort",
     "butterfly",
     "cayley",
@@ -70,6 +73,7 @@ __all__ = [
     "product",
     "product_disjoint_paths",
     "read_edge_list",
+    "read_network",
     "ring",
     "star",
     "to_networkx",

@@ -7,7 +7,7 @@ from gossamer.networks.family import Size
 from gossamer.networks.network import MAX_LINKS
 from gossamer.reading import whole
 
-__all__ = ["MAX_CAPACITY", "checked_size", "whole_number"]
+__all__ = ["MAX_CAPACITY", "checked_size", "fractional_capacity", "whole_number"]
 
 MAX_CAPACITY = 2**31 - 1
 """The largest capacity of a link, in packets per slot."""
@@ -53,3 +53,13 @@ def checked_size(family: str, nodes: int, links: int) -> Size:
         many = str(links) if links < 10**18 else "more than 10^18"
         raise NetworkError(f"{family}: the network would have {many} links; at most {MAX_LINKS} are allowed")
     return Size(nodes, links)
+
+
+def fractional_capacity(given: object) -> str:
+    """Return the message about a capacity that is no whole number, with what to do about it.
+
+    >>> fractional_capacity(2.5)
+    'capacity must be a whole number, got 2.5; multiply all capacities by one factor that makes them whole, such as 10'
+    """
+    remedy = "multiply all capacities by one factor that makes them whole, such as 10"
+    return f"capacity must be a whole number, got {shown(given)}; {remedy}"

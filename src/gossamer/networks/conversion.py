@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size, whole_number
+from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity, whole_number
 from gossamer.networks.network import Network
 
 if TYPE_CHECKING:
@@ -22,8 +25,8 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     Parameters
     ----------
     graph : networkx.Graph or networkx.DiGraph
-        An undirected edge becomes two links. The edge attribute ``capacity`` (an integer, default 1) is the capacity
-        of its links. Nodes with the attribute ``terminal=False`` only pass packets on.
+        An undirected edge becomes two links. The edge attribute ``capacity`` (a whole number, default 1) is the
+        capacity of its links. Nodes with the attribute ``terminal=False`` only pass packets on.
     name : str, optional
         What the network is called; default the name of the graph, or ``networkx graph``.
 
@@ -38,6 +41,11 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     ------
     NetworkError
         If the graph is empty, has parallel edges or self-loops, or a capacity is not a positive integer.
+
+    Warns
+    -----
+    UserWarning
+        If edges have a ``weight`` or ``bandwidth``, which is not used, and no ``capacity``.
 
     Notes
     -----
@@ -68,8 +76,8 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
                 raise NetworkError(f"graph {name!r}: node {shown(v)} has an edge to itself")
             source.append(number[v])
             target.append(number[w])
-            where = f"graph {name!r}, edge {shown(v)} to {shown(w)}"
-            capacity.append(whole_number(attributes.get("capacity", 1), where, "capacity", 1, MAX_CAPACITY))
+            capacity.append(_capacity(f"graph {name!r}, edge {shown(v)} to {shown(w)}", attributes))
+    _warn_of_unused(name, graph)
     numbered = all(type(v) is int and v == i for i, v in enumerate(nodes))
     return Network(
         name,
@@ -83,6 +91,28 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     )
 
 
+def _capacity(where: str, attributes: dict[str, Any]) -> int:
+    value = attributes.get("capacity", 1)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, float | Fraction | Decimal):
+        raise NetworkError(f"{where}: {fractional_capacity(value)}")
+    return whole_number(value, where, "capacity", 1, MAX_CAPACITY)
+
+
+def _warn_of_unused(name: str, graph: nx.Graph[Any]) -> None:
+    """Say so if edges have what looks like a capacity under another name, and none of their own."""
+    for _, _, attributes in graph.edges(data=True):
+        unused = sorted({"bandwidth", "weight"} & attributes.keys())
+        if unused and "capacity" not in attributes:
+            warnings.warn(
+                f"graph {name!r}: the edge attribute {unused[0]!r} is not used; how many packets an edge carries per "
+                "slot is its attribute 'capacity', a whole number (here 1)",
+                stacklevel=3,
+            )
+            return
+
+
 def to_networkx(network: Network) -> nx.DiGraph[int]:
     """Return the network as a directed NetworkX graph on the nodes 0..N-1.
 
@@ -94,8 +124,8 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     Returns
     -------
     networkx.DiGraph
-        Named by the spec. Every edge has the attribute ``capacity``; nodes have ``terminal``, ``coordinates`` (a tuple,
-        where the network has them) and ``label`` (likewise).
+        Named by the spec. Every edge has the attribute ``capacity``; nodes have ``terminal``, ``coordinates`` (a text
+        such as ``(1,2)``, where the network has them) and ``label`` (likewise). GraphML and GML can hold all of them.
 
     Notes
     -----
@@ -105,7 +135,7 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     --------
     >>> from gossamer.networks import torus, to_networkx
     >>> to_networkx(torus(3, 3)).nodes[5]
-    {'terminal': True, 'coordinates': (1, 2)}
+    {'terminal': True, 'coordinates': '(1,2)'}
     """
     import networkx as nx
 
@@ -113,7 +143,7 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     graph.add_nodes_from((i, {"terminal": i < network.terminal_count}) for i in range(network.node_count))
     if network.coordinates is not None:
         for i, place in enumerate(network.coordinates.tolist()):
-            graph.nodes[i]["coordinates"] = tuple(place)
+            graph.nodes[i]["coordinates"] = f"({','.join(map(str, place))})"
     if network.labels is not None:
         for i, label in enumerate(network.labels):
             graph.nodes[i]["label"] = label

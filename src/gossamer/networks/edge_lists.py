@@ -11,7 +11,7 @@ import numpy as np
 
 from gossamer.errors import FileFormatError, shown
 from gossamer.networks import forms
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size
+from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity
 from gossamer.networks.family import Family, Size
 from gossamer.networks.network import Network
 
@@ -113,6 +113,8 @@ def _edges(path: Path, directed: bool) -> tuple[dict[tuple[str, str], int], dict
 
 
 def _capacity(where: str, word: str) -> int:
+    if re.fullmatch(r"[0-9]*\.[0-9]+", word):
+        raise FileFormatError(f"{where}: {fractional_capacity(word)}")
     if not re.fullmatch("[0-9]{1,10}", word) or not 1 <= int(word) <= MAX_CAPACITY:
         raise FileFormatError(f"{where}: capacity must be a whole number in 1..{MAX_CAPACITY}, got {shown(word)}")
     return int(word)

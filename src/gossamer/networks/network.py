@@ -7,6 +7,7 @@ Every family builds the same class. What an algorithm may rely on beyond the lin
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NetworkError
+from gossamer.errors import NetworkError, shown
+from gossamer.networks._checks import check_doubled, check_links
 from gossamer.networks.groups import Group
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Structure, int_array
 
@@ -116,52 +118,19 @@ class Network:
         np.cumsum(counts, out=first[1:])
         first.flags.writeable = False
         self.first_link: npt.NDArray[np.int64] = first
-        self._check_doubled()
+        if self.group is None and not self.factors:  # the families' own products and groups cannot have any
+            check_doubled(f"network {spec!r}", self.node_count, self.degree, self.link_source, self.link_target)
 
     def _check(self) -> None:
-        n, source, target = self.node_count, self.link_source, self.link_target
-        if n < 1:
-            raise NetworkError(f"network {self.spec!r} has {n} nodes; at least 1 is needed")
-        if source.ndim != 1 or source.shape != target.shape or self.link_capacity.shape != source.shape:
-            raise NetworkError(f"network {self.spec!r}: link arrays must be one-dimensional and of one length")
+        n, name = self.node_count, f"network {self.spec!r}"
+        check_links(name, n, self.link_source, self.link_target, self.link_capacity)
         if not 1 <= self.terminal_count <= n:
-            raise NetworkError(f"network {self.spec!r}: terminal_count must be 1..{n}, got {self.terminal_count}")
-        if source.size:
-            low, high = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
-            if low < 0 or high >= n:
-                raise NetworkError(
-                    f"network {self.spec!r}: a link end is node {low if low < 0 else high}, outside 0..{n - 1}"
-                )
-            if np.any(source[1:] < source[:-1]):
-                raise NetworkError(f"network {self.spec!r}: links must be sorted by source")
-            if np.any(source == target):
-                where = int(source[np.argmax(source == target)])
-                raise NetworkError(f"network {self.spec!r}: node {where} has a link to itself")
-            if int(self.link_capacity.min()) < 1:
-                raise NetworkError(f"network {self.spec!r}: link capacities must be at least 1")
+            raise NetworkError(f"{name}: terminal_count must be 1..{n}, got {self.terminal_count}")
         if self.labels is not None and len(self.labels) != n:
-            raise NetworkError(f"network {self.spec!r}: {len(self.labels)} labels are given for {n} nodes")
+            raise NetworkError(f"{name}: {len(self.labels)} labels are given for {n} nodes")
         for structure in self.structures:
-            if fault := structure.fault(n, source.size):
-                raise NetworkError(f"network {self.spec!r}: {fault}")
-
-    def _check_doubled(self) -> None:
-        """Refuse two links between the same nodes; the families' own products and groups cannot have any."""
-        source, target = self.link_source, self.link_target
-        if not source.size or self.group is not None or self.factors:
-            return
-        if self.degree <= 16:
-            pairs = [(source[k:] == source[:-k]) & (target[k:] == target[:-k]) for k in range(1, self.degree)]
-            doubled = next((int(np.argmax(p)) for p in pairs if p.any()), -1)
-        else:
-            key = source * np.int64(self.node_count) + target
-            order = np.argsort(key, kind="stable")
-            same = np.flatnonzero(np.diff(key[order]) == 0)
-            doubled = int(order[same[0]]) if same.size else -1
-        if doubled >= 0:
-            raise NetworkError(
-                f"network {self.spec!r}: the link from {source[doubled]} to {target[doubled]} is given twice"
-            )
+            if fault := structure.fault(n, self.link_count):
+                raise NetworkError(f"{name}: {fault}")
 
     # -- structure ---------------------------------------------------------------------------------------------
 
@@ -400,6 +369,49 @@ class Network:
         if self.coordinates is None:
             return str(int(node))
         return "(" + ",".join(str(int(x)) for x in self.coordinates[node]) + ")"
+
+    def node(self, value: object) -> int:
+        """Return the number of the node that somebody means.
+
+        Parameters
+        ----------
+        value : int, sequence of int or str
+            A node number, coordinates, or the name that `node_name` prints; a text of digits that is no such name is
+            a number.
+
+        Raises
+        ------
+        NetworkError
+            If there is no such node.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> net = gossamer.network("torus:3x4")
+        >>> net.node(6), net.node((1, 2)), net.node("(1,2)")
+        (6, 6, 6)
+        """
+        if isinstance(value, str):
+            text = "".join(value.split())
+            if self.labels is not None and value in self.labels:
+                return self.labels.index(value)
+            if re.fullmatch(r"\([0-9,]+\)", text):
+                value = tuple(map(int, re.findall("[0-9]{1,10}", text)))
+            elif re.fullmatch("[0-9]{1,10}", text):
+                value = int(text)
+        if isinstance(value, tuple | list | np.ndarray) and self.coordinates is not None:
+            places = self.coordinates
+            hit = np.flatnonzero((places == value).all(axis=1)) if len(value) == places.shape[1] else ()
+            if len(hit):
+                return int(hit[0])
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
+            self._check_node(int(value))
+            return int(value)
+        example = self.node_name(self.node_count - 1)
+        raise NetworkError(
+            f"network {self.spec!r} has no node {shown(value)}; a node is a number 0..{self.node_count - 1} "
+            f"or a name such as {example}"
+        )
 
     def link_name(self, link: int) -> str:
         """Return ``source->target`` by node names."""

@@ -12,7 +12,7 @@ from gossamer.networks.family import Family, Size
 from gossamer.networks.forms import Nested
 from gossamer.networks.network import Network
 
-__all__ = ["network", "network_size"]
+__all__ = ["names_family", "network", "network_size"]
 
 MAX_DEPTH = 20
 """How deep products may be nested in a spec."""
@@ -109,10 +109,27 @@ def _evaluate(text: str, question: Callable[[Family], Callable[..., Any]], depth
     return question(family)(*inner)
 
 
+def names_family(text: str) -> bool:
+    """Return whether what stands before the first colon of a text is the name of a family.
+
+    >>> names_family("edges:networks/ring.txt"), names_family("networks/ring.txt")
+    (True, False)
+    """
+    name, colon, _ = text.partition(":")
+    return bool(colon) and _key(name) in _families()
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_]+", "-", name.strip().lower())
+
+
+def _families() -> dict[str, Family]:
+    return {name: family for family in FAMILIES for name in (family.name, *family.aliases)}
+
+
 def _family(name: str, text: str) -> Family:
-    key = re.sub(r"[\s_]+", "-", name.strip().lower())
-    names = {n: family for family in FAMILIES for n in (family.name, *family.aliases)}
-    if key not in names:
+    names = _families()
+    if _key(name) not in names:
         given = shown(name.strip()) if name.strip() else shown(text)
-        raise NetworkError(f"unknown network family {given}{nearest(key, names)}; a spec is family:parameters")
-    return names[key]
+        raise NetworkError(f"unknown network family {given}{nearest(_key(name), names)}; a spec is family:parameters")
+    return names[_key(name)]
