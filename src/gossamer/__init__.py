@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.networks.spec import network
     from gossamer.planner import Plan, plan
-    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak
+    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
     from gossamer.wormhole import WormholeModel, WormholeSchedule
@@ -51,6 +51,7 @@ _HOME = {
     "plan": "gossamer.planner",
     "save": "gossamer.switching",
     "task": "gossamer.tasks",
+    "timeline": "gossamer.schedules",
     "verify": "gossamer.switching",
 }
 
@@ -79,6 +80,7 @@ __all__ = [
     "plan",
     "save",
     "task",
+    "timeline",
     "verify",
 ]
 

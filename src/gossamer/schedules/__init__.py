@@ -8,6 +8,7 @@ from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_load, link_
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.symmetry import Symmetry
+from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
 from gossamer.schedules.transform import expand, relabel, reverse, then
 from gossamer.schedules.violations import KINDS, Verification, Violation
@@ -20,6 +21,7 @@ __all__ = [
     "Phase",
     "Schedule",
     "Symmetry",
+    "Timeline",
     "Verification",
     "Violation",
     "buffer_peak",
@@ -31,6 +33,7 @@ __all__ = [
     "reverse",
     "save",
     "then",
+    "timeline",
     "torus_on_array",
     "verify",
 ]

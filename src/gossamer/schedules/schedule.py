@@ -13,6 +13,7 @@ from gossamer.networks.network import Network
 from gossamer.schedules import storing, transform
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.timelines import Timeline, hop_timeline
 
 __all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "too_many_hops"]
 
@@ -84,6 +85,10 @@ class Schedule(HopTable):
     def expand(self) -> Schedule:
         """Return the explicit schedule; see `gossamer.schedules.transform.expand`."""
         return transform.expand(self)
+
+    def timeline(self) -> Timeline:
+        """Return what happens when, a row a hop; see `gossamer.schedules.timeline`."""
+        return hop_timeline(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
+from gossamer.schedules.timelines import Timeline, in_ticks
 from gossamer.wormhole import storing
 from gossamer.wormhole.message_table import MessageTable, Phase
 from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
@@ -142,6 +143,32 @@ class WormholeSchedule(MessageTable):
         """Share of the time after start-up in which channels carry bytes, over all channels of the network."""
         room = int(self.channels.exists.sum()) * self.volume
         return Fraction(int(self.hops @ self.length), room) if room else Fraction(0)
+
+    def timeline(self) -> Timeline:
+        """Return what happens when, a row a piece that a message carries; see `gossamer.schedules.timeline`."""
+        tick, ticks, length = in_ticks(self.step_cost, self.completion_time)
+        began = np.concatenate([[0], np.cumsum(ticks)]).astype(np.int64)
+        control = self.payload == CONTROL
+        sizes = np.append(np.diff(self.payloads.first), 1)[self.payload]  # the last place is that of control messages
+        row = np.repeat(np.arange(self.message_count), sizes)
+        within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        entry = np.append(self.payloads.packet, np.int32(0))
+        piece = entry[np.where(control[row], -1, self.payloads.first[self.payload][row] + within)]
+        message, part = (np.append(column, 0)[piece] for column in (self.packets.message, self.packets.piece))
+        steps = np.array([p.steps for p in self.phases], np.int64)
+        step = self.step[row]
+        return Timeline(
+            began[step],
+            began[step + 1],
+            self.source[row],
+            self.target[row],
+            np.where(control[row], -1, message).astype(np.int64),
+            np.where(control[row], -1, part).astype(np.int32),
+            np.repeat(np.arange(steps.size, dtype=np.int32), steps)[step],
+            tick,
+            tuple(p.name for p in self.phases),
+            length,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.wormhole.files.save`."""
