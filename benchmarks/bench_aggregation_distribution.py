@@ -9,9 +9,10 @@ import time
 
 import pytest
 
+from gossamer.costs import LinearCost
 from gossamer.networks import torus
 from gossamer.tasks import MultinodeBroadcast
-from gossamer.wormhole import WormholeModel, verify
+from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD
 
 CASES = [((50, 50), 1), ((50, 50), 10), ((50, 50), 50), ((100, 100), 10), ((15, 15, 15), 5), ((40, 60), 10)]
@@ -20,7 +21,7 @@ CASES = [((50, 50), 1), ((50, 50), 10), ((50, 50), 50), ((100, 100), 10), ((15, 
 @pytest.mark.parametrize("algorithm", ATD, ids=lambda a: a.name)
 @pytest.mark.parametrize(("sides", "h"), CASES, ids=["x".join(map(str, sides)) + f"-h{h}" for sides, h in CASES])
 def test_aggregation_distribution(benchmark, capsys, sides, h, algorithm):
-    network, task, model = torus(*sides), MultinodeBroadcast(), WormholeModel(message_bytes=1000)
+    network, task, model = torus(*sides), MultinodeBroadcast(), LinearCost(message_bytes=1000)
     schedule = benchmark.pedantic(lambda: algorithm.build(network, task, model, h=h), rounds=1, warmup_rounds=0)
     began = time.process_time()
     result = verify(schedule)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.wormhole import WormholeModel
+from gossamer.costs import LinearCost
 from gossamer.wormhole.simulator import simulate_schedule, simulate_traffic
 
 MILLION_FLIT_HOPS_PER_SECOND = 5
@@ -55,7 +55,7 @@ def test_traffic(benchmark, capsys, name):
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedule(benchmark, capsys, name):
-    model = WormholeModel(message_bytes=256)
+    model = LinearCost(message_bytes=256)
     schedule = gossamer.plan("torus:16x16", "allgather", model=model, algorithm="ring-all-gather").schedule
     run = benchmark.pedantic(
         simulate_schedule, args=(schedule,), kwargs={"starts": SCHEDULES[name]}, rounds=3, warmup_rounds=1

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.wormhole import WormholeModel, WormholeSchedule, verify
+from gossamer.costs import LinearCost
+from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 MILLION_HOPS_PER_SECOND = 20
@@ -34,7 +35,7 @@ CASES = {
 def case(name: str) -> WormholeSchedule:
     spec, algorithm, options, _ = CASES[name]
     chosen = next(a for a in WORMHOLE_ALGORITHMS if a.name == algorithm)
-    schedule = chosen.build(gossamer.network(spec), gossamer.task("allgather"), WormholeModel(), **options)
+    schedule = chosen.build(gossamer.network(spec), gossamer.task("allgather"), LinearCost(), **options)
     verify(schedule).raise_if_invalid()
     return schedule
 

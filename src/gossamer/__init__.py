@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gossamer.algorithms import ALGORITHMS
     from gossamer.bounds import Bound
     from gossamer.bounds import bounds as lower_bounds
+    from gossamer.costs import LinearCost
     from gossamer.errors import GossamerError
     from gossamer.model import Model
     from gossamer.networks.network import Network
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
-    from gossamer.wormhole import WormholeModel, WormholeSchedule
+    from gossamer.wormhole import WormholeSchedule
 
 # where each public name lives; imported when first used, so that `import gossamer` costs almost nothing
 _HOME = {
@@ -42,7 +43,7 @@ _HOME = {
     "Schedule": "gossamer.schedules",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
-    "WormholeModel": "gossamer.wormhole",
+    "LinearCost": "gossamer.costs",
     "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
     "load": "gossamer.switching",
@@ -62,6 +63,7 @@ __all__ = [
     "ALGORITHMS",
     "Bound",
     "GossamerError",
+    "LinearCost",
     "Model",
     "Network",
     "Packets",
@@ -70,7 +72,6 @@ __all__ = [
     "Schedule",
     "Symmetry",
     "Task",
-    "WormholeModel",
     "WormholeSchedule",
     "__version__",
     "buffer_peak",

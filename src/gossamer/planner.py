@@ -12,6 +12,7 @@ from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
 from gossamer.bounds.compared import Compared, peak_memory
 from gossamer.cases import Case, Offer, Refusal
+from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.model import Model, Ports
 from gossamer.networks.network import Network
@@ -20,7 +21,6 @@ from gossamer.schedules import BufferPeak, Schedule, Verification, buffer_peak, 
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import patterned_task
-from gossamer.wormhole import WormholeModel
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def plan(
 def plan(
     network: Network | str,
     task: Task | str,
-    model: WormholeModel,
+    model: LinearCost,
     *,
     algorithm: str = "best",
     seed: int = 0,
@@ -193,7 +193,7 @@ def plan(
 def plan(
     network: Network | str,
     task: Task | str,
-    model: Model | WormholeModel | None = None,
+    model: Model | LinearCost | None = None,
     *,
     algorithm: str = "best",
     seed: int = 0,
@@ -212,9 +212,9 @@ def plan(
         A task, or its name such as ``"allgather"``, with its fields as further keywords (``root=``, ``active=``).
         A routing task takes ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, instead of its destinations,
         and ``density=``, the share of its messages that are kept.
-    model : Model or WormholeModel, optional
+    model : Model or LinearCost, optional
         Default: store and forward, all ports, whole messages; `ports` and `split` change just these. With a
-        `WormholeModel` the plan is for wormhole switching, and ``h=`` sets the side of the blocks of a partition.
+        `LinearCost` the plan is for wormhole switching, and ``h=`` sets the side of the blocks of a partition.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
     seed : int
@@ -245,21 +245,21 @@ def plan(
     """
     if isinstance(network, str):
         network = parse_network(network)
-    side = fields.pop("h", "auto") if isinstance(model, WormholeModel) else "auto"
+    side = fields.pop("h", "auto") if isinstance(model, LinearCost) else "auto"
     if isinstance(task, str) and "pattern" in fields:
         task = patterned_task(task, network, fields.pop("pattern"), seed=seed, density=fields.pop("density", 1.0))
     elif isinstance(task, str):
         task, fields = parse_task(task, **fields), {}
     if fields:
         raise ModelError(f"unexpected keyword {next(iter(fields))!r}; the task is given already")
-    if isinstance(model, WormholeModel):
+    if isinstance(model, LinearCost):
         if ports is not None or split is not None:
             raise ModelError("ports and split are not choices of wormhole switching; it uses all ports")
         from gossamer.wormhole.planning import plan as plan_wormhole
 
         return plan_wormhole(network, task, model, algorithm, seed, side, progress)
     if model is not None and not isinstance(model, Model):
-        raise ModelError(f"model must be a gossamer.Model or a gossamer.WormholeModel, got {model!r}")
+        raise ModelError(f"model must be a gossamer.Model or a gossamer.LinearCost, got {model!r}")
     model = model or Model()
     if ports is not None or split is not None:
         model = Model(

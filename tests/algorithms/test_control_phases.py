@@ -39,7 +39,7 @@ def test_wormhole_control_phases_carry_control_messages_only():
         plan = gossamer.plan(
             "torus:6x6",
             "partial-multinode-broadcast",
-            gossamer.WormholeModel(message_bytes=64),
+            gossamer.LinearCost(message_bytes=64),
             active=[0, 3, 5],
             algorithm=algorithm,
         )

@@ -71,7 +71,7 @@ def test_no_time_is_below_the_bound_and_the_variants_improve_on_the_published_sc
 def test_a_time_of_the_comparison_is_that_of_the_plan():
     tau = Fraction(10)
     h, time = runs.fastest(10, 10, "atd-piece", tau)
-    model = gossamer.WormholeModel(startup=10240, message_bytes=1024)
+    model = gossamer.LinearCost(startup=10240, message_bytes=1024)
     active = list(gossamer.reading.tables.named_nodes("random:10", 100, seed=0))
     plan = gossamer.plan(
         "torus:10x10", "partial-multinode-broadcast", active=active, model=model, algorithm="atd-piece", h=h

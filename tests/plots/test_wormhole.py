@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.experiments.chen_chen import comparison
 from gossamer.plots import wormhole_costs
@@ -19,7 +20,7 @@ from gossamer.plots.wormhole_patterns import (
     collection_figure,
     exchange_figure,
 )
-from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+from gossamer.wormhole import PayloadTable, WormholeSchedule
 
 
 def arrows(axes):
@@ -33,7 +34,7 @@ def shades(axes):
 def one_message(spec, way, origin=0):
     network, table = gossamer.network(spec), PayloadTable()
     return WormholeSchedule(
-        network, gossamer.task("scatter", root=origin), WormholeModel(), [0], [origin], [way], [table.row([0])],
+        network, gossamer.task("scatter", root=origin), LinearCost(), [0], [origin], [way], [table.row([0])],
         payloads=table.payloads(),
     )  # fmt: skip
 
@@ -97,7 +98,7 @@ def test_schedules_that_are_not_valid_are_not_drawn():
 
 
 def test_steps_are_drawn_on_tori_of_two_dimensions_only():
-    plan = gossamer.plan("torus:3x3x3", "allgather", model=WormholeModel())
+    plan = gossamer.plan("torus:3x3x3", "allgather", model=LinearCost())
     with pytest.raises(ScheduleError, match="tori of two dimensions, not on torus:3x3x3"):
         steps_figure("", [Panel("", plan.schedule, 0, [], [])])
 

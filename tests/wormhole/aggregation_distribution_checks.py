@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from gossamer.costs import LinearCost
 from gossamer.networks import torus
 from gossamer.tasks import PartialMultinodeBroadcast
-from gossamer.wormhole import WormholeModel, verify
+from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,
     ATD_OPT,
@@ -47,7 +48,7 @@ def steps_opt(n, h, tuning, *, prefix):
 
 def build(sides, h, sources, variant, **costs):
     network = torus(*sides)
-    model = WormholeModel(**{"message_bytes": 60, **costs})
+    model = LinearCost(**{"message_bytes": 60, **costs})
     return aggregation_distribution(network, PartialMultinodeBroadcast(sources), model, h=h, variant=variant)
 
 
@@ -55,7 +56,7 @@ def check(sides, h, sources, variant, **costs):
     """Build, verify, and compare with the closed form; return the schedule."""
     s = build(sides, h, sources, variant, **costs)
     assert verify(s), str(verify(s))
-    phases = closed_form(sides, len(sources), h, s.model, variant)
+    phases = closed_form(sides, len(sources), h, s.cost, variant)
     assert [(p.name, p.steps) for p in s.phases] == [(p.name, len(p.bytes)) for p in phases]
     assert (s.step_length <= np.array([x for p in phases for x in p.bytes], np.int64)).all()
     hops = np.zeros(s.step_count, np.int64)
@@ -64,5 +65,5 @@ def check(sides, h, sources, variant, **costs):
     for phase, cost in zip(s.phases, phases, strict=True):
         if len(sides) == 2 and phase.name in ("broadcast", "rows", "columns"):
             assert s.step_length[phase.first_step :][: phase.steps].tolist() == list(cost.bytes)
-    assert s.completion_time <= closed_form_time(phases, s.model)
+    assert s.completion_time <= closed_form_time(phases, s.cost)
     return s

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import gossamer
-from gossamer.wormhole import Channels, Payloads, PayloadTable, Pieces, WormholeModel, WormholeSchedule
+from gossamer.costs import LinearCost
+from gossamer.wormhole import Channels, Payloads, PayloadTable, Pieces, WormholeSchedule
 from gossamer.wormhole.simulator import Routers
 
 NOTHING = Pieces(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
@@ -14,7 +15,7 @@ NOTHING = Pieces(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.in
 def bare_messages(network, step, source, displacement, flits, startup=0) -> WormholeSchedule:
     """A schedule of messages of so many flits that say nothing (control messages), by columns."""
     none: Payloads = PayloadTable().payloads()
-    model = WormholeModel(startup=startup)
+    model = LinearCost(startup=startup)
     return WormholeSchedule(
         network, gossamer.task("broadcast"), model, step, source, displacement, np.full(len(step), -1),
         payloads=none, packets=NOTHING, control_bytes=4 * np.asarray(flits),

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
+from gossamer.costs import LinearCost
 from gossamer.networks import torus
 from gossamer.tasks import PartialMultinodeBroadcast
-from gossamer.wormhole import WormholeModel
 from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.contraction import group_tree
@@ -20,7 +20,7 @@ from wormhole import paths
 
 def recording(sides, h, sources, *, message_bytes=1, words=1, copies=1):
     """Return an empty recording; sources are node numbers."""
-    model = WormholeModel(message_bytes=message_bytes, counter_bytes=1)
+    model = LinearCost(message_bytes=message_bytes, counter_bytes=1)
     partition = Partition(sides, h)
     return Recording(torus(*sides), PartialMultinodeBroadcast(sources), model, partition, words, copies)
 

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
-from gossamer.wormhole import PayloadTable, Pieces, WormholeModel, WormholeSchedule
+from gossamer.wormhole import PayloadTable, Pieces, WormholeSchedule
 from gossamer.wormhole.sequential import sequential_broadcasts
 
 SPECS = ("torus:3x4", "torus:2x3", "torus:2x2", "array:3x4", "array:5", "ring:6", "torus:2x3x2", "hypercube:3")
@@ -27,7 +28,7 @@ def in_pieces(schedule: WormholeSchedule, pieces: int) -> WormholeSchedule:
     return schedule.replace(
         payload=np.array([*rows, -1])[schedule.payload],
         payloads=table.payloads(),
-        packets=Pieces.of(schedule.messages, schedule.model.message_bytes, pieces),
+        packets=Pieces.of(schedule.messages, schedule.cost.message_bytes, pieces),
     )
 
 
@@ -43,7 +44,7 @@ def valid(draw) -> WormholeSchedule:
             st.sets(nodes, min_size=1, max_size=4).map(lambda s: PartialMultinodeBroadcast(tuple(s))),
         )
     )
-    model = WormholeModel(startup=draw(st.integers(0, 9)), per_byte="1/3", message_bytes=10, hop_time="0.5")
+    model = LinearCost(startup=draw(st.integers(0, 9)), per_byte="1/3", message_bytes=10, hop_time="0.5")
     schedule = in_pieces(sequential_broadcasts(net, task, model), draw(st.integers(1, 3)))
     control = draw(st.lists(st.integers(0, schedule.message_count - 1), max_size=2))
     if not control:

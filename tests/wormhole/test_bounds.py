@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, TaskError
-from gossamer.wormhole import WormholeModel
 from gossamer.wormhole.bounds import bounds, spreading_steps
 from gossamer.wormhole.contraction import ceil_log
 from wormhole.strategies import valid
 
-MODEL = WormholeModel(startup=100, per_byte="1/2", message_bytes=24)
+MODEL = LinearCost(startup=100, per_byte="1/2", message_bytes=24)
 
 
 def value(name, *case) -> Fraction:
@@ -39,7 +39,7 @@ def test_on_tori_startups_grow_by_the_logarithm_to_the_degree_plus_one(sides):
 
 def test_startups_and_transmission_add_up():
     network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=range(20))
-    first = bounds(network, task, WormholeModel(startup=100, message_bytes=1024))[0]
+    first = bounds(network, task, LinearCost(startup=100, message_bytes=1024))[0]
     assert first.name == "start-ups and transmission"
     assert first.value == 3 * 100 + 20 * 1024 // 4
     assert str(first) == ("5420 time units, start-ups and transmission: 3 start-ups of 100 and 5,120 bytes at 1 a byte")
@@ -68,17 +68,17 @@ def test_spreading_needs_channels():
 @settings(max_examples=60, deadline=None)
 @given(valid())
 def test_no_valid_schedule_is_below_a_bound(schedule):
-    found = bounds(schedule.network, schedule.task, schedule.model)
+    found = bounds(schedule.network, schedule.task, schedule.cost)
     assert list(found) == sorted(found, key=lambda b: -b.value)
     assert schedule.completion_time >= found[0].value
     by_name = {b.name: b.value for b in found}
-    if schedule.model.startup and "start-ups" in by_name:
-        assert schedule.startups * schedule.model.startup >= by_name["start-ups"]
-    assert schedule.volume * schedule.model.per_byte >= by_name.get("node receives", 0)
+    if schedule.cost.startup and "start-ups" in by_name:
+        assert schedule.startups * schedule.cost.startup >= by_name["start-ups"]
+    assert schedule.volume * schedule.cost.per_byte >= by_name.get("node receives", 0)
 
 
 def test_distance_counts_where_hops_cost():
-    model = WormholeModel(startup=1, per_byte=0, hop_time=10)
+    model = LinearCost(startup=1, per_byte=0, hop_time=10)
     first = bounds(gossamer.network("array:9"), gossamer.task("broadcast", root=2), model)[0]
     assert (first.name, first.value) == ("start-ups and distance", 2 + 60)
     assert value("start-ups and distance", gossamer.network("torus:9"), gossamer.task("broadcast"), model) == 2 + 40
@@ -93,7 +93,7 @@ def test_personalized_tasks_are_bounded_by_what_the_root_sends():
 def test_nothing_to_do_and_nothing_to_pay():
     alone, task = gossamer.network("torus:1x1"), gossamer.task("allgather")
     assert [(b.name, b.value) for b in bounds(alone, task, MODEL)] == [("nothing to do", 0)]
-    free = WormholeModel(startup=0, per_byte=0)
+    free = LinearCost(startup=0, per_byte=0)
     assert [(b.name, b.value) for b in bounds(gossamer.network("ring:4"), task, free)] == [("no costs", 0)]
 
 

@@ -10,13 +10,14 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError
 from gossamer.schedules import Schedule
-from gossamer.wormhole import KINDS, Payloads, PayloadTable, Phase, Pieces, WormholeModel, WormholeSchedule, verify
+from gossamer.wormhole import KINDS, Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, verify
 from wormhole.strategies import faulty, in_pieces, valid
 from wormhole.twin import verdict
 
-MODEL = WormholeModel(startup=10, message_bytes=8)
+MODEL = LinearCost(startup=10, message_bytes=8)
 
 
 def made(spec, task, rows, *, pieces=None, **options) -> WormholeSchedule:
@@ -180,7 +181,7 @@ def test_payloads_must_hold_something_and_pieces_be_the_tasks():
 def test_pieces_of_zero_bytes_are_allowed_where_a_message_is_short():
     task = gossamer.task("broadcast")
     short = made("ring:3", task, [(0, 0, [1], [0]), (0, 0, [-1], [0])]).replace(
-        model=replace(MODEL, message_bytes=2), packets=None
+        cost=replace(MODEL, message_bytes=2), packets=None
     )
     cut = in_pieces(short, 3)
     assert cut.packets.size.tolist() == [1, 1, 0]

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.schedules import files as store_and_forward_files
 from gossamer.schedules import tables
-from gossamer.wormhole import Phase, WormholeModel, load, save
+from gossamer.wormhole import Phase, load, save
 from gossamer.wormhole.sequential import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces
 
@@ -25,7 +26,7 @@ from wormhole.strategies import faulty, in_pieces
 def example():
     """A schedule with several pieces, control messages, phases and fractions."""
     network, task = gossamer.network("torus:3x2"), gossamer.task("partial-multinode-broadcast", active=[1, 4])
-    model = WormholeModel(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
+    model = LinearCost(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
     s = in_pieces(sequential_broadcasts(network, task, model), 2)
     control = [0] * (s.message_count - 1) + [9]
     phases = [Phase("all", s.step_count, 40), Phase("rest", 2)]
@@ -67,7 +68,7 @@ def test_every_schedule_valid_or_not_comes_back(folder, schedule):
 
 def test_model_phases_and_control_lengths_come_back_exactly(saved):
     back = load(saved)
-    assert (back.model, back.phases) == (example().model, example().phases)
+    assert (back.cost, back.phases) == (example().cost, example().phases)
     assert back.control_bytes.tolist() == example().control_bytes.tolist()
     assert back.payloads == example().payloads
 
@@ -77,7 +78,7 @@ def test_tori_and_arrays_with_the_same_links_are_told_apart(tmp_path):
     path = tmp_path / "two.parquet"
     for spec in ("torus:2x2", "array:2x2"):
         network = gossamer.network(spec)
-        save(sequential_broadcasts(network, gossamer.task("allgather"), s.model), path)
+        save(sequential_broadcasts(network, gossamer.task("allgather"), s.cost), path)
         assert load(path).channels.wraps == ((spec == "torus:2x2"),) * 2
 
 
@@ -90,7 +91,7 @@ def test_rows_in_several_groups_come_back(saved, monkeypatch):
 
 def test_empty_schedules_come_back(tmp_path):
     path = tmp_path / "none.parquet"
-    s = sequential_broadcasts(gossamer.network("torus:1x1"), gossamer.task("broadcast"), WormholeModel())
+    s = sequential_broadcasts(gossamer.network("torus:1x1"), gossamer.task("broadcast"), LinearCost())
     save(s, path)
     assert load(path) == s
 
@@ -185,7 +186,7 @@ NEEDED = ("network", "task", "model", "phases", "algorithm", "pieces")
         ({"network": 5}, ""),
         ({"task": {"name": "partial-multinode-broadcast", "active": [9]}}, "active node 9 is outside 0..5"),
         ({"task": {"name": "reduce"}}, "wormhole messages carry out broadcasts and exchanges, not reduce"),
-        ({"model": {"startup": "-1"}}, "startup must be 0 or more, got -1"),
+        ({"model": {"startup": "-1"}}, "startup must be a number that is 0 or more, such as 100 or 1/10, got -1"),
         ({"model": {"speed": 1}}, ""),
         ({"model": {"message_bytes": 0}}, "message_bytes must be a whole number of bytes"),
         ({"phases": [["all", 1, None]]}, "a message is in step "),

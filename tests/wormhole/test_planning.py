@@ -8,14 +8,15 @@ import json
 import pytest
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, NetworkError, NotApplicableError
 from gossamer.testing import tasks_of
-from gossamer.wormhole import WormholeModel, load, save, verify
+from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.planning import WormholePlan, applicable
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
-MODELS = (WormholeModel(), WormholeModel(startup="7/2", per_byte="1/3", message_bytes=50, hop_time="0.5"))
+MODELS = (LinearCost(), LinearCost(startup="7/2", per_byte="1/3", message_bytes=50, hop_time="0.5"))
 NETWORKS = ("torus:6x6", "array:4x3", "ring:5", "torus:4x2", "torus:3x3x3", "array:1x4", "torus:1x1")
 
 
@@ -60,7 +61,7 @@ def test_names_are_unique():
 def test_the_best_is_as_good_as_every_algorithm():
     network, task = gossamer.network("torus:6x6"), gossamer.task("partial-multinode-broadcast", active=range(0, 36, 4))
     for startup in (1, 100, 10**5):
-        model = WormholeModel(startup=startup, message_bytes=100)
+        model = LinearCost(startup=startup, message_bytes=100)
         best = gossamer.plan(network, task, model)
         assert isinstance(best, WormholePlan)
         times = {
@@ -71,7 +72,7 @@ def test_the_best_is_as_good_as_every_algorithm():
 
 
 def test_plans_say_what_they_cost():
-    model = gossamer.WormholeModel(startup=10, message_bytes=100)
+    model = gossamer.LinearCost(startup=10, message_bytes=100)
     plan = gossamer.plan("torus:4x4", "allgather", model, algorithm="sequential-broadcasts")
     rows = dict(plan.rows())
     assert rows["network"] == "torus:4x4: 16 nodes, 64 channels"
@@ -89,13 +90,13 @@ def test_plans_say_what_they_cost():
 
 
 def test_plans_are_saved(tmp_path):
-    plan = gossamer.plan("ring:5", "broadcast", gossamer.WormholeModel())
+    plan = gossamer.plan("ring:5", "broadcast", gossamer.LinearCost())
     plan.save(tmp_path / "plan.parquet")
     assert gossamer.load(tmp_path / "plan.parquet") == plan.schedule
 
 
 def test_partition_sides_are_honored():
-    plan = gossamer.plan("torus:6x6", "allgather", gossamer.WormholeModel(), h=3)
+    plan = gossamer.plan("torus:6x6", "allgather", gossamer.LinearCost(), h=3)
     assert plan.options == {"h": 3}
     taking = {a.name for a in WORMHOLE_ALGORITHMS if "h" in a.options}
     assert plan.algorithm in taking
@@ -104,14 +105,14 @@ def test_partition_sides_are_honored():
 @pytest.mark.parametrize("h", [4, 0, -3, 2.0, "2", True, None])
 def test_partition_sides_that_do_not_divide_are_named(h):
     with pytest.raises(ModelError) as error:
-        gossamer.plan("torus:6x6", "allgather", gossamer.WormholeModel(), h=h)
+        gossamer.plan("torus:6x6", "allgather", gossamer.LinearCost(), h=h)
     assert str(error.value) == (
         f"the partition side h must divide every side of torus:6x6: 1, 2, 3, 6, or auto; got {h!r}"
     )
 
 
 def test_what_is_not_covered_is_told_in_one_line():
-    model = gossamer.WormholeModel()
+    model = gossamer.LinearCost()
     with pytest.raises(NotApplicableError, match="no wormhole algorithm for total-exchange yet"):
         gossamer.plan("torus:4x4", "alltoall", model)
     with pytest.raises(NotApplicableError, match=r"no wormhole algorithm 'sequental' .* \(did you mean 'sequential"):
@@ -130,7 +131,7 @@ def test_best_tries_every_side_of_a_partition():
     """Twenty random nodes, dear start-ups: the closed form, an upper bound, would prefer rings."""
     chosen = [1, 3, 6, 15, 22, 26, 42, 46, 52, 53, 55, 57, 59, 61, 68, 70, 73, 83, 92, 93]
     network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=chosen)
-    model = WormholeModel(startup=10_000)
+    model = LinearCost(startup=10_000)
     best = gossamer.plan(network, task, model)
     pieces = [gossamer.plan(network, task, model, algorithm="atd-piece", h=h) for h in (1, 2, 5, 10)]
     rings = gossamer.plan(network, task, model, algorithm="ring-all-gather")

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, ScheduleError, TaskError
-from gossamer.wormhole import Payloads, PayloadTable, Phase, Pieces, WormholeModel, WormholeSchedule
+from gossamer.wormhole import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
 from wormhole.strategies import faulty, valid
 
-MODEL = WormholeModel(startup=100, per_byte=2, message_bytes=10, counter_bytes=3, hop_time="1/2")
+MODEL = LinearCost(startup=100, per_byte=2, message_bytes=10, counter_bytes=3, hop_time="1/2")
 
 
 def example(**changes) -> WormholeSchedule:
@@ -25,7 +26,7 @@ def example(**changes) -> WormholeSchedule:
     fields = {
         "network": network,
         "task": task,
-        "model": MODEL,
+        "cost": MODEL,
         "step": [0, 0, 1],
         "source": [0, 5, 1],
         "displacement": [[3, 1], [0, -1], [-2, 0]],
@@ -58,8 +59,8 @@ def test_a_phase_can_make_its_steps_last():
 
 
 def test_times_do_not_overflow():
-    model = WormholeModel(startup=1, per_byte=Fraction(2**60 + 1, 3), message_bytes=2**31 - 1)
-    s = example(model=model, packets=None, payload=[-1] * 3, payloads=PayloadTable().payloads(), control_bytes=[9] * 3)
+    model = LinearCost(startup=1, per_byte=Fraction(2**60 + 1, 3), message_bytes=2**31 - 1)
+    s = example(cost=model, packets=None, payload=[-1] * 3, payloads=PayloadTable().payloads(), control_bytes=[9] * 3)
     assert s.completion_time == 2 * (1 + 9 * Fraction(2**60 + 1, 3))
 
 
@@ -121,7 +122,7 @@ def test_equality_sees_every_column(schedule):
     assert schedule == schedule.replace()
     if schedule.message_count:
         assert schedule != schedule.replace(displacement=schedule.displacement + 1)
-        assert schedule != schedule.replace(model=WormholeModel(startup=11, message_bytes=10))
+        assert schedule != schedule.replace(cost=LinearCost(startup=11, message_bytes=10))
     assert schedule != schedule.replace(phases=[Phase("else", schedule.step_count)])
     assert schedule != "schedule"
 

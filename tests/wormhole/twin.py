@@ -46,7 +46,7 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
         sizes[message] += int(size)
     for m in ids:
         counts["wrong payload"] += sum(a != b for a, b in enumerate(sorted(numbers[m])))
-        counts["wrong payload"] += sizes[m] != schedule.model.message_bytes
+        counts["wrong payload"] += sizes[m] != schedule.cost.message_bytes
     sets = [set(schedule.payloads.row(k).tolist()) for k in range(schedule.payloads.count)]
     counts["wrong payload"] += sum(p >= 0 and not sets[p] for p in schedule.payload.tolist())
     if counts["wrong payload"]:

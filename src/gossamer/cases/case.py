@@ -11,6 +11,7 @@ import numpy as np
 
 from gossamer.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.cases.metric import Metric, metric_of
+from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import NetworkError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -70,6 +71,11 @@ class Case:
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
         self._known: dict[Hashable, Any] = {}
+
+    @property
+    def cost(self) -> StepCost | LinearCost:
+        """What a schedule takes."""
+        return StepCost(self.rules.control_time)
 
     @property
     def control_time(self) -> Fraction:

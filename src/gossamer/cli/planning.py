@@ -14,7 +14,6 @@ from gossamer.networks.spec import network as parse_network
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.tasks import Task, kind_of
 from gossamer.tasks.patterns import patterned_task
-from gossamer.wormhole import WormholeModel
 
 __all__ = ["Case", "bounds", "case", "model", "plan", "stream"]
 
@@ -33,12 +32,10 @@ class Case(NamedTuple):
 
     network: Network
     task: Task
-    model: Model | WormholeModel
+    model: Model | LinearCost
 
 
-def model(
-    switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]
-) -> Model | WormholeModel:
+def model(switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]) -> Model | LinearCost:
     """Return the model of a kind of switching from the words of the command line.
 
     `rules` are those of store and forward: ports, split, control time, buffer and what it counts. `costs` are those of
@@ -55,13 +52,13 @@ def model(
     for (option, default), value in zip(_RULES, rules, strict=True):
         if value != default:
             raise ModelError(f"{option} does not go with --switching wormhole")
-    return WormholeModel(**{option[2:].replace("-", "_"): value for option, value in given})
+    return LinearCost(**{option[2:].replace("-", "_"): value for option, value in given})
 
 
 def case(
     network: str,
     task: str,
-    model: Model | WormholeModel,
+    model: Model | LinearCost,
     root: int | None,
     active: str | None,
     counts: str | None,
@@ -132,14 +129,14 @@ def plan(asked: Case, algorithm: str, side: str | None, seed: int, save: Path | 
     from gossamer.wormhole.planning import WormholePlan
     from gossamer.writing import check_writable
 
-    if side is not None and not isinstance(asked.model, WormholeModel):
+    if side is not None and not isinstance(asked.model, LinearCost):
         raise ModelError("--partition-side goes with --switching wormhole")
     if save is not None:
         check_writable(save)  # refuse before the work
     result: planner.Plan | WormholePlan
     with progress() as stage:
         choices: dict[str, Any] = {"algorithm": algorithm, "seed": seed, "progress": stage}
-        if isinstance(asked.model, WormholeModel):
+        if isinstance(asked.model, LinearCost):
             h = int(side) if side is not None and side.isdecimal() else side or "auto"
             result = planner.plan(asked.network, asked.task, asked.model, h=h, **choices)
         else:
@@ -160,7 +157,7 @@ def stream(asked: Case, algorithm: str, save: Path | None, json: bool) -> None:
     """Route a permutation, checking every hop as it is made, and print what came out."""
     from gossamer.algorithms.routing.move_and_smooth import route_streaming
 
-    if isinstance(asked.model, WormholeModel):
+    if isinstance(asked.model, LinearCost):
         raise ModelError("--stream goes with store-and-forward switching")
     if save is not None:
         raise ModelError("--stream keeps no hops, so there is nothing to --save")
@@ -182,7 +179,7 @@ def bounds(asked: Case, json: bool) -> None:
     network, task, model = asked
     with progress() as stage:
         stage("computing lower bounds")
-        if isinstance(model, WormholeModel):
+        if isinstance(model, LinearCost):
             found, rules = wormhole_bounds(network, task, model), f"{model.describe()}: lower bounds"
         else:
             found, rules = lower_bounds(Solved(network, task, model)), f"ports {model.ports}: lower bounds in steps"

@@ -61,11 +61,11 @@ def wormhole_algorithms(network: str | None, json: bool) -> None:
 
     chosen = [(a, task) for a in WORMHOLE_ALGORITHMS for task in a.tasks]
     if network is not None:
+        from gossamer.costs import LinearCost
         from gossamer.networks.spec import network as parse_network
         from gossamer.testing import tasks_of
-        from gossamer.wormhole import WormholeModel
 
-        net, model = parse_network(network), WormholeModel()
+        net, model = parse_network(network), LinearCost()
         chosen = [(a, kind) for a, kind in chosen if any(a.covers(net, t, model) for t in tasks_of(kind, net))]
         if not chosen:
             raise NotApplicableError(f"no wormhole algorithm covers {network}")

@@ -6,7 +6,6 @@ from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.checker import KINDS, verify
 from gossamer.wormhole.files import load, save
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "Phase",
     "Pieces",
     "WormholeAlgorithm",
-    "WormholeModel",
     "WormholeSchedule",
     "load",
     "save",

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds import Bound
+from gossamer.costs import LinearCost
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.tasks import COMBINE, Task
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.writing import quantity
 
 __all__ = ["bounds", "spreading_steps"]
@@ -69,7 +69,7 @@ def spreading_steps(start: int, degrees: Counts, nodes: int) -> int:
     return steps
 
 
-def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, ...]:
+def bounds(network: Network, task: Task, cost: LinearCost) -> tuple[Bound, ...]:
     """Return lower bounds on the time of wormhole schedules of a task, the largest first.
 
     Parameters
@@ -78,13 +78,13 @@ def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, .
         An array or torus.
     task : Task
         Broadcasts or personalized messages.
-    model : WormholeModel
+    cost : LinearCost
         Costs and message length.
 
     Returns
     -------
     tuple of Bound
-        Values in the model's unit of time. The combined bound comes first among equals; a task for which nothing has
+        Values in the unit of the cost. The combined bound comes first among equals; a task for which nothing has
         to move has the single bound of 0.
 
     Raises
@@ -106,7 +106,7 @@ def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, .
     Examples
     --------
     >>> import gossamer
-    >>> for b in bounds(gossamer.network("torus:5x5"), gossamer.task("allgather"), WormholeModel(message_bytes=4)):
+    >>> for b in bounds(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4)):
     ...     print(b)
     224 time units, start-ups and transmission: 2 start-ups of 100 and 24 bytes at 1 a byte
     200 time units, start-ups: from node (0,0) a message spreads at most 1, 5, 25 nodes wide
@@ -119,29 +119,29 @@ def bounds(network: Network, task: Task, model: WormholeModel) -> tuple[Bound, .
     if not demand.any:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", _UNIT),)
     begin = demand.startups()
-    receive, send = demand.transmission(model.message_bytes)
+    receive, send = demand.transmission(cost.message_bytes)
     volume = max(receive.value, send.value)
     found = []
-    if model.startup and model.per_byte:
+    if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
-        text = f"{begins} of {model.startup} and {carries} at {model.per_byte} a byte"
-        value = begin.value * model.startup + volume * model.per_byte
+        text = f"{begins} of {cost.startup} and {carries} at {cost.per_byte} a byte"
+        value = begin.value * cost.startup + volume * cost.per_byte
         found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, _UNIT))
-    for name, limit, cost in (
-        ("start-ups", begin, model.startup),
-        ("node receives", receive, model.per_byte),
-        ("node sends", send, model.per_byte),
+    for name, limit, price in (
+        ("start-ups", begin, cost.startup),
+        ("node receives", receive, cost.per_byte),
+        ("node sends", send, cost.per_byte),
     ):
-        if cost:
+        if price:
             method = "broadcast" if name == "start-ups" else "ports"
-            found.append(Bound(name, limit.value * cost, limit.witness, method, _SOURCE, _UNIT))
-    if model.hop_time:
+            found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, _UNIT))
+    if cost.hop_time:
         far = demand.distance()
-        text = f"{quantity(begin.value, 'start-up')} of {model.startup}, and {far.witness} at {model.hop_time} a hop"
-        value = begin.value * model.startup + far.value * model.hop_time
+        text = f"{quantity(begin.value, 'start-up')} of {cost.startup}, and {far.witness} at {cost.hop_time} a hop"
+        value = begin.value * cost.startup + far.value * cost.hop_time
         found.append(Bound("start-ups and distance", value, text, "distance", _SOURCE, _UNIT))
     if not found:
-        found.append(Bound("no costs", Fraction(0), "the model's steps cost nothing", "none", "the model", _UNIT))
+        found.append(Bound("no costs", Fraction(0), "steps cost nothing", "none", "the cost", _UNIT))
     return tuple(sorted(found, key=lambda bound: -bound.value))
 
 

@@ -56,10 +56,11 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.wormhole import PayloadTable, WormholeSchedule
     >>> net, table = gossamer.network("torus:4"), PayloadTable()
     >>> sets = [table.row([0])] * 3
-    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0, 1], [0, 0, 1], [[1], [2], [2]],
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), LinearCost(), [0, 0, 1], [0, 0, 1], [[1], [2], [2]],
     ...                      sets, payloads=table.payloads())
     >>> print(verify(s))
     invalid: 1 violation (1 channel)
@@ -199,7 +200,7 @@ def _check_pieces(
     uneven = order[table.piece[order] != rank]
     report(uneven, "row {p} is piece {k} of message {m}; the pieces of a message are numbered 0, 1, 2, ... once each")
     size = np.bincount(row[good], table.size[good], minlength=count)[: messages.count].astype(np.int64)
-    target = schedule.model.message_bytes
+    target = schedule.cost.message_bytes
     counts["wrong payload"] += int((size != target).sum())
     for i in np.flatnonzero(size != target)[: max(limit - len(found), 0)].tolist():
         text = f"the pieces of message {int(ids[i])} have {int(size[i])} bytes together; the message has {target}"

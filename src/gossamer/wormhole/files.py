@@ -4,7 +4,7 @@ Rows are of three kinds, one after the other; the columns of the other kinds are
 message, piece, size``; their order is the number of the piece. Payload rows fill ``set, packet``: piece `packet` is in
 set `set`. Message rows fill ``step, source, displacement_0, displacement_1, ..., payload, control_bytes``, sorted by
 step. The file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, ``"switching":
-"wormhole"``, network, task, model, phases, algorithm, and the numbers of pieces, sets and set entries.
+"wormhole"``, network, task, cost, phases, algorithm, and the numbers of pieces, sets and set entries.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
 from gossamer.schedules.columns import column
 from gossamer.schedules.tables import network_from_dict, open_tables, read_columns, whole_schedule, with_control
 from gossamer.tasks import task_from_dict
 from gossamer.wormhole.message_table import Phase
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import Payloads, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.storing import FORMAT_VERSION, PIECES, SETS, message_columns, save
@@ -59,7 +59,7 @@ def _from_file(parquet: Any, header: dict[str, Any]) -> WormholeSchedule:
     return WormholeSchedule(
         network,
         task_from_dict(header["task"]),
-        WormholeModel.from_dict(header["model"]),
+        LinearCost.from_dict(header["model"]),
         columns["step"],
         columns["source"],
         np.stack([columns[name] for name in names[2:-2]], axis=1),

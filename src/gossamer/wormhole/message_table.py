@@ -1,4 +1,4 @@
-"""The columns of a wormhole schedule: network, task, model, pieces and messages; not what follows from them."""
+"""The columns of a wormhole schedule: network, task, cost, pieces and messages; not what follows from them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.tasks import COMBINE, Messages, Task
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
 
 __all__ = ["MessageTable", "Phase"]
 
 _FIELDS = (
-    *("network", "task", "model", "step", "source", "displacement", "payload"),
+    *("network", "task", "cost", "step", "source", "displacement", "payload"),
     *("payloads", "packets", "phases", "control_bytes", "algorithm"),
 )
 
@@ -59,7 +59,7 @@ class MessageTable:
         self,
         network: Network,
         task: Task,
-        model: WormholeModel,
+        cost: LinearCost,
         step: npt.ArrayLike,
         source: npt.ArrayLike,
         displacement: npt.ArrayLike,
@@ -75,7 +75,7 @@ class MessageTable:
         task.check(network)
         self.network = network
         self.task = task
-        self.model = model
+        self.cost = cost
         self.algorithm = algorithm
         self.step: IntArray = column(step, "step")
         self.source: IntArray = column(source, "source")
@@ -87,7 +87,7 @@ class MessageTable:
         if bool((self.messages.discipline == COMBINE).any()):
             raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
         if packets is None:
-            packets = Pieces.of(self.messages, model.message_bytes)
+            packets = Pieces.of(self.messages, cost.message_bytes)
         self.packets = Pieces(
             column(packets.origin, "origin"),
             column(packets.message, "message", np.int64),
@@ -101,7 +101,7 @@ class MessageTable:
         self._check_tables()
         self._check_columns()
         if control_bytes is None:
-            control_bytes = np.where(self.payload == CONTROL, np.int32(model.counter_bytes), np.int32(0))
+            control_bytes = np.where(self.payload == CONTROL, np.int32(cost.counter_bytes), np.int32(0))
         self.control_bytes: IntArray = column(control_bytes, "control_bytes")
         self._check_control()
         if phases is None:
@@ -212,13 +212,13 @@ class MessageTable:
         return type(self)(**{**kept, **changes})
 
     def __eq__(self, other: object) -> bool:
-        """Equal network, task, model, phases, pieces and messages (those of a step in any order)."""
+        """Equal network, task, cost, phases, pieces and messages (those of a step in any order)."""
         if not isinstance(other, MessageTable):
             return NotImplemented
         same = (
             self.network == other.network
             and self.channels.wraps == other.channels.wraps
-            and (self.task, self.model, self.phases) == (other.task, other.model, other.phases)
+            and (self.task, self.cost, self.phases) == (other.task, other.cost, other.phases)
             and self.packets == other.packets
         )
         return same and all(np.array_equal(a, b) for a, b in zip(self._canonical(), other._canonical(), strict=True))

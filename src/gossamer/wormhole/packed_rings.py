@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
+from gossamer.costs import LinearCost
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.paths.rotation import rotations
@@ -20,7 +21,6 @@ from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.tasks import PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.rings import add_ring_phases, held_by_node
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -30,7 +30,7 @@ from gossamer.wormhole.store_and_forward import add_phase
 __all__ = ["PACKED", "packed_ring_all_gather"]
 
 
-def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+def packed_ring_all_gather(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
     """Build the all-gather of packed messages.
 
     Parameters
@@ -39,7 +39,7 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
         An array or torus.
     task : PartialMultinodeBroadcast
         The s broadcasts; who is active need not be known.
-    model : WormholeModel
+    cost : LinearCost
         Costs.
     seed : int
         Ignored.
@@ -59,18 +59,18 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 1, 2, 3])
-    >>> model = WormholeModel(startup=1, per_byte=1, message_bytes=2, counter_bytes=1)
-    >>> s = packed_ring_all_gather(gossamer.network("torus:4x4"), task, model)
+    >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=2, counter_bytes=1)
+    >>> s = packed_ring_all_gather(gossamer.network("torus:4x4"), task, cost)
     >>> [(p.name, p.steps) for p in s.phases]
     [('prefix', 12), ('packing', 6), ('along dimension 0, 1', 2), ('along dimension 1, 0', 2)]
     """
     channels = Channels(network)
     steps = Steps(channels.dimensions)
     if network.node_count == 1:
-        return steps.schedule(network, task, model)
+        return steps.schedule(network, task, cost)
     d = sum(side > 1 for side in channels.sides)
     ranked = rotated_dimensions_split(network, task, Model(split=True), parts=d)
-    pieces = Pieces.of(task.messages(network), model.message_bytes, d)
+    pieces = Pieces.of(task.messages(network), cost.message_bytes, d)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     at = pieces.origin.astype(np.int64)
     for number in (0, 1):  # prefix, packing
@@ -83,18 +83,18 @@ def packed_ring_all_gather(network: Network, task: Task, model: WormholeModel, *
     used = [a for a, side in enumerate(channels.sides) if side > 1][::-1]
     orders = [[used[column] for column in turn.columns[::-1]] for turn in rotations(network.grid)]
     add_ring_phases(steps, channels, held_by_node(pieces, at, network.node_count), orders)
-    return steps.schedule(network, task, model, pieces)
+    return steps.schedule(network, task, cost, pieces)
 
 
-def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
+def _reason(network: Network, task: Task, cost: LinearCost) -> str | None:
     d = sum(side > 1 for side in Channels(network).sides)
-    if model.message_bytes < d:
+    if cost.message_bytes < d:
         return f"cuts messages in {d} parts, so they need as many bytes"
     hops = len(task.messages(network).ids) * network.node_count * max(d, 1)
     return too_many_messages(hops)
 
 
-def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:
+def _claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from gossamer.bounds import Bound
 from gossamer.bounds.compared import Compared, peak_memory
+from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks.network import Network
 from gossamer.schedules.violations import Verification
@@ -19,7 +20,6 @@ from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.checker import verify
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -73,7 +73,7 @@ class WormholePlan(Compared):
             "channels": int(s.channels.exists.sum()),
             "task": s.task.name,
             "switching": "wormhole",
-            "model": s.model.to_dict(),
+            "model": s.cost.to_dict(),
             "algorithm": self.algorithm,
             "options": self.options,
             **self.times(),
@@ -81,7 +81,7 @@ class WormholePlan(Compared):
             "steps": s.step_count,
             "startups": s.startups,
             "transmission_bytes": s.volume,
-            "transmission_messages": s.volume / s.model.message_bytes,
+            "transmission_messages": s.volume / s.cost.message_bytes,
             "messages": s.message_count,
             "pieces": s.packets.count,
             "channel_utilization": float(s.channel_utilization),
@@ -98,7 +98,7 @@ class WormholePlan(Compared):
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
-        s, size = self.schedule, self.schedule.model.message_bytes
+        s, size = self.schedule, self.schedule.cost.message_bytes
         options = "".join(f", {name} = {value}" for name, value in self.options.items())
         volume = f"{s.volume:,} bytes = {s.volume / size:.4g} messages, one after the other"
         shown = [f"{p.name} {n} ({v / size:.4g})" for p, n, v in self._phases()[:_PHASES]]
@@ -106,7 +106,7 @@ class WormholePlan(Compared):
         return [
             ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {int(s.channels.exists.sum()):,} channels"),
             ("task", s.task.describe()),
-            ("model", f"wormhole switching, {s.model.describe()}"),
+            ("model", f"wormhole switching, {s.cost.describe()}"),
             ("algorithm", self.algorithm + options),
             *self.time_rows(),
             ("start-ups", f"{s.startups:,}"),
@@ -150,7 +150,7 @@ def check_partition_side(network: Network, h: Any) -> int:
     return side
 
 
-def applicable(network: Network, task: Task, model: WormholeModel, **options: Any) -> list[WormholeAlgorithm]:
+def applicable(network: Network, task: Task, cost: LinearCost, **options: Any) -> list[WormholeAlgorithm]:
     """Return the wormhole algorithms that cover the case, the smallest claim first.
 
     Raises
@@ -164,12 +164,12 @@ def applicable(network: Network, task: Task, model: WormholeModel, **options: An
     of_task = [a for a in WORMHOLE_ALGORITHMS if isinstance(task, a.task)]
     if not of_task:
         raise NotApplicableError(f"no wormhole algorithm for {task.name} yet")
-    reasons = {a.name: a.declines(network, task, model, **options) for a in of_task}
+    reasons = {a.name: a.declines(network, task, cost, **options) for a in of_task}
     covering = [a for a in of_task if reasons[a.name] is None]
     if not covering:
         told = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
         raise NotApplicableError(f"no wormhole algorithm covers {task.name} on {network.spec}: {told}")
-    claims = {a.name: a.claim(network, task, model, **options) for a in covering}
+    claims = {a.name: a.claim(network, task, cost, **options) for a in covering}
     return sorted(covering, key=lambda a: (claims[a.name] is None, claims[a.name] or 0))
 
 
@@ -198,7 +198,7 @@ def _named(name: str, task: Task) -> WormholeAlgorithm:
 def plan(
     network: Network,
     task: Task,
-    model: WormholeModel,
+    cost: LinearCost,
     algorithm: str = "best",
     seed: int = 0,
     h: int | str = "auto",
@@ -212,7 +212,7 @@ def plan(
         An array or torus.
     task : Task
         What must be communicated.
-    model : WormholeModel
+    cost : LinearCost
         Costs and message length.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
@@ -243,8 +243,8 @@ def plan(
     Examples
     --------
     >>> import gossamer
-    >>> model = WormholeModel(startup=10, message_bytes=8)
-    >>> p = plan(gossamer.network("torus:3x3"), gossamer.task("broadcast"), model, algorithm="sequential-broadcasts")
+    >>> model = LinearCost(startup=10, message_bytes=8)
+    >>> p = plan(gossamer.network("torus:3x3"), gossamer.task("broadcast"), cost, algorithm="sequential-broadcasts")
     >>> p.completion_time, p.bound
     (Fraction(36, 1), Fraction(22, 1))
     """
@@ -252,20 +252,20 @@ def plan(
     task.check(network)
     options: dict[str, Any] = {} if h == "auto" else {"h": check_partition_side(network, h)}
     say = progress or (lambda stage: None)
-    candidates = applicable(network, task, model, **options) if algorithm == "best" else [_named(algorithm, task)]
+    candidates = applicable(network, task, cost, **options) if algorithm == "best" else [_named(algorithm, task)]
     say("computing lower bounds")
-    limits = bounds(network, task, model)
+    limits = bounds(network, task, cost)
     best: tuple[WormholeSchedule, WormholeAlgorithm, dict[str, Any], float] | None = None
     for candidate in candidates:
         for choice in _choices(candidate, network, task, options) if algorithm == "best" else [options]:
             if best is not None:
                 reached = best[0].completion_time
-                promised = None if candidate.claim_is_bound else candidate.claim(network, task, model, **choice)
-                if reached <= max(limits[0].value, promised or 0, candidate.least(network, task, model, **choice)):
+                promised = None if candidate.claim_is_bound else candidate.claim(network, task, cost, **choice)
+                if reached <= max(limits[0].value, promised or 0, candidate.least(network, task, cost, **choice)):
                     continue
             say(f"building with {candidate.name}")
             began = time.perf_counter()
-            schedule = candidate.build(network, task, model, seed=seed, **choice)
+            schedule = candidate.build(network, task, cost, seed=seed, **choice)
             seconds = time.perf_counter() - began
             if best is None or schedule.completion_time < best[0].completion_time:
                 best = (schedule, candidate, choice, seconds)
@@ -278,9 +278,9 @@ def plan(
         schedule,
         verification,
         limits,
-        chosen.claim(network, task, model, **options),
+        chosen.claim(network, task, cost, **options),
         chosen.claim_is_bound,
-        chosen.settled(network, task, model, **options),
+        chosen.settled(network, task, cost, **options),
         seconds,
         verification.seconds,
         peak_memory(),

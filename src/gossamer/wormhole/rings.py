@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
@@ -124,7 +124,7 @@ def _joined(known: list[npt.NDArray[np.integer]], digit: Ints, stride: int, side
 
 
 def ring_all_gather(
-    network: Network, task: Task, model: WormholeModel, *, seed: int = 0, rotated: bool = True
+    network: Network, task: Task, cost: LinearCost, *, seed: int = 0, rotated: bool = True
 ) -> WormholeSchedule:
     """Build the all-gather along the dimensions.
 
@@ -134,7 +134,7 @@ def ring_all_gather(
         An array or torus of any sides.
     task : MultinodeBroadcast or PartialMultinodeBroadcast
         The s broadcasts.
-    model : WormholeModel
+    cost : LinearCost
         Costs.
     seed : int
         Ignored.
@@ -154,21 +154,21 @@ def ring_all_gather(
     --------
     >>> import gossamer
     >>> task = gossamer.task("allgather")
-    >>> s = ring_all_gather(gossamer.network("torus:4x4"), task, WormholeModel(startup=1, per_byte=1, message_bytes=2))
+    >>> s = ring_all_gather(gossamer.network("torus:4x4"), task, LinearCost(startup=1, per_byte=1, message_bytes=2))
     >>> s.startups, s.volume, bool(gossamer.wormhole.verify(s))
     (4, 10, True)
     """
     channels = Channels(network)
     parts = max(len(_used(channels)), 1) if rotated else 1
-    pieces = Pieces.of(task.messages(network), model.message_bytes, parts)
+    pieces = Pieces.of(task.messages(network), cost.message_bytes, parts)
     steps = Steps(channels.dimensions)
     held = held_by_node(pieces, pieces.origin, network.node_count)
     add_ring_phases(steps, channels, held, _orders(channels, parts))
-    return steps.schedule(network, task, model, pieces)
+    return steps.schedule(network, task, cost, pieces)
 
 
 def ring_cost(
-    channels: Channels, load: npt.NDArray[np.int64], orders: Sequence[Sequence[int]], model: WormholeModel
+    channels: Channels, load: npt.NDArray[np.int64], orders: Sequence[Sequence[int]], cost: LinearCost
 ) -> Fraction:
     """Return the exact time of `add_ring_phases`.
 
@@ -180,7 +180,7 @@ def ring_cost(
         Bytes of each part that each node brings.
     orders
         As for `add_ring_phases`.
-    model : WormholeModel
+    cost : LinearCost
         Costs.
 
     Notes
@@ -207,24 +207,24 @@ def ring_cost(
             joined = np.broadcast_to(along.sum(axis=1, keepdims=True), along.shape)
             back = tuple(np.array(shape)[[i for i in range(len(shape)) if i != a] + [a]])
             load[part] = np.moveaxis(joined.reshape(back), -1, a).reshape(-1)
-        total += sum((model.step_cost(size, 1) for size in longest.values() if size), Fraction(0))
+        total += sum((cost.step_cost(size, 1) for size in longest.values() if size), Fraction(0))
     return total
 
 
-def _claim(network: Network, task: Task, model: WormholeModel, *, rotated: bool) -> Fraction:
+def _claim(network: Network, task: Task, cost: LinearCost, *, rotated: bool) -> Fraction:
     channels = Channels(network)
     parts = max(len(_used(channels)), 1) if rotated else 1
-    pieces = Pieces.of(task.messages(network), model.message_bytes, parts)
+    pieces = Pieces.of(task.messages(network), cost.message_bytes, parts)
     load = np.zeros((parts, network.node_count), np.int64)
     np.add.at(load, (pieces.piece, pieces.origin), pieces.size)
-    return ring_cost(channels, load, _orders(channels, parts), model)
+    return ring_cost(channels, load, _orders(channels, parts), cost)
 
 
-def _reason(network: Network, task: Task, model: WormholeModel, *, rotated: bool) -> str | None:
+def _reason(network: Network, task: Task, cost: LinearCost, *, rotated: bool) -> str | None:
     channels = Channels(network)
     count = 2 * network.node_count * sum(max(phase_steps(channels, a)) for a in _used(channels))
     too_many = too_many_messages(count)
-    if too_many is None and rotated and model.message_bytes < len(_used(channels)):
+    if too_many is None and rotated and cost.message_bytes < len(_used(channels)):
         return f"cuts messages in {len(_used(channels))} parts, so they need as many bytes"
     return too_many
 

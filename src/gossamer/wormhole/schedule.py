@@ -32,7 +32,7 @@ class WormholeSchedule(MessageTable):
         An array or torus.
     task : Task
         Broadcasts or personalized messages, no reductions.
-    model : WormholeModel
+    cost : LinearCost
         Costs and message length.
     step : array_like of int, shape (M,)
         One row a message, kept as int32, ascending.
@@ -49,7 +49,7 @@ class WormholeSchedule(MessageTable):
     phases : sequence of Phase, optional
         Consecutive phases from step 0; their `first_step` is set here. Default: one phase with the task's name.
     control_bytes : array_like of int, shape (M,), optional
-        Length of each control message, 0 for the others. Default: the model's `counter_bytes`.
+        Length of each control message, 0 for the others. Default: the cost's `counter_bytes`.
     algorithm : str
         Name of the builder.
 
@@ -67,10 +67,10 @@ class WormholeSchedule(MessageTable):
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole import WormholeModel
+    >>> from gossamer.costs import LinearCost
     >>> net, table = gossamer.network("torus:3"), PayloadTable()
     >>> both = table.row([0])
-    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0], [0, 0], [[1], [-1]],
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), LinearCost(), [0, 0], [0, 0], [[1], [-1]],
     ...                      [both, both], payloads=table.payloads())
     >>> s.target.tolist(), s.completion_time
     ([1, 2], Fraction(1124, 1))
@@ -121,7 +121,7 @@ class WormholeSchedule(MessageTable):
     @cached_property
     def step_cost(self) -> tuple[Fraction, ...]:
         """Time that each step takes, exact."""
-        a, b = self.model.per_byte, self.model.hop_time
+        a, b = self.cost.per_byte, self.cost.hop_time
         scale = lcm(a.denominator, b.denominator)
         byte, hop = int(a * scale), int(b * scale)
         lengths, hops = self.length, self.hops
@@ -131,7 +131,7 @@ class WormholeSchedule(MessageTable):
         cost = np.where(self.step_length < 0, -1, self.step_length).astype(kind)
         cost[cost > 0] *= byte
         np.maximum.at(cost, self.step, lengths.astype(kind) * byte + hops.astype(kind) * hop)
-        return tuple(self.model.startup + Fraction(int(c), scale) if c >= 0 else Fraction(0) for c in cost)
+        return tuple(self.cost.startup + Fraction(int(c), scale) if c >= 0 else Fraction(0) for c in cost)
 
     @cached_property
     def completion_time(self) -> Fraction:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.contraction import line_broadcast
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import Payloads
 from gossamer.wormhole.schedule import Phase, WormholeSchedule
 
@@ -46,7 +46,7 @@ def _lines(channels: Channels, origin: int) -> Iterator[tuple[int, tuple[tuple[i
 
 
 def sequential_broadcasts(
-    network: Network, task: Task, model: WormholeModel, *, seed: int = 0, **options: Any
+    network: Network, task: Task, cost: LinearCost, *, seed: int = 0, **options: Any
 ) -> WormholeSchedule:
     """Return the schedule in which the sources of `task` broadcast one after the other.
 
@@ -56,7 +56,7 @@ def sequential_broadcasts(
         An array or torus of any sides.
     task : Broadcast, MultinodeBroadcast or PartialMultinodeBroadcast
         Who broadcasts.
-    model : WormholeModel
+    cost : LinearCost
         Costs and message length.
     seed : int
         Not used.
@@ -80,7 +80,7 @@ def sequential_broadcasts(
     Examples
     --------
     >>> import gossamer
-    >>> s = sequential_broadcasts(gossamer.network("torus:9x9"), gossamer.task("broadcast"), WormholeModel())
+    >>> s = sequential_broadcasts(gossamer.network("torus:9x9"), gossamer.task("broadcast"), LinearCost())
     >>> s.startups, s.completion_time
     (4, Fraction(4496, 1))
     """
@@ -117,7 +117,7 @@ def sequential_broadcasts(
     return WormholeSchedule(
         network,
         task,
-        model,
+        cost,
         np.concatenate([empty, *steps]),
         np.concatenate([empty, *sources]),
         displacement,
@@ -128,12 +128,12 @@ def sequential_broadcasts(
     )
 
 
-def _reason(network: Network, task: Task, model: WormholeModel, **options: Any) -> str | None:
+def _reason(network: Network, task: Task, cost: LinearCost, **options: Any) -> str | None:
     count = task.messages(network).count * (network.node_count - 1)
     return too_many_messages(count, MAX_MESSAGES)
 
 
-def _claim(network: Network, task: Task, model: WormholeModel, **options: Any) -> Fraction:
+def _claim(network: Network, task: Task, cost: LinearCost, **options: Any) -> Fraction:
     channels = Channels(network)
     place = channels.coordinates(task.messages(network).origin)
     time = Fraction(0)
@@ -142,7 +142,7 @@ def _claim(network: Network, task: Task, model: WormholeModel, **options: Any) -
         for start in np.flatnonzero(starts).tolist():
             once = sum(
                 (
-                    model.step_cost(model.message_bytes, max(abs(way) for _, way in pairs))
+                    cost.step_cost(cost.message_bytes, max(abs(way) for _, way in pairs))
                     for pairs in _line(side, wraps, start)
                 ),
                 Fraction(0),

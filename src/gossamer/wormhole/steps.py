@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.tasks import Task
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import PayloadTable, Pieces
 from gossamer.wormhole.schedule import Phase, WormholeSchedule
 
@@ -33,7 +33,7 @@ class Steps:
     >>> steps.add(0, [0, 0], [[1], [-1]], steps.table.row([0]))
     >>> steps.end_phase("both ways", 1)
     >>> net = gossamer.network("torus:3")
-    >>> steps.schedule(net, gossamer.task("broadcast"), WormholeModel()).target.tolist()
+    >>> steps.schedule(net, gossamer.task("broadcast"), LinearCost()).target.tolist()
     [1, 2]
     """
 
@@ -73,7 +73,7 @@ class Steps:
         self.first += steps
 
     def schedule(
-        self, network: Network, task: Task, model: WormholeModel, packets: Pieces | None = None
+        self, network: Network, task: Task, cost: LinearCost, packets: Pieces | None = None
     ) -> WormholeSchedule:
         """Return the schedule of all messages added, sorted by step."""
         d = self._dimensions
@@ -83,7 +83,7 @@ class Steps:
         return WormholeSchedule(
             network,
             task,
-            model,
+            cost,
             step[order],
             source[order],
             moves[order],

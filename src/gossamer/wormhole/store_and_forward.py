@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
+from gossamer.costs import LinearCost
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import CONTROL as CONTROL_HOP
@@ -15,7 +16,6 @@ from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
@@ -56,14 +56,14 @@ def add_phase(steps: Steps, schedule: Schedule, number: int, payload: npt.NDArra
     steps.end_phase(phase.name, phase.slots, phase.control)
 
 
-def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> WormholeSchedule:
+def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSchedule:
     """Return the wormhole schedule whose steps are the slots of a packet-switched schedule.
 
     Parameters
     ----------
     schedule : Schedule
         Of copies and personalized messages, on an array or torus.
-    model : WormholeModel
+    cost : LinearCost
         Costs; every slot pays a start-up, which is what packet switching saves by its name only.
 
     Returns
@@ -84,13 +84,13 @@ def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> Wormhole
     --------
     >>> import gossamer
     >>> plan = gossamer.plan("torus:4x4", "allgather")
-    >>> from_store_and_forward(plan.schedule, WormholeModel(startup=1, per_byte=0)).completion_time
+    >>> from_store_and_forward(plan.schedule, LinearCost(startup=1, per_byte=0)).completion_time
     Fraction(4, 1)
     """
     explicit = schedule.expand() if schedule.invariant else schedule
     network = explicit.network
     channels = Channels(network)
-    pieces = Pieces.of(explicit.messages, model.message_bytes, explicit.parts)
+    pieces = Pieces.of(explicit.messages, cost.message_bytes, explicit.parts)
     # rows of the packet table need not be in the order of `Pieces.of`
     table = explicit.packets
     row_of = np.searchsorted(explicit.messages.ids, table.message) * explicit.parts + table.part
@@ -98,30 +98,30 @@ def from_store_and_forward(schedule: Schedule, model: WormholeModel) -> Wormhole
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     for number in range(len(explicit.phases)):
         add_phase(steps, explicit, number, payload[row_of])
-    return steps.schedule(network, explicit.task, model, pieces)
+    return steps.schedule(network, explicit.task, cost, pieces)
 
 
-def _packet_switched(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+def _packet_switched(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
     """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
-    return from_store_and_forward(rotated_dimensions_split(network, task, Model(split=True), seed=seed), model)
+    return from_store_and_forward(rotated_dimensions_split(network, task, Model(split=True), seed=seed), cost)
 
 
-def _reason(network: Network, task: Task, model: WormholeModel) -> str | None:
+def _reason(network: Network, task: Task, cost: LinearCost) -> str | None:
     hops = len(task.messages(network).ids) * network.node_count * 2 * Channels(network).dimensions
     return too_many_messages(hops)
 
 
-def _claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:
+def _claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:
     return None
 
 
-def _least(network: Network, task: Task, model: WormholeModel) -> Fraction:
+def _least(network: Network, task: Task, cost: LinearCost) -> Fraction:
     """Count the slots in which the parts come in one by one: a message has a part for each dimension or more."""
     others = max(len(task.messages(network).ids) - 1, 0)
     links = max(int(network.in_degree.min()), 1)
     channels = max(int(Channels(network).in_degree.min()), 1)
     slots = -(-others * sum(side > 1 for side in Channels(network).sides) // links)
-    return slots * model.startup + others * Fraction(model.message_bytes, channels) * model.per_byte
+    return slots * cost.startup + others * Fraction(cost.message_bytes, channels) * cost.per_byte
 
 
 PACKET_SWITCHED = (

@@ -32,10 +32,11 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import gossamer, pathlib, tempfile
-    >>> from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.wormhole import PayloadTable, WormholeSchedule
     >>> net, table = gossamer.network("torus:3"), PayloadTable()
     >>> sets = [table.row([0])] * 2
-    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0], [0, 0], [[1], [-1]], sets,
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), LinearCost(), [0, 0], [0, 0], [[1], [-1]], sets,
     ...                      payloads=table.payloads())
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "broadcast.parquet"
     >>> save(s, path)
@@ -50,7 +51,7 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
         "switching": "wormhole",
         "network": network_to_dict(schedule.network),
         "task": schedule.task.to_dict(),
-        "model": schedule.model.to_dict(),
+        "model": schedule.cost.to_dict(),
         "phases": [[p.name, p.steps, p.length] for p in schedule.phases],
         "algorithm": schedule.algorithm,
         "pieces": schedule.packets.count,

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.wormhole import WormholeModel, verify
+from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD,
     ATD_5,
@@ -93,7 +94,7 @@ def test_any_set_of_sources_is_served(data):
 
 def by_phase(schedule):
     """Return for each phase but the prefix sums its steps and volume in messages, and the totals."""
-    m = schedule.model.message_bytes
+    m = schedule.cost.message_bytes
     rows, total = {}, Fraction(0)
     for p in schedule.phases:
         volume = Fraction(int(schedule.step_length[p.first_step : p.first_step + p.steps].clip(0).sum()), m)
@@ -172,7 +173,7 @@ def test_the_corrected_volume_bounds_the_closed_form():
     for n, s in [(10, 20), (25, 25), (25, 156), (30, 225), (50, 2500)]:
         for h in common_divisors((n, n)):
             N, q = n // h, -(-s // h)
-            model = WormholeModel(message_bytes=1, counter_bytes=1)
+            model = LinearCost(message_bytes=1, counter_bytes=1)
             phases = {p.name: sum(p.bytes) for p in closed_form((n, n), s, h, model, ATD_5)}
             t = log(5, N)
             r5 = s5(n, h) - 3 * log(5, h) - 4 * t - 4 * log(5, n) - log(3, h) - h + 1
@@ -194,7 +195,7 @@ def test_erratum_x7_a_step_carries_whole_messages():
 
 
 def test_erratum_x8_start_ups_grow_like_h_and_not_like_the_logarithm_of_n():
-    phases = closed_form((125, 125), 125, 125, WormholeModel(), ATD_5)
+    phases = closed_form((125, 125), 125, 125, LinearCost(), ATD_5)
     assert sum(len(p.bytes) for p in phases) == s5(125, 125) >= 124
     assert log(5, 125) == 3
 
@@ -234,7 +235,7 @@ def test_a_single_node_has_nothing_to_do(variant):
 
 @pytest.mark.parametrize("algorithm", ATD, ids=lambda a: a.name)
 def test_a_broadcast_is_one_source(algorithm):
-    network, model = torus(6, 6), WormholeModel()
+    network, model = torus(6, 6), LinearCost()
     one = algorithm.build(network, Broadcast(7), model, h=2)
     assert verify(one)
     same = algorithm.build(network, PartialMultinodeBroadcast([7]), model, h=2)
@@ -246,7 +247,7 @@ def test_registered_algorithms_keep_their_claims_and_repeat_themselves(algorithm
     network = torus(6, 6)
     for task in (MultinodeBroadcast(), PartialMultinodeBroadcast([1, 2, 30])):
         for startup in (0, 10, 10000):
-            model = WormholeModel(startup=startup, hop_time="1/3")
+            model = LinearCost(startup=startup, hop_time="1/3")
             s = algorithm.build(network, task, model)
             assert verify(s)
             assert s.algorithm == algorithm.name
@@ -260,23 +261,23 @@ def test_registered_algorithms_keep_their_claims_and_repeat_themselves(algorithm
 def test_other_h_get_one_clear_line(h):
     line = r"it needs an h that divides every side of torus:6x6, 'auto' or one of 1, 2, 3, 6; got "
     with pytest.raises(NotApplicableError, match=line) as error:
-        ATD[0].build(torus(6, 6), MultinodeBroadcast(), WormholeModel(), h=h)
+        ATD[0].build(torus(6, 6), MultinodeBroadcast(), LinearCost(), h=h)
     assert "\n" not in str(error.value)
 
 
 def test_arrays_and_other_options_are_declined():
     with pytest.raises(NotApplicableError, match="it needs a torus"):
-        ATD[0].build(gossamer.network("array:4x4"), MultinodeBroadcast(), WormholeModel())
+        ATD[0].build(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost())
     with pytest.raises(NotApplicableError, match="needs a torus"):
-        aggregation_distribution(gossamer.network("array:4x4"), MultinodeBroadcast(), WormholeModel())
+        aggregation_distribution(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost())
     with pytest.raises(NotApplicableError, match="takes no k"):
-        ATD[0].build(torus(4, 4), MultinodeBroadcast(), WormholeModel(), k=2)
+        ATD[0].build(torus(4, 4), MultinodeBroadcast(), LinearCost(), k=2)
 
 
 def test_schedules_too_large_to_check_are_declined():
     with pytest.raises(NotApplicableError, match="would tell 10,000 nodes of 2,000,000 pieces; too many to check"):
-        ATD[2].build(torus(100, 100), MultinodeBroadcast(), WormholeModel(), h=100)
-    model = WormholeModel(startup=0, message_bytes=2000)
+        ATD[2].build(torus(100, 100), MultinodeBroadcast(), LinearCost(), h=100)
+    model = LinearCost(startup=0, message_bytes=2000)
     cheapest = [best_h((100, 100), 10000, model, variant) for variant in (ATD_OPT, ATD_PIECE)]
     assert cheapest == [100, 25]  # for ATD_PIECE the largest below the limit
 
@@ -286,7 +287,7 @@ def test_auto_takes_the_h_of_the_least_closed_form():
     for variant in VARIANTS.values():
         chosen = set()
         for startup in (100, 1000, 10000, 100000):
-            model = WormholeModel(startup=startup, message_bytes=1000)
+            model = LinearCost(startup=startup, message_bytes=1000)
             times = {
                 h: closed_form_time(closed_form((30, 30), len(sources), h, model, variant), model)
                 for h in common_divisors((30, 30))
@@ -302,15 +303,15 @@ def test_auto_takes_the_h_of_the_least_closed_form():
 
 def test_the_tuning_is_the_cheapest():
     p = Partition((25, 25), 25)
-    assert with_tuning(p, 625, WormholeModel(startup=0), ATD_OPT).tuning == "direct"
-    assert with_tuning(p, 625, WormholeModel(startup=10**6), ATD_OPT).tuning == "mix3"
-    assert with_tuning(p, 625, WormholeModel(), ATD_5).tuning == "mix5"
+    assert with_tuning(p, 625, LinearCost(startup=0), ATD_OPT).tuning == "direct"
+    assert with_tuning(p, 625, LinearCost(startup=10**6), ATD_OPT).tuning == "mix3"
+    assert with_tuning(p, 625, LinearCost(), ATD_5).tuning == "mix5"
 
 
 def test_with_h_n_the_volume_tends_to_a_quarter_of_all():
     ratios = []
     for n in (9, 27, 81):
-        phases = closed_form((n, n), n * n, n, WormholeModel(message_bytes=2 * n), ATD_PIECE)
+        phases = closed_form((n, n), n * n, n, LinearCost(message_bytes=2 * n), ATD_PIECE)
         collection = sum(sum(p.bytes) for p in phases if p.name in ("rows", "columns"))
         ratios.append(collection / (n * n * 2 * n) * 4)
     assert ratios == sorted(ratios, reverse=True)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.wormhole import PayloadTable, Phase, WormholeModel, WormholeSchedule, verify
+from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.sequential import sequential_broadcasts
 from gossamer.wormhole.simulator import Routers, simulate_schedule
@@ -21,7 +22,7 @@ CASES = [
     (spec, algorithm)
     for spec in SPECS
     for algorithm in WORMHOLE_ALGORITHMS
-    if algorithm.covers(gossamer.network(spec), PartialMultinodeBroadcast((0, 2, 3, 7)), WormholeModel())
+    if algorithm.covers(gossamer.network(spec), PartialMultinodeBroadcast((0, 2, 3, 7)), LinearCost())
 ]
 
 
@@ -29,7 +30,7 @@ def chain(targets, sizes=12, spec="array:5"):
     """A message of node 0 handed on along a line: step k takes it from node k to node k+1."""
     table = PayloadTable()
     row = table.row([0])
-    model = WormholeModel(startup=40, message_bytes=sizes)
+    model = LinearCost(startup=40, message_bytes=sizes)
     count = len(targets)
     return WormholeSchedule(
         gossamer.network(spec), gossamer.task("broadcast"), model, list(range(count)), [0, *targets[:-1]],
@@ -40,7 +41,7 @@ def chain(targets, sizes=12, spec="array:5"):
 @pytest.mark.parametrize(("spec", "algorithm"), CASES, ids=lambda x: x if isinstance(x, str) else x.name)
 def test_every_algorithm_takes_exactly_what_the_model_predicts(spec, algorithm):
     """With barriers: start-up + head latency + flits of the slowest message, step by step, and nobody waits."""
-    network, model = gossamer.network(spec), WormholeModel(startup=20, message_bytes=32)
+    network, model = gossamer.network(spec), LinearCost(startup=20, message_bytes=32)
     schedule = algorithm.build(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model)
     assert verify(schedule)
     run = simulate_schedule(schedule)
@@ -61,7 +62,7 @@ def test_every_algorithm_takes_exactly_what_the_model_predicts(spec, algorithm):
 
 def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
     """Where the longest message of a step is also the one that goes furthest."""
-    network, model = gossamer.network("torus:6x6"), WormholeModel(startup=40, message_bytes=64, hop_time=4)
+    network, model = gossamer.network("torus:6x6"), LinearCost(startup=40, message_bytes=64, hop_time=4)
     schedule = sequential_broadcasts(network, MultinodeBroadcast(), model)
     run = simulate_schedule(schedule, settings=Routers(router_delay=0))
     assert run.model_cycles == run.cycles == run.predicted_cycles
@@ -69,7 +70,7 @@ def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
 
 @pytest.mark.parametrize(("spec", "algorithm"), CASES, ids=lambda x: x if isinstance(x, str) else x.name)
 def test_every_algorithm_delivers_without_barriers(spec, algorithm):
-    network, model = gossamer.network(spec), WormholeModel(startup=20, message_bytes=32)
+    network, model = gossamer.network(spec), LinearCost(startup=20, message_bytes=32)
     schedule = algorithm.build(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model)
     run = simulate_schedule(schedule, starts="dependencies")
     assert run.deadlock is None
@@ -97,7 +98,7 @@ def test_dependencies_overlap_what_barriers_keep_apart():
     network = gossamer.network("array:2x4")
     step = np.repeat(np.arange(3), 2)
     source = [0, 4, 1, 5, 2, 6]
-    table, model = PayloadTable(), WormholeModel(startup=0, message_bytes=400)
+    table, model = PayloadTable(), LinearCost(startup=0, message_bytes=400)
     task = PartialMultinodeBroadcast((0, 4))
     a, b = table.row([0]), table.row([1])
     schedule = WormholeSchedule(network, task, model, step, source, [[0, 1]] * 6, [a, b] * 3, payloads=table.payloads())
@@ -112,7 +113,7 @@ def test_messages_that_collide_are_seen_to_contend():
     network, table = gossamer.network("array:4"), PayloadTable()
     rows = [table.row([0]), table.row([1])]
     schedule = WormholeSchedule(
-        network, PartialMultinodeBroadcast((0, 1)), WormholeModel(startup=0, message_bytes=40), [0, 0], [0, 1],
+        network, PartialMultinodeBroadcast((0, 1)), LinearCost(startup=0, message_bytes=40), [0, 0], [0, 1],
         [[3], [2]], rows, payloads=table.payloads(),
     )  # fmt: skip
     assert verify(schedule).counts["channel"] > 0

@@ -7,10 +7,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from gossamer.costs import LinearCost
 from gossamer.networks.spec import network as parse_network
 from gossamer.reading.tables import named_nodes
 from gossamer.tasks import PartialMultinodeBroadcast
-from gossamer.wormhole import WormholeModel, WormholeSchedule, verify
+from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,
     ATD_OPT,
@@ -79,9 +80,9 @@ class Run(NamedTuple):
         return Cost(self.startups, sum(carried, Fraction(0)))
 
 
-def model(tau: Fraction, message: int = MESSAGE) -> WormholeModel:
+def model(tau: Fraction, message: int = MESSAGE) -> LinearCost:
     """Return the model with a byte a time unit and start-ups of tau messages."""
-    return WormholeModel(startup=tau * message, per_byte=Fraction(1), message_bytes=message)
+    return LinearCost(startup=tau * message, per_byte=Fraction(1), message_bytes=message)
 
 
 @lru_cache(maxsize=256)
@@ -95,7 +96,7 @@ def sources(n: int, chosen: Sources) -> PartialMultinodeBroadcast:
 def _run(schedule: WormholeSchedule) -> Run:
     verify(schedule).raise_if_invalid()
     phases: dict[str, Cost] = {}
-    lengths, message = schedule.step_length, schedule.model.message_bytes
+    lengths, message = schedule.step_length, schedule.cost.message_bytes
     for phase in schedule.phases:
         part = lengths[phase.first_step : phase.first_step + phase.steps]
         messages = Fraction(int(part[part > 0].sum()), message)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gossamer.algorithms import ALGORITHMS
 from gossamer.bounds import best_bound as best_static_bound
+from gossamer.cases import Case
 from gossamer.dynamic.schemes import arc, scheme, star_minis
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.theory import best_bound, stability_limit
@@ -71,7 +72,7 @@ def arc_multinode() -> Table:
         schedule = router.build(net, task, model)
         verify(schedule).raise_if_invalid()
         printed = inner / (2 * len(sides)) + max(sides) - 3
-        bound = best_static_bound(net, task, model).value
+        bound = best_static_bound(Case(net, task, model)).value
         rows.append((spec, inner, printed, router.claim(net, task, model), schedule.completion_time, bound))
     return Table(
         "ARC: static multinode broadcast (section 3.4)",

@@ -18,6 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
@@ -42,7 +43,6 @@ from gossamer.wormhole.aggregation_distribution.tuning import destinations, tune
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.contraction import group_tree
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.schedule import WormholeSchedule
 
@@ -52,7 +52,7 @@ __all__ = ["ATD", "aggregation_distribution"]
 def aggregation_distribution(
     network: Network,
     task: Task,
-    model: WormholeModel,
+    cost: LinearCost,
     *,
     seed: int = 0,
     h: int | str = "auto",
@@ -66,7 +66,7 @@ def aggregation_distribution(
         A torus of any dimension.
     task : MultinodeBroadcast, PartialMultinodeBroadcast or Broadcast
         Messages for all nodes, at most one of each node.
-    model : WormholeModel
+    cost : LinearCost
         Costs and message length.
     seed : int
         Ignored.
@@ -106,7 +106,7 @@ def aggregation_distribution(
     --------
     >>> import gossamer
     >>> net, task = gossamer.network("torus:10x10"), MultinodeBroadcast()
-    >>> schedule = aggregation_distribution(net, task, WormholeModel(), h=5, variant=ATD_5)
+    >>> schedule = aggregation_distribution(net, task, LinearCost(), h=5, variant=ATD_5)
     >>> [f"{p.name} {p.steps}" for p in schedule.phases]
     ['aggregation 1', 'prefix sums 10', 'tuning 2', 'alignment 1', 'all-gather 1', 'broadcast 1', 'rows 2', 'columns 4']
     """
@@ -116,12 +116,12 @@ def aggregation_distribution(
         raise NotApplicableError(f"aggregation-then-distribution {reason}")
     sides = Channels(network).sides
     if h == "auto":
-        h = best_h(sides, messages.count, model, variant)
+        h = best_h(sides, messages.count, cost, variant)
     partition = Partition(sides, h)  # type: ignore[arg-type]
-    variant = with_tuning(partition, messages.count, model, variant)
+    variant = with_tuning(partition, messages.count, cost, variant)
     words = partition.ddn_count if variant.pieces else 1
     copies = partition.dimensions if variant.halves else 1
-    recording = Recording(network, task, model, partition, words, copies)
+    recording = Recording(network, task, cost, partition, words, copies)
     if messages.count and network.node_count > 1:
         _record(recording, variant)
     return recording.schedule().replace(algorithm=variant.name)
@@ -157,22 +157,22 @@ def _reason(network: Network, task: Task, variant: Variant, h: int | str) -> str
 
 def _algorithm(variant: Variant, source: str, summary: str) -> WormholeAlgorithm:
     def build(
-        network: Network, task: Task, model: WormholeModel, *, seed: int = 0, h: int | str = "auto"
+        network: Network, task: Task, cost: LinearCost, *, seed: int = 0, h: int | str = "auto"
     ) -> WormholeSchedule:
-        return aggregation_distribution(network, task, model, seed=seed, h=h, variant=variant)
+        return aggregation_distribution(network, task, cost, seed=seed, h=h, variant=variant)
 
-    def settled(network: Network, task: Task, model: WormholeModel, **options: Any) -> dict[str, Any]:
+    def settled(network: Network, task: Task, cost: LinearCost, **options: Any) -> dict[str, Any]:
         h = options.get("h", "auto")
         sides, sources = Channels(network).sides, task.messages(network).count
-        return {"h": best_h(sides, sources, model, variant) if h == "auto" else h}
+        return {"h": best_h(sides, sources, cost, variant) if h == "auto" else h}
 
-    def reason(network: Network, task: Task, model: WormholeModel, *, h: int | str = "auto") -> str | None:
+    def reason(network: Network, task: Task, cost: LinearCost, *, h: int | str = "auto") -> str | None:
         return _reason(network, task, variant, h)
 
-    def claim(network: Network, task: Task, model: WormholeModel, **options: Any) -> Fraction:
+    def claim(network: Network, task: Task, cost: LinearCost, **options: Any) -> Fraction:
         sides, sources = Channels(network).sides, task.messages(network).count
-        chosen = settled(network, task, model, **options)["h"]
-        return closed_form_time(closed_form(sides, sources, chosen, model, variant), model)
+        chosen = settled(network, task, cost, **options)["h"]
+        return closed_form_time(closed_form(sides, sources, chosen, cost, variant), cost)
 
     return WormholeAlgorithm(
         name=variant.name,

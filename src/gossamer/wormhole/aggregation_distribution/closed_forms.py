@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from gossamer.costs import LinearCost
 from gossamer.wormhole.aggregation_distribution.aggregation import contraction_cost
 from gossamer.wormhole.aggregation_distribution.alignment import gathering_cost
 from gossamer.wormhole.aggregation_distribution.collection import collection_cost
@@ -18,7 +19,6 @@ from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_cost
 from gossamer.wormhole.aggregation_distribution.recording import PhaseCost
 from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, tuning_cost
 from gossamer.wormhole.contraction import group_tree
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import Partition, common_divisors
 
 __all__ = [
@@ -75,30 +75,30 @@ ATD_OPT = Variant("atd-opt", False, 3, "cheapest", 2)
 ATD_PIECE = Variant("atd-piece", True, 3, "cheapest", 2)
 
 
-def with_tuning(partition: Partition, sources: int, model: WormholeModel, variant: Variant) -> Variant:
+def with_tuning(partition: Partition, sources: int, cost: LinearCost, variant: Variant) -> Variant:
     """Return the variant with the movement chosen that has the least closed form, where it is ``"cheapest"``.
 
-    >>> with_tuning(Partition((25, 25), 25), 625, WormholeModel(startup=0), ATD_OPT).tuning
+    >>> with_tuning(Partition((25, 25), 25), 625, LinearCost(startup=0), ATD_OPT).tuning
     'direct'
     """
     if variant.tuning != "cheapest":
         return variant
     words = partition.ddn_count if variant.pieces else 1
-    unit = _unit_bytes(partition, model, variant)[0]
-    times = {name: closed_form_time([tuning_cost(partition, name, sources, unit, words)], model) for name in MOVEMENTS}
+    unit = _unit_bytes(partition, cost, variant)[0]
+    times = {name: closed_form_time([tuning_cost(partition, name, sources, unit, words)], cost) for name in MOVEMENTS}
     return replace(variant, tuning=min(("mix3", "direct", "mix5"), key=lambda name: times[name]))
 
 
-def _unit_bytes(partition: Partition, model: WormholeModel, variant: Variant) -> tuple[int, int]:
+def _unit_bytes(partition: Partition, cost: LinearCost, variant: Variant) -> tuple[int, int]:
     """Return the bytes of the largest unit and of its largest packet."""
     copies = partition.dimensions if variant.halves else 1
     packets = (partition.ddn_count if variant.pieces else 1) * copies
-    least, longer = divmod(model.message_bytes, packets)
+    least, longer = divmod(cost.message_bytes, packets)
     return least * copies + min(copies, longer), least + (longer > 0)
 
 
 def closed_form(
-    sides: tuple[int, ...], sources: int, h: int, model: WormholeModel, variant: Variant
+    sides: tuple[int, ...], sources: int, h: int, cost: LinearCost, variant: Variant
 ) -> tuple[PhaseCost, ...]:
     """Return the steps of a schedule, phase by phase, and the most bytes and hops of a message in each.
 
@@ -110,7 +110,7 @@ def closed_form(
         Number of messages s.
     h : int
         Dilation of the DDNs.
-    model : WormholeModel
+    cost : LinearCost
         Lengths; its costs choose the tuning.
     variant : Variant
         The choices of the schedule.
@@ -128,23 +128,23 @@ def closed_form(
 
     Examples
     --------
-    >>> [(p.name, sum(p.bytes)) for p in closed_form((25, 25), 625, 5, WormholeModel(message_bytes=1), ATD_5)][2:5]
+    >>> [(p.name, sum(p.bytes)) for p in closed_form((25, 25), 625, 5, LinearCost(message_bytes=1), ATD_5)][2:5]
     [('tuning', 2), ('alignment', 5), ('all-gather', 50)]
     """
     partition = Partition(sides, h)
     if not sources or partition.node_count == 1:
         return ()
-    variant = with_tuning(partition, sources, model, variant)
+    variant = with_tuning(partition, sources, cost, variant)
     d, words = partition.dimensions, partition.ddn_count
-    unit, packet = _unit_bytes(partition, model, variant)
+    unit, packet = _unit_bytes(partition, cost, variant)
     whole, inside = group_tree(h, 2 * d + 1), group_tree(partition.diagonals, 2 * d + 1)
     if variant.pieces:
         held, most, everything = h**d, sources, sources * words
     else:
         held, most, everything = max(words, h), -(-sources // words), sources
-    phases = [contraction_cost("aggregation", whole, 1, model.message_bytes, 1, sources)]
+    phases = [contraction_cost("aggregation", whole, 1, cost.message_bytes, 1, sources)]
     if not variant.pieces:
-        phases.append(prefix_cost(partition, variant.prefix_fan, model.counter_bytes))
+        phases.append(prefix_cost(partition, variant.prefix_fan, cost.counter_bytes))
     phases += [
         tuning_cost(partition, variant.tuning, sources, unit, words if variant.pieces else 1),
         contraction_cost("alignment", inside, h, unit, held, most),
@@ -167,23 +167,23 @@ def holdings(sides: tuple[int, ...], sources: int, h: int, variant: Variant) -> 
     return sources * words * (len(sides) if variant.halves else 1) * math.prod(sides)
 
 
-def closed_form_time(phases: Iterable[PhaseCost], model: WormholeModel) -> Fraction:
+def closed_form_time(phases: Iterable[PhaseCost], cost: LinearCost) -> Fraction:
     """Return the time of the steps of closed forms.
 
-    >>> closed_form_time([PhaseCost("rows", (10, 20), (1, 1))], WormholeModel(startup=5, per_byte="0.1"))
+    >>> closed_form_time([PhaseCost("rows", (10, 20), (1, 1))], LinearCost(startup=5, per_byte="0.1"))
     Fraction(13, 1)
     """
     steps = bytes_ = hops = 0
     for phase in phases:
         steps, bytes_, hops = steps + len(phase.bytes), bytes_ + sum(phase.bytes), hops + sum(phase.hops)
-    return steps * model.startup + bytes_ * model.per_byte + hops * model.hop_time
+    return steps * cost.startup + bytes_ * cost.per_byte + hops * cost.hop_time
 
 
-def best_h(sides: tuple[int, ...], sources: int, model: WormholeModel, variant: Variant) -> int:
+def best_h(sides: tuple[int, ...], sources: int, cost: LinearCost, variant: Variant) -> int:
     """Return the h with the least closed form, the smallest of equals, among those that keep to `MAX_HOLDINGS`.
 
-    >>> [best_h((25, 25), 25, WormholeModel(startup=t, message_bytes=1000), ATD_OPT) for t in (100, 10000, 100000)]
+    >>> [best_h((25, 25), 25, LinearCost(startup=t, message_bytes=1000), ATD_OPT) for t in (100, 10000, 100000)]
     [25, 5, 1]
     """
     divisors = [h for h in common_divisors(sides) if holdings(sides, sources, h, variant) <= MAX_HOLDINGS]
-    return min(divisors or [1], key=lambda h: closed_form_time(closed_form(sides, sources, h, model, variant), model))
+    return min(divisors or [1], key=lambda h: closed_form_time(closed_form(sides, sources, h, cost, variant), cost))

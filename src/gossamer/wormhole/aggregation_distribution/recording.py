@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.tasks import Task
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.partition import Ints, Partition
 from gossamer.wormhole.payloads import CONTROL, PayloadTable, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -44,7 +44,7 @@ class Recording:
 
     Parameters
     ----------
-    network, task, model
+    network, task, cost
         As of the schedule.
     partition : Partition
         The partition of the network.
@@ -64,12 +64,12 @@ class Recording:
     """
 
     def __init__(
-        self, network: Network, task: Task, model: WormholeModel, partition: Partition, words: int, copies: int
+        self, network: Network, task: Task, cost: LinearCost, partition: Partition, words: int, copies: int
     ) -> None:
-        self.network, self.task, self.model, self.partition = network, task, model, partition
+        self.network, self.task, self.cost, self.partition = network, task, cost, partition
         self.words, self.copies = words, copies
         messages = task.messages(network)
-        self.pieces = Pieces.of(messages, model.message_bytes, words * copies)
+        self.pieces = Pieces.of(messages, cost.message_bytes, words * copies)
         self.holder: Ints = np.repeat(messages.origin, words).astype(np.int64)
         self.word: Ints = np.tile(np.arange(words, dtype=np.int64), messages.count)
         self._steps = Steps(partition.dimensions)
@@ -135,4 +135,4 @@ class Recording:
 
     def schedule(self) -> WormholeSchedule:
         """Return the schedule."""
-        return self._steps.schedule(self.network, self.task, self.model, self.pieces)
+        return self._steps.schedule(self.network, self.task, self.cost, self.pieces)

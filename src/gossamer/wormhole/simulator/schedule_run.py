@@ -172,10 +172,11 @@ def simulate_schedule(
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.wormhole import PayloadTable, WormholeSchedule
     >>> net, table = gossamer.network("torus:3"), PayloadTable()
     >>> both = table.row([0])
-    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), WormholeModel(), [0, 0], [0, 0], [[1], [-1]],
+    >>> s = WormholeSchedule(net, gossamer.task("broadcast"), LinearCost(), [0, 0], [0, 0], [[1], [-1]],
     ...                      [both, both], payloads=table.payloads())
     >>> run = simulate_schedule(s)
     >>> run.cycles == run.predicted_cycles == 25 + 3 + 256, run.blocked
@@ -191,7 +192,7 @@ def simulate_schedule(
         raise ModelError(f"starts must be 'barrier' or 'dependencies', got {starts!r}{hint}")
     time = cycle_time(schedule, settings)
     if startup_cycles is None:
-        startup_cycles = ceil(schedule.model.startup / time)
+        startup_cycles = ceil(schedule.cost.startup / time)
     if isinstance(startup_cycles, bool) or not isinstance(startup_cycles, int) or not 0 <= startup_cycles < 2**31:
         raise ModelError(f"startup_cycles must be a whole number in 0..{2**31 - 1}, got {startup_cycles!r}")
     m = schedule.message_count
@@ -246,7 +247,7 @@ def simulate_schedule(
 
 def cycle_time(schedule: WormholeSchedule, settings: Routers) -> Fraction:
     """Return the time units of the schedule's model that a cycle takes."""
-    return settings.flit_bytes * schedule.model.per_byte or Fraction(1)
+    return settings.flit_bytes * schedule.cost.per_byte or Fraction(1)
 
 
 def movements(state: State) -> npt.NDArray[np.int64]:

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.paths.prefix import prefix_phase
 from gossamer.paths.rotation import links_along, rotations
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.spanning_trees.rooted import (
@@ -42,14 +42,14 @@ _MOST_MESSAGES = 20_000_000
 Ints = npt.NDArray[np.int64]
 
 
-def _quarters(of: Rooted, model: WormholeModel, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
+def _quarters(of: Rooted, cost: LinearCost, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
     """Return the pieces, and for each tree and message those of its quarter, `cuts` of them."""
-    pieces = Pieces.of(of.task.messages(of.network), model.message_bytes, 4 * cuts)
+    pieces = Pieces.of(of.task.messages(of.network), cost.message_bytes, 4 * cuts)
     number = np.arange(pieces.count).reshape(of.count, 4, cuts)
     return pieces, [[number[r, tree] for r in range(of.count)] for tree in range(4)]
 
 
-def level_by_level(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+def level_by_level(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
     """Build the multinode broadcast over four trees without pipelining.
 
     Parameters
@@ -58,7 +58,7 @@ def level_by_level(network: Network, task: Task, model: WormholeModel, *, seed: 
         An n x n torus, n >= 2.
     task : Broadcast, MultinodeBroadcast or PartialMultinodeBroadcast
         The s broadcasts. A single one has its origin as the root and needs no gather.
-    model : WormholeModel
+    cost : LinearCost
         Costs; messages of at least 4 bytes.
     seed : int
         Ignored.
@@ -77,64 +77,64 @@ def level_by_level(network: Network, task: Task, model: WormholeModel, *, seed: 
     Examples
     --------
     >>> import gossamer
-    >>> model = WormholeModel(startup=1, per_byte=1, message_bytes=4)
-    >>> s = level_by_level(gossamer.network("torus:4x4"), gossamer.task("allgather"), model)
+    >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=4)
+    >>> s = level_by_level(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost)
     >>> s.startups, bool(gossamer.wormhole.verify(s))
     (10, True)
     """
     of = Rooted(network, task)
-    pieces, quarters = _quarters(of, model, 1)
+    pieces, quarters = _quarters(of, cost, 1)
     steps = Steps(2)
     gather_by_level(of, steps, quarters)
     broadcast_down(of, steps, [[np.concatenate(quarter)] for quarter in quarters])
-    return steps.schedule(network, task, model, pieces)
+    return steps.schedule(network, task, cost, pieces)
 
 
 class _Cut(NamedTuple):
-    """How messages are cut for pipelining: pieces of a quarter, pieces of a packet, and the cost."""
+    """How messages are cut for pipelining: pieces of a quarter, pieces of a packet, and the time."""
 
     cuts: int
     group: int
     one_by_one: bool
-    cost: Fraction
+    time: Fraction
 
 
-def _sizes(model: WormholeModel, cuts: int) -> npt.NDArray[np.int64]:
+def _sizes(cost: LinearCost, cuts: int) -> npt.NDArray[np.int64]:
     """Return the bytes of the pieces of a message on each tree, int64[4, cuts]."""
     number = np.arange(4 * cuts).reshape(4, cuts)
-    m = model.message_bytes
+    m = cost.message_bytes
     return np.asarray(m // (4 * cuts) + (number < m % (4 * cuts)), np.int64)
 
 
-def _best_cut(of: Rooted, model: WormholeModel) -> _Cut:
+def _best_cut(of: Rooted, cost: LinearCost) -> _Cut:
     """Return the cheapest of some cuts around the one that balances start-ups and transmission."""
-    s, H, quarter = of.count, of.trees.height, -(-model.message_bytes // 4)
+    s, H, quarter = of.count, of.trees.height, -(-cost.message_bytes // 4)
     groups = sorted({-(-s // k) for k in range(1, s + 1)})
     if len(groups) > 64:
         groups = [groups[i] for i in np.unique(np.geomspace(1, len(groups), 64).astype(int) - 1)]
-    startup = model.step_cost(0, 1)
-    ideal = math.sqrt(s * quarter * (H - 1) * model.per_byte / startup) if startup else s * quarter
+    startup = cost.step_cost(0, 1)
+    ideal = math.sqrt(s * quarter * (H - 1) * cost.per_byte / startup) if startup else s * quarter
     about = int(ideal / s)
     finer = [c for c in sorted({about // 2, about, about + 1, 2 * about}) if 1 < c <= quarter]
     best: _Cut | None = None
     for cuts, group in [(1, group) for group in groups] + [(c, 1) for c in finer]:
         if best is not None and -(-s * cuts // group) * 4 * of.n**2 > _MOST_MESSAGES:
             continue
-        sizes = _sizes(model, cuts)
-        by_level, one_by_one = gather_costs(of, model, sizes)
-        cost = broadcast_cost(of, model, sizes, group) + min(by_level, one_by_one)
-        if best is None or cost < best.cost:
-            best = _Cut(cuts, group, one_by_one < by_level, cost)
+        sizes = _sizes(cost, cuts)
+        by_level, one_by_one = gather_costs(of, cost, sizes)
+        time = broadcast_cost(of, cost, sizes, group) + min(by_level, one_by_one)
+        if best is None or time < best.time:
+            best = _Cut(cuts, group, one_by_one < by_level, time)
     assert best is not None
     return best
 
 
-def pipelined(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+def pipelined(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
     """Build the multinode broadcast over four trees with pipelining.
 
     Parameters
     ----------
-    network, task, model, seed
+    network, task, cost, seed
         As for `level_by_level`.
 
     Returns
@@ -150,23 +150,23 @@ def pipelined(network: Network, task: Task, model: WormholeModel, *, seed: int =
     Examples
     --------
     >>> import gossamer
-    >>> model = WormholeModel(startup=1, per_byte=1, message_bytes=64)
-    >>> s = pipelined(gossamer.network("torus:4x4"), gossamer.task("allgather"), model)
-    >>> s.completion_time < level_by_level(s.network, s.task, model).completion_time
+    >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=64)
+    >>> s = pipelined(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost)
+    >>> s.completion_time < level_by_level(s.network, s.task, cost).completion_time
     True
     """
     of = Rooted(network, task)
-    cut = _best_cut(of, model)
-    pieces, quarters = _quarters(of, model, cut.cuts)
+    cut = _best_cut(of, cost)
+    pieces, quarters = _quarters(of, cost, cut.cuts)
     steps = Steps(2)
     (gather_one_by_one if cut.one_by_one else gather_by_level)(of, steps, quarters)
     lists = [np.concatenate(quarter) for quarter in quarters]
     packets = [[each[i : i + cut.group] for i in range(0, each.size, cut.group)] for each in lists]
     broadcast_down(of, steps, packets)
-    return steps.schedule(network, task, model, pieces)
+    return steps.schedule(network, task, cost, pieces)
 
 
-def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: int = 0) -> WormholeSchedule:
+def tree_by_rank(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
     """Build the multinode broadcast in which the message of rank r uses tree r mod 4, whole.
 
     Parameters
@@ -175,7 +175,7 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
         An n x n torus, n >= 2.
     task : MultinodeBroadcast or PartialMultinodeBroadcast
         The s broadcasts.
-    model : WormholeModel
+    cost : LinearCost
         Costs.
     seed : int
         Ignored.
@@ -194,12 +194,12 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[1, 5, 7, 8, 15])
-    >>> s = tree_by_rank(gossamer.network("torus:4x4"), task, WormholeModel())
+    >>> s = tree_by_rank(gossamer.network("torus:4x4"), task, LinearCost())
     >>> [(p.name, p.steps) for p in s.phases], bool(gossamer.wormhole.verify(s))
     ([('prefix', 12), ('gather', 4), ('broadcast', 6)], True)
     """
     of = Rooted(network, task)
-    pieces = Pieces.of(task.messages(network), model.message_bytes, 1)
+    pieces = Pieces.of(task.messages(network), cost.message_bytes, 1)
     steps = Steps(2)
     if isinstance(task, PartialMultinodeBroadcast):
         assert network.grid is not None
@@ -210,35 +210,35 @@ def tree_by_rank(network: Network, task: Task, model: WormholeModel, *, seed: in
     of_tree = [[np.array([r]) if r % 4 == tree else nothing for r in range(of.count)] for tree in range(4)]
     gather_one_by_one(of, steps, of_tree)
     broadcast_down(of, steps, [[p for p in each if p.size] for each in of_tree])
-    return steps.schedule(network, task, model, pieces)
+    return steps.schedule(network, task, cost, pieces)
 
 
-def _reason(network: Network, task: Task, model: WormholeModel, *, quarters: bool) -> str | None:
+def _reason(network: Network, task: Task, cost: LinearCost, *, quarters: bool) -> str | None:
     channels = Channels(network)
     if channels.dimensions != 2 or not all(channels.wraps) or channels.sides[0] != channels.sides[1]:
         return "needs an n x n torus with n >= 2"
-    if quarters and model.message_bytes < 4:
+    if quarters and cost.message_bytes < 4:
         return "cuts messages in quarters, so they need 4 bytes"
     messages = int(task.messages(network).ids.size)
     return None if quarters else too_many_messages(messages * network.node_count, _MOST_MESSAGES)
 
 
-def _level_claim(network: Network, task: Task, model: WormholeModel) -> Fraction:
-    of, sizes = Rooted(network, task), _sizes(model, 1)
-    return gather_costs(of, model, sizes)[0] + broadcast_cost(of, model, sizes, of.count)
+def _level_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
+    of, sizes = Rooted(network, task), _sizes(cost, 1)
+    return gather_costs(of, cost, sizes)[0] + broadcast_cost(of, cost, sizes, of.count)
 
 
-def _pipelined_claim(network: Network, task: Task, model: WormholeModel) -> Fraction:
-    return _best_cut(Rooted(network, task), model).cost
+def _pipelined_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
+    return _best_cut(Rooted(network, task), cost).time
 
 
-def _no_claim(network: Network, task: Task, model: WormholeModel) -> Fraction | None:
+def _no_claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:
     return None
 
 
-def _rank_least(network: Network, task: Task, model: WormholeModel) -> Fraction:
+def _rank_least(network: Network, task: Task, cost: LinearCost) -> Fraction:
     """Count what crosses one arc at the root: ceil(s/4) messages out, and before that all but its own in."""
-    return (2 * -(-task.messages(network).count // 4) - 1) * model.step_cost(model.message_bytes)
+    return (2 * -(-task.messages(network).count // 4) - 1) * cost.step_cost(cost.message_bytes)
 
 
 _MULTINODE = (MultinodeBroadcast, PartialMultinodeBroadcast)

@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
 from gossamer.tasks import Task
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.model import WormholeModel
 from gossamer.wormhole.spanning_trees.trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.steps import Steps
 
@@ -129,14 +129,14 @@ def broadcast_down(of: Rooted, steps: Steps, packets: Sequence[Sequence[Ints]]) 
     steps.end_phase("broadcast", max(len(p) for p in packets) + trees.height - 1)
 
 
-def broadcast_cost(of: Rooted, model: WormholeModel, sizes: npt.NDArray[np.int64], group: int) -> Fraction:
+def broadcast_cost(of: Rooted, cost: LinearCost, sizes: npt.NDArray[np.int64], group: int) -> Fraction:
     """Return the exact cost of the broadcast.
 
     Parameters
     ----------
     of : Rooted
         The task.
-    model : WormholeModel
+    cost : LinearCost
         Costs.
     sizes : int64[4, cuts]
         Bytes of the pieces of a message on each tree.
@@ -151,10 +151,10 @@ def broadcast_cost(of: Rooted, model: WormholeModel, sizes: npt.NDArray[np.int64
         length = np.add.reduceat(of_tree, np.arange(0, of_tree.size, group))
         for level in range(height):
             most[level : level + packets] = np.maximum(most[level : level + packets], length)
-    return sum((model.step_cost(int(size), 1) for size in most), Fraction(0))
+    return sum((cost.step_cost(int(size), 1) for size in most), Fraction(0))
 
 
-def gather_costs(of: Rooted, model: WormholeModel, sizes: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction]:
+def gather_costs(of: Rooted, cost: LinearCost, sizes: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction]:
     """Return the cost of gathering by level, exact, and piece by piece, exact if all pieces have one size."""
     if of.count == 1:
         return Fraction(0), Fraction(0)
@@ -169,5 +169,5 @@ def gather_costs(of: Rooted, model: WormholeModel, sizes: npt.NDArray[np.int64])
             np.add.at(load, trees.parent[tree][places], load[places])
         depth = np.sort(np.repeat(trees.depth[tree][of.start].astype(np.int64), sizes.shape[1]))
         last = max(last, int(_crossings(depth[depth > 0]).max(initial=0)))
-    by_level = sum((model.step_cost(int(b), 1) for b in most[1:] if b), Fraction(0))
-    return by_level, last * model.step_cost(int(sizes.max()), 1)
+    by_level = sum((cost.step_cost(int(b), 1) for b in most[1:] if b), Fraction(0))
+    return by_level, last * cost.step_cost(int(sizes.max()), 1)

@@ -1,19 +1,23 @@
-"""The cost model of wormhole switching: start-up, time a byte, message length."""
+"""The linear cost of a step: a start-up, and a time for each byte and hop of its longest message."""
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from gossamer.errors import ModelError
+from gossamer.reading import fraction, whole
 
-__all__ = ["WormholeModel", "cost"]
+__all__ = ["LinearCost"]
+
+
+_TIME = "a number that is 0 or more, such as 100 or 1/10"
+_SIZE = f"a whole number of bytes in 1..{2**31 - 1}"
 
 
 @dataclass(frozen=True)
-class WormholeModel:
+class LinearCost:
     """What a step of wormhole messages costs; all times in one unit of the user's choice.
 
     A step is a set of messages that start together on channel-disjoint paths. It lasts
@@ -32,13 +36,11 @@ class WormholeModel:
         w, the length of a control message, which carries one counter, at least 1.
     hop_time : Fraction
         t_r, the time that the head of a message takes a hop, 0 or more. With 0 distance does not matter.
-    ports : {"all"}
-        A node sends on all its channels and receives on all of them at once.
 
     Examples
     --------
-    >>> model = WormholeModel(startup=100, per_byte="0.1")
-    >>> model.per_byte, model.startup_ratio
+    >>> cost = LinearCost(startup=100, per_byte="0.1")
+    >>> cost.per_byte, cost.startup_ratio
     (Fraction(1, 10), Fraction(125, 128))
     """
 
@@ -47,15 +49,17 @@ class WormholeModel:
     message_bytes: int = 1024
     counter_bytes: int = 4
     hop_time: Fraction = Fraction(0)
-    ports: Literal["all"] = "all"
 
     def __post_init__(self) -> None:
         for name in ("startup", "per_byte", "hop_time"):
-            object.__setattr__(self, name, cost(getattr(self, name), name))
+            object.__setattr__(self, name, fraction(getattr(self, name), name, allowed=_TIME))
         for name in ("message_bytes", "counter_bytes"):
-            object.__setattr__(self, name, _bytes(getattr(self, name), name))
-        if self.ports != "all":
-            raise ModelError(f"wormhole schedules use all ports; ports must be 'all', got {self.ports!r}")
+            object.__setattr__(self, name, whole(getattr(self, name), name, 1, allowed=_SIZE))
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return "time unit"
 
     @property
     def startup_ratio(self) -> Fraction | None:
@@ -65,7 +69,7 @@ class WormholeModel:
     def step_cost(self, length: int, hops: int = 0) -> Fraction:
         """Return the cost of a step whose one message has `length` bytes and makes `hops` hops.
 
-        >>> WormholeModel(startup=10, per_byte=2).step_cost(3)
+        >>> LinearCost(startup=10, per_byte=2).step_cost(3)
         Fraction(16, 1)
         """
         return self.startup + length * self.per_byte + hops * self.hop_time
@@ -73,7 +77,7 @@ class WormholeModel:
     def describe(self) -> str:
         """Return the costs and the message length, for people.
 
-        >>> WormholeModel(per_byte="1/8").describe()
+        >>> LinearCost(per_byte="1/8").describe()
         'start-up 100, 1/8 a byte, messages of 1,024 bytes'
         """
         hop = f", {self.hop_time} a hop" if self.hop_time else ""
@@ -88,37 +92,13 @@ class WormholeModel:
             "message_bytes": self.message_bytes,
             "counter_bytes": self.counter_bytes,
             "hop_time": str(self.hop_time),
-            "ports": self.ports,
+            "ports": "all",
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> WormholeModel:
-        """Return the model that `to_dict` described."""
-        return cls(**fields)
-
-
-def cost(value: Any, name: str) -> Fraction:
-    """Return a time of 0 or more as a fraction, or raise a ModelError that calls it `name`.
-
-    >>> cost("1/3", "startup"), cost(0.1, "per_byte")
-    (Fraction(1, 3), Fraction(1, 10))
-    """
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        time = Fraction(repr(value) if isinstance(value, float) else value)
-    except (TypeError, ValueError, ArithmeticError):
-        raise ModelError(f"{name} must be a number that is 0 or more, such as 100 or 1/10, got {value!r}") from None
-    if time < 0:
-        raise ModelError(f"{name} must be 0 or more, got {time}")
-    return time
-
-
-def _bytes(value: Any, name: str) -> int:
-    try:
-        size = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        size = 0
-    if not 1 <= size < 2**31:
-        raise ModelError(f"{name} must be a whole number of bytes in 1..{2**31 - 1}, got {value!r}")
-    return size
+    def from_dict(cls, fields: dict[str, Any]) -> LinearCost:
+        """Return the cost that `to_dict` described; ModelError if it is of other ports than all."""
+        cost = cls(**{name: value for name, value in fields.items() if name != "ports"})
+        if fields["ports"] != "all":
+            raise ModelError(f"wormhole schedules use all ports; ports must be 'all', got {fields['ports']!r}")
+        return cost

@@ -1,0 +1,58 @@
+"""A case for wormhole switching: a task on an array or torus, and what the steps of its messages cost."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from gossamer.cases import Case
+from gossamer.costs import LinearCost
+from gossamer.networks.network import Network
+from gossamer.tasks import Task
+from gossamer.wormhole.channels import Channels
+
+__all__ = ["WormholeCase"]
+
+
+class WormholeCase(Case):
+    """What is asked of wormhole messages; immutable.
+
+    A node sends on all its channels and receives on all of them at once; there are no other rules.
+
+    Parameters
+    ----------
+    network : Network
+        An array or torus.
+    task : Task
+        What must be communicated.
+    cost : LinearCost, optional
+        What steps cost. Default: `LinearCost()`.
+    seed : int
+        For algorithms that make random choices.
+
+    Raises
+    ------
+    NetworkError, TaskError
+        If the network is no array or torus, or the task does not fit it.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"))
+    >>> case.channels.sides, case.sources
+    ((4, 4), 16)
+    """
+
+    def __init__(self, network: Network, task: Task, cost: LinearCost | None = None, *, seed: int = 0) -> None:
+        self.channels = Channels(network)
+        super().__init__(network, task, seed=seed)
+        self._linear = cost or LinearCost()
+
+    @property
+    def cost(self) -> LinearCost:
+        """What steps cost."""
+        return self._linear
+
+    @cached_property
+    def sources(self) -> int:
+        """Number of messages of the task."""
+        return self.messages.count
