@@ -186,7 +186,7 @@ NEEDED = ("network", "task", "model", "phases", "algorithm", "pieces")
         ({"network": 5}, ""),
         ({"task": {"name": "partial-multinode-broadcast", "active": [9]}}, "active node 9 is outside 0..5"),
         ({"task": {"name": "reduce"}}, "wormhole messages carry out broadcasts and exchanges, not reduce"),
-        ({"model": {"startup": "-1"}}, "startup must be a number that is 0 or more, such as 100 or 1/10, got -1"),
+        ({"model": {"startup": "-1"}}, "startup must be a number that is 0 or more, such as 100 or 1/10, got '-1'"),
         ({"model": {"speed": 1}}, ""),
         ({"model": {"message_bytes": 0}}, "message_bytes must be a whole number of bytes"),
         ({"phases": [["all", 1, None]]}, "a message is in step "),

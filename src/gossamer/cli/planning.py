@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gossamer.cli.console import print_entries, print_json, progress
+from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
