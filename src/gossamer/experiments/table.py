@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "Curve", "Table", "made", "number"]
+__all__ = ["Cell", "Curve", "Table", "computed_tables", "number"]
 
 Cell: TypeAlias = str | int | float | Fraction | None
 
@@ -101,7 +101,9 @@ class Table:
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
 
 
-def made(makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None) -> Iterator[Table]:
+def computed_tables(
+    makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None
+) -> Iterator[Table]:
     """Yield the table of each maker, computed as it is asked for; `progress` hears the first line of its docstring."""
     for make in makers:
         if progress is not None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.algorithm import dual
-from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES, evened_tree
+from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES, balanced_branches_tree
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
 from gossamer.errors import NotApplicableError
@@ -55,7 +55,7 @@ def test_it_is_valid_and_never_slower_than_the_shortest_path_tree(network, data)
 @settings(max_examples=100)
 def test_the_tree_spans_and_its_largest_branch_is_the_time(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
-    tree = evened_tree(network, root)
+    tree = balanced_branches_tree(network, root)
     assert sorted(tree.order.tolist()) == list(range(network.node_count))
     assert (network.link_target[tree.parent_link[tree.order[1:]]] == tree.order[1:]).all()
     time = BALANCED_BRANCHES.build(network, Scatter(root), ALL).completion_time
@@ -85,7 +85,7 @@ def test_the_plan_uses_it_where_the_shortest_path_tree_is_too_slow():
 def test_leaves_wander_through_a_branch_in_between():
     # three branches in a row of which the last has room: a comb at the first neighbor of the root
     graph = nx.Graph([(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (1, 7), (6, 2), (7, 2), (2, 8), (8, 3), (5, 8)])
-    tree = evened_tree(from_networkx(graph), 0)
+    tree = balanced_branches_tree(from_networkx(graph), 0)
     assert branch_sizes(tree) == [2, 3, 3]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from gossamer.experiments.chen_chen import cases, choices, comparison, flits, operations, theorem
 from gossamer.experiments.chen_chen.comparison import curves
-from gossamer.experiments.table import Table, made
+from gossamer.experiments.table import Table, computed_tables
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
 
@@ -39,4 +39,4 @@ def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
     progress : callable, optional
         Called with the name of each table as it begins.
     """
-    yield from made(TABLES, progress)
+    yield from computed_tables(TABLES, progress)

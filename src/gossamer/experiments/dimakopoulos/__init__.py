@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from gossamer.experiments.dimakopoulos import exchanges, fat_trees, single_source
 from gossamer.experiments.dimakopoulos.fat_trees import curves
-from gossamer.experiments.table import Table, made
+from gossamer.experiments.table import Table, computed_tables
 
 __all__ = ["TABLES", "curves", "tables"]
 
@@ -26,4 +26,4 @@ def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
     progress : callable, optional
         Called with the name of each table as it begins.
     """
-    yield from made(TABLES, progress)
+    yield from computed_tables(TABLES, progress)

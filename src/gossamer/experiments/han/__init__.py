@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from gossamer.experiments.han import facts, families
 from gossamer.experiments.han.growth import curves
-from gossamer.experiments.table import Table, made
+from gossamer.experiments.table import Table, computed_tables
 
 __all__ = ["ABOUT", "TABLES", "curves", "tables"]
 
@@ -29,4 +29,4 @@ def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
     progress : callable, optional
         Called with the name of each table as it begins.
     """
-    yield from made(TABLES, progress)
+    yield from computed_tables(TABLES, progress)

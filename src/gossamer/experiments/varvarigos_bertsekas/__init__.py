@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.experiments.table import Table, made
+from gossamer.experiments.table import Table, computed_tables
 from gossamer.experiments.varvarigos_bertsekas import counterexamples, dynamic, exchanges, lines_and_routing, multinode
 from gossamer.experiments.varvarigos_bertsekas.multinode import PARTIAL_ROWS, active_counts, curves
 
@@ -28,4 +28,4 @@ def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
     progress : callable, optional
         Called with the name of each table as it begins.
     """
-    yield from made(TABLES, progress)
+    yield from computed_tables(TABLES, progress)

@@ -15,10 +15,10 @@ from gossamer.planner import Plan, plan
 from gossamer.schedules import verify
 from gossamer.tasks import PartialExchange
 
-__all__ = ["OPEN_CASES", "PLANE_CASES", "TABLES", "Case", "active_nodes", "any_dimension", "plane"]
+__all__ = ["OPEN_CASES", "PLANE_CASES", "TABLES", "Active", "active_nodes", "any_dimension", "plane"]
 
 
-class Case(NamedTuple):
+class Active(NamedTuple):
     """An array of d sides p, and which of its nodes are active: a block of sides `block` at `corner`, or by name."""
 
     p: int
@@ -28,44 +28,45 @@ class Case(NamedTuple):
     corner: int = 0
 
 
-PLANE_CASES: tuple[Case, ...] = (
-    Case(4, 2, "corner 2x2", (2, 2)), Case(4, 2, "all", (4, 4)), Case(8, 2, "corner 2x2", (2, 2)),
-    Case(8, 2, "corner 4x4", (4, 4)), Case(8, 2, "center 4x4", (4, 4), 2), Case(8, 2, "two rows", (2, 8)),
-    Case(8, 2, "diagonal"), Case(8, 2, "all", (8, 8)), Case(10, 2, "corner 5x5", (5, 5)),
-    Case(10, 2, "all", (10, 10)),
+PLANE_CASES: tuple[Active, ...] = (
+    Active(4, 2, "corner 2x2", (2, 2)), Active(4, 2, "all", (4, 4)), Active(8, 2, "corner 2x2", (2, 2)),
+    Active(8, 2, "corner 4x4", (4, 4)), Active(8, 2, "center 4x4", (4, 4), 2), Active(8, 2, "two rows", (2, 8)),
+    Active(8, 2, "diagonal"), Active(8, 2, "all", (8, 8)), Active(10, 2, "corner 5x5", (5, 5)),
+    Active(10, 2, "all", (10, 10)),
 )  # fmt: skip
 """Active sets on p x p arrays."""
 
-OPEN_CASES: tuple[Case, ...] = (
-    Case(3, 3, "one corner", (1, 1, 1)), Case(3, 3, "corner 2x2x2", (2, 2, 2)), Case(3, 3, "line", (1, 1, 3)),
-    Case(3, 3, "plane", (1, 3, 3)), Case(3, 3, "9 at random"), Case(3, 3, "all", (3, 3, 3)),
-    Case(4, 3, "corner 2x2x2", (2, 2, 2)), Case(4, 3, "center 2x2x2", (2, 2, 2), 1), Case(4, 3, "plane", (1, 4, 4)),
-    Case(4, 3, "16 at random"), Case(4, 3, "corner 3x3x3", (3, 3, 3)), Case(4, 3, "all", (4, 4, 4)),
-    Case(5, 3, "corner 3x3x3", (3, 3, 3)), Case(3, 4, "corner 2x2x2x2", (2, 2, 2, 2)),
-    Case(8, 2, "corner 4x4", (4, 4)),
+OPEN_CASES: tuple[Active, ...] = (
+    Active(3, 3, "one corner", (1, 1, 1)), Active(3, 3, "corner 2x2x2", (2, 2, 2)), Active(3, 3, "line", (1, 1, 3)),
+    Active(3, 3, "plane", (1, 3, 3)), Active(3, 3, "9 at random"), Active(3, 3, "all", (3, 3, 3)),
+    Active(4, 3, "corner 2x2x2", (2, 2, 2)), Active(4, 3, "center 2x2x2", (2, 2, 2), 1),
+    Active(4, 3, "plane", (1, 4, 4)), Active(4, 3, "16 at random"),
+    Active(4, 3, "corner 3x3x3", (3, 3, 3)), Active(4, 3, "all", (4, 4, 4)),
+    Active(5, 3, "corner 3x3x3", (3, 3, 3)), Active(3, 4, "corner 2x2x2x2", (2, 2, 2, 2)),
+    Active(8, 2, "corner 4x4", (4, 4)),
 )  # fmt: skip
 """Active sets on d-dimensional arrays."""
 
 
-def active_nodes(case: Case) -> list[int]:
-    """Return the active nodes of a case.
+def active_nodes(some: Active) -> list[int]:
+    """Return the active nodes of a some.
 
     >>> active_nodes(PLANE_CASES[0]), active_nodes(PLANE_CASES[6])
     ([0, 1, 4, 5], [0, 9, 18, 27, 36, 45, 54, 63])
     """
-    shape = (case.p,) * case.d
+    shape = (some.p,) * some.d
     nodes = np.arange(math.prod(shape)).reshape(shape)
-    if case.block:
-        return sorted(nodes[tuple(slice(case.corner, case.corner + side) for side in case.block)].reshape(-1).tolist())
-    if case.what == "diagonal":
+    if some.block:
+        return sorted(nodes[tuple(slice(some.corner, some.corner + side) for side in some.block)].reshape(-1).tolist())
+    if some.what == "diagonal":
         return list(map(int, np.diagonal(nodes)))
-    count = int(case.what.split()[0])
+    count = int(some.what.split()[0])
     return sorted(np.random.default_rng(0).choice(nodes.size, count, replace=False).tolist())
 
 
-def _plan(case: Case, algorithm: str) -> Plan:
-    spec = f"array:{'x'.join([str(case.p)] * case.d)}"
-    return plan(spec, "partial-exchange", active=active_nodes(case), algorithm=algorithm)
+def _plan(some: Active, algorithm: str) -> Plan:
+    spec = f"array:{'x'.join([str(some.p)] * some.d)}"
+    return plan(spec, "partial-exchange", active=active_nodes(some), algorithm=algorithm)
 
 
 def _time(planned: Plan, algorithm: str) -> Fraction:
@@ -79,12 +80,12 @@ def _time(planned: Plan, algorithm: str) -> Fraction:
 def plane() -> Table:
     """Section 4: partial exchange on p x p arrays."""
     rows = []
-    for case in PLANE_CASES:
-        count = len(active_nodes(case))
-        turns = _plan(case, "rows-and-columns")
-        name = f"{case.p}x{case.p}"
+    for some in PLANE_CASES:
+        count = len(active_nodes(some))
+        turns = _plan(some, "rows-and-columns")
+        name = f"{some.p}x{some.p}"
         times = (turns.completion_time, _time(turns, "balanced-orders"))
-        rows.append((name, case.what, count, turns.claim, *times, turns.bound))
+        rows.append((name, some.what, count, turns.claim, *times, turns.bound))
     return Table(
         "Partial exchange on p x p arrays (section 4), t_p = 0",
         ("array", "active nodes", "M", "claimed at most", "measured", "balanced orders", "bound"),
@@ -97,12 +98,12 @@ def plane() -> Table:
 def any_dimension() -> Table:
     """Partial exchange on d-dimensional arrays, which the paper leaves open."""
     rows = []
-    for case in OPEN_CASES:
-        orders = _plan(case, "balanced-orders")
-        count = len(active_nodes(case))
+    for some in OPEN_CASES:
+        orders = _plan(some, "balanced-orders")
+        count = len(active_nodes(some))
         times = (orders.completion_time, _time(orders, "spread"))
         ratio = f"{float(min(times) / orders.bound):.3f}"
-        rows.append((f"{case.p}^{case.d}", case.what, count, *times, orders.bound, ratio))
+        rows.append((f"{some.p}^{some.d}", some.what, count, *times, orders.bound, ratio))
     return Table(
         "Partial exchange on d-dimensional arrays (open in the paper), t_p = 0",
         ("array", "active nodes", "M", "balanced orders", "spread", "bound", "time / bound"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from gossamer.dynamic.intervals import interval_scheme
-from gossamer.experiments.table import Curve, Table, made
+from gossamer.experiments.table import Curve, Table, computed_tables
 from gossamer.experiments.yeh_varvarigos_lee import balance, delays, variants
 from gossamer.networks.spec import network
 
@@ -37,7 +37,7 @@ def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
     progress : callable, optional
         Called with the name of each table as it begins.
     """
-    yield from made(TABLES, progress)
+    yield from computed_tables(TABLES, progress)
 
 
 def curves() -> Iterator[Curve]:

@@ -24,8 +24,8 @@ from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.spanning_trees.rooted import (
-    Rooted,
+from gossamer.wormhole.spanning_trees.task_on_trees import (
+    TaskOnTrees,
     broadcast_cost,
     broadcast_down,
     gather_by_level,
@@ -42,7 +42,7 @@ _MOST_MESSAGES = 20_000_000
 Ints = npt.NDArray[np.int64]
 
 
-def _quarters(of: Rooted, cost: LinearCost, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
+def _quarters(of: TaskOnTrees, cost: LinearCost, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
     """Return the pieces, and for each tree and message those of its quarter, `cuts` of them."""
     pieces = Pieces.of(of.task.messages(of.network), cost.message_bytes, 4 * cuts)
     number = np.arange(pieces.count).reshape(of.count, 4, cuts)
@@ -82,7 +82,7 @@ def level_by_level(network: Network, task: Task, cost: LinearCost, *, seed: int 
     >>> s.startups, bool(gossamer.wormhole.verify(s))
     (10, True)
     """
-    of = Rooted(network, task)
+    of = TaskOnTrees(network, task)
     pieces, quarters = _quarters(of, cost, 1)
     steps = Steps(2)
     gather_by_level(of, steps, quarters)
@@ -106,7 +106,7 @@ def _sizes(cost: LinearCost, cuts: int) -> npt.NDArray[np.int64]:
     return np.asarray(m // (4 * cuts) + (number < m % (4 * cuts)), np.int64)
 
 
-def _best_cut(of: Rooted, cost: LinearCost) -> _Cut:
+def _best_cut(of: TaskOnTrees, cost: LinearCost) -> _Cut:
     """Return the cheapest of some cuts around the one that balances start-ups and transmission."""
     s, H, quarter = of.count, of.trees.height, -(-cost.message_bytes // 4)
     groups = sorted({-(-s // k) for k in range(1, s + 1)})
@@ -155,7 +155,7 @@ def pipelined(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) 
     >>> s.completion_time < level_by_level(s.network, s.task, cost).completion_time
     True
     """
-    of = Rooted(network, task)
+    of = TaskOnTrees(network, task)
     cut = _best_cut(of, cost)
     pieces, quarters = _quarters(of, cost, cut.cuts)
     steps = Steps(2)
@@ -198,7 +198,7 @@ def tree_by_rank(network: Network, task: Task, cost: LinearCost, *, seed: int = 
     >>> [(p.name, p.steps) for p in s.phases], bool(gossamer.wormhole.verify(s))
     ([('prefix', 12), ('gather', 4), ('broadcast', 6)], True)
     """
-    of = Rooted(network, task)
+    of = TaskOnTrees(network, task)
     pieces = Pieces.of(task.messages(network), cost.message_bytes, 1)
     steps = Steps(2)
     if isinstance(task, PartialMultinodeBroadcast):
@@ -224,12 +224,12 @@ def _reason(network: Network, task: Task, cost: LinearCost, *, quarters: bool) -
 
 
 def _level_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
-    of, sizes = Rooted(network, task), _sizes(cost, 1)
+    of, sizes = TaskOnTrees(network, task), _sizes(cost, 1)
     return gather_costs(of, cost, sizes)[0] + broadcast_cost(of, cost, sizes, of.count)
 
 
 def _pipelined_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
-    return _best_cut(Rooted(network, task), cost).time
+    return _best_cut(TaskOnTrees(network, task), cost).time
 
 
 def _no_claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:

@@ -14,14 +14,14 @@ from gossamer.paths.trees import RootedTree, tree_of_parents
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter, Task
 
-__all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "evened_tree"]
+__all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "balanced_branches_tree"]
 
 
 MOST_BRANCHES = 1000
 """Links of the root up to which branches are evened out."""
 
 
-def evened_tree(network: Network, root: int) -> RootedTree:
+def balanced_branches_tree(network: Network, root: int) -> RootedTree:
     """Return a spanning tree whose branches at the root have as equal sizes as moving leaves can make them.
 
     Parameters
@@ -49,7 +49,7 @@ def evened_tree(network: Network, root: int) -> RootedTree:
     Examples
     --------
     >>> import gossamer
-    >>> tree = evened_tree(gossamer.network("hypercube:4"), 0)
+    >>> tree = balanced_branches_tree(gossamer.network("hypercube:4"), 0)
     >>> int(np.bincount(tree.depth)[1]), int(tree.depth.max()) >= 4
     (4, True)
     """
@@ -106,7 +106,7 @@ def balanced_branches_scatter(network: Network, task: Task, model: Model, *, see
     >>> balanced_branches_scatter(net, gossamer.task("scatter"), Model()).completion_time
     Fraction(103, 1)
     """
-    return scatter_down(evened_tree(network, cast(Scatter, task).root), task, model)
+    return scatter_down(balanced_branches_tree(network, cast(Scatter, task).root), task, model)
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

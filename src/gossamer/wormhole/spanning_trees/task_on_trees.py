@@ -19,12 +19,12 @@ from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.spanning_trees.trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.steps import Steps
 
-__all__ = ["Rooted", "broadcast_cost", "broadcast_down", "gather_by_level", "gather_costs", "gather_one_by_one"]
+__all__ = ["TaskOnTrees", "broadcast_cost", "broadcast_down", "gather_by_level", "gather_costs", "gather_one_by_one"]
 
 Ints = npt.NDArray[np.int64]
 
 
-class Rooted:
+class TaskOnTrees:
     """A task over four trees, in places relative to the root.
 
     Attributes
@@ -65,7 +65,7 @@ class Rooted:
         steps.add(step, self._shifted(parent, 1), self.trees.displacement(tree, places), row)
 
 
-def gather_by_level(of: Rooted, steps: Steps, pieces: Sequence[Sequence[Ints]]) -> None:
+def gather_by_level(of: TaskOnTrees, steps: Steps, pieces: Sequence[Sequence[Ints]]) -> None:
     """Add the gather in which level l sends in step H - l all that its subtrees hold; `pieces[tree][message]`."""
     trees = of.trees
     if of.count == 1:
@@ -95,7 +95,7 @@ def _crossings(depth: Ints) -> Ints:
     return step
 
 
-def gather_one_by_one(of: Rooted, steps: Steps, pieces: Sequence[Sequence[Ints]]) -> None:
+def gather_one_by_one(of: TaskOnTrees, steps: Steps, pieces: Sequence[Sequence[Ints]]) -> None:
     """Add the gather in which every piece travels on its own, the near ones first; `pieces[tree][message]`."""
     trees = of.trees
     longest = 0
@@ -117,7 +117,7 @@ def gather_one_by_one(of: Rooted, steps: Steps, pieces: Sequence[Sequence[Ints]]
     steps.end_phase("gather", longest)
 
 
-def broadcast_down(of: Rooted, steps: Steps, packets: Sequence[Sequence[Ints]]) -> None:
+def broadcast_down(of: TaskOnTrees, steps: Steps, packets: Sequence[Sequence[Ints]]) -> None:
     """Add the broadcast in which packet i of each tree crosses level l in step i + l - 1; `packets[tree][i]`."""
     trees = of.trees
     for tree in range(4):
@@ -129,12 +129,12 @@ def broadcast_down(of: Rooted, steps: Steps, packets: Sequence[Sequence[Ints]]) 
     steps.end_phase("broadcast", max(len(p) for p in packets) + trees.height - 1)
 
 
-def broadcast_cost(of: Rooted, cost: LinearCost, sizes: npt.NDArray[np.int64], group: int) -> Fraction:
+def broadcast_cost(of: TaskOnTrees, cost: LinearCost, sizes: npt.NDArray[np.int64], group: int) -> Fraction:
     """Return the exact cost of the broadcast.
 
     Parameters
     ----------
-    of : Rooted
+    of : TaskOnTrees
         The task.
     cost : LinearCost
         Costs.
@@ -154,7 +154,7 @@ def broadcast_cost(of: Rooted, cost: LinearCost, sizes: npt.NDArray[np.int64], g
     return sum((cost.step_cost(int(size), 1) for size in most), Fraction(0))
 
 
-def gather_costs(of: Rooted, cost: LinearCost, sizes: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction]:
+def gather_costs(of: TaskOnTrees, cost: LinearCost, sizes: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction]:
     """Return the cost of gathering by level, exact, and piece by piece, exact if all pieces have one size."""
     if of.count == 1:
         return Fraction(0), Fraction(0)
