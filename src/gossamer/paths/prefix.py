@@ -7,7 +7,7 @@ on into subphase l+1. Reverse, l = d-1..0, each such line passes down what lies 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +16,9 @@ import numpy.typing as npt
 from gossamer.networks.network import IntArray
 from gossamer.paths.rotation import Columns, Rotation
 from gossamer.schedules import CONTROL
+from gossamer.schedules.sinks import Chunk, Sink
 
-__all__ = ["PrefixPhase", "prefix_hops", "prefix_phase", "prefix_ranks", "write_prefix"]
+__all__ = ["PrefixPhase", "prefix_chunks", "prefix_hops", "prefix_phase", "prefix_ranks", "write_prefix"]
 
 
 def prefix_ranks(rotation: Rotation, active: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
@@ -160,3 +161,10 @@ def write_prefix(columns: Columns, at: int, first_slot: int, phase: PrefixPhase)
     columns[1][rows] = phase.link
     columns[2][rows] = CONTROL
     return rows.stop
+
+
+def prefix_chunks(sink: Sink, phase: PrefixPhase) -> Iterator[Chunk]:
+    """Yield the hops of a prefix phase in columns of a sink."""
+    columns = sink.columns(phase.step.size)
+    columns[0][:], columns[1][:], columns[2][:] = phase.step, phase.link, CONTROL
+    yield columns

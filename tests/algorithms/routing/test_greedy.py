@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.routing.greedy import GREEDY, legs_between, send
+from gossamer.algorithms.routing.greedy import GREEDY
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.model import Model
@@ -113,24 +113,6 @@ def test_a_node_may_hold_about_two_thirds_of_a_row(n):
     destination[0, around[: rest.size]] = rest * n + column
     schedule = route(f"array:{n}x{n}", destination.reshape(-1))
     assert buffer_peak(schedule, "all").packets >= 2 * n // 3 - 2
-
-
-def test_packets_take_the_shorter_way_around_a_ring():
-    grid = gossamer.network("torus:5x6").grid
-    every = np.arange(30)
-    for axis, hops in legs_between(grid, np.repeat(every, 30), np.tile(every, 30), (0, 1)):
-        assert np.abs(hops).max() == grid.sides[axis] // 2
-    ((_, half),) = legs_between(gossamer.network("ring:6").grid, np.array([0, 1]), np.array([3, 4]), (0,))
-    assert half.tolist() == [3, -3]
-
-
-def test_runs_follow_each_other():
-    network = gossamer.network("array:3")
-    there = [(0, np.array([2, 0], np.int32))]
-    back = [(0, np.array([-1, 1], np.int32))]
-    columns, slots = send(network, np.array([0, 1], np.int32), [there, back])
-    assert slots == [2, 1]
-    assert columns[0].tolist() == [0, 1, 2, 2]
 
 
 def test_limited_buffers_and_ports_are_refused():

@@ -14,6 +14,7 @@ from gossamer.algorithms.routing.kunde import KUNDE, most_held
 from gossamer.algorithms.routing.mesh_sort import rounds, sort_blocks, sort_steps
 from gossamer.model import Model
 from gossamer.schedules import buffer_peak, verify
+from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import Permutation
 from gossamer.tasks.patterns import pattern, permutation, random_partial
 
@@ -25,7 +26,7 @@ def sorted_by_columns(key, rows, columns):
 def sort(rows, columns, key):
     key = np.array(key, np.int32)
     held = np.arange(key.size, dtype=np.int32)
-    sort_blocks(gossamer.network(f"array:{rows}x{columns}"), 1, key, held)
+    sort_blocks(gossamer.network(f"array:{rows}x{columns}"), 1, key, held, RecordingSink())
     return key, held
 
 
@@ -134,7 +135,7 @@ class TestKunde:
         for seed in range(5):
             target = pattern("random", network, seed=seed)
             key = (target % 16).astype(np.int32)
-            sort_blocks(network, blocks, key, np.arange(256, dtype=np.int32))
+            sort_blocks(network, blocks, key, np.arange(256, dtype=np.int32), RecordingSink())
             for row in key.reshape(16, 16):
                 assert np.bincount(row).max() <= 2 * blocks - 1
 

@@ -8,16 +8,19 @@ They do not pile up at the turn as in greedy routing.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm, separate
-from gossamer.algorithms.routing.greedy import grid_reason, legs_between, send
+from gossamer.algorithms.routing.greedy import grid_reason
 from gossamer.algorithms.routing.mesh_sort import sort_blocks, sort_steps
 from gossamer.algorithms.routing.packing import sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.network import Network
-from gossamer.schedules import Phase, Schedule
+from gossamer.paths.lock_step import LockStep, legs_between, moves_along
+from gossamer.schedules import Schedule
+from gossamer.schedules.sinks import Sink, record
 from gossamer.tasks import Permutation, Task
 
 __all__ = ["KUNDE", "kunde", "most_held"]
@@ -67,22 +70,28 @@ def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: 
     >>> p.claim, p.completion_time, [phase.name for phase in p.schedule.phases]
     (Fraction(32, 1), Fraction(29, 1), ['sort', 'rows', 'columns'])
     """
+    return record(network, task, model, partial(route_sorted, blocks, network, task))
+
+
+def route_sorted(blocks: int, network: Network, task: Task, sink: Sink) -> None:
+    """Hand the hops of Kunde's routing to a sink."""
     source, target = sources_and_targets(task)
     grid = network.grid
     assert grid is not None
+    # Sort every block by the column of the destination.
     key = np.full(network.node_count, grid.sides[1], np.int32)  # no message: the largest
     key[source] = target % grid.sides[1]
     held = np.full(network.node_count, -1, np.int32)
     held[source] = np.arange(source.size)
-    sorting, steps = sort_blocks(network, blocks, key, held)
+    sort_blocks(network, blocks, key, held, sink, "sort")
     node = np.empty(source.size, np.int32)
     there = np.flatnonzero(held >= 0)
     node[held[there]] = there
-    legs = legs_between(grid, node, target, (1, 0))
-    (slot, link, packet), slots = send(network, node, [legs[:1], legs[1:]])
-    columns = [np.concatenate(pair) for pair in zip(sorting, (slot + np.int32(steps), link, packet), strict=True)]
-    phases = [Phase("sort", steps), Phase("rows", slots[0]), Phase("columns", slots[1])]
-    return Schedule(network, task, model, *columns, phases=phases)
+    # Then go along the rows, and along the columns.
+    engine = LockStep(network, sink)
+    row, column = legs_between(grid, node, target, (1, 0))
+    node, _ = engine.move(moves_along(node, [row]), "rows", rank="leg")
+    engine.move(moves_along(node, [column]), "columns", rank="leg")
 
 
 def most_held(blocks: int) -> int:

@@ -12,6 +12,7 @@ rectangles of o rows, which shearsort sorts roughly: ceil(log2 w) times, columns
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.sinks import CHUNK, Chunk, Sink
 
 __all__ = ["Round", "rounds", "sort_blocks", "sort_steps"]
 
@@ -89,10 +91,8 @@ def sort_steps(sides: tuple[int, int], blocks: int) -> int:
     return sum(r.steps for r in rounds(sides, blocks))
 
 
-def sort_blocks(
-    network: Network, blocks: int, key: IntArray, held: IntArray
-) -> tuple[tuple[IntArray, IntArray, IntArray], int]:
-    """Sort the packets of every block by key, column by column.
+def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, sink: Sink, name: str = "sort") -> int:
+    """Sort the packets of every block by key, column by column, as one phase; return its steps.
 
     Parameters
     ----------
@@ -104,13 +104,10 @@ def sort_blocks(
         Key of the packet of each node, rearranged; largest where there is none.
     held : int32[N]
         Packet of each node, -1 for none, rearranged.
-
-    Returns
-    -------
-    columns : tuple of int32 arrays
-        Slot, link and packet of each hop, sorted by slot. A compare-exchange is a step whether or not packets move.
-    steps : int
-        The steps of all rounds.
+    sink : Sink
+        Where the hops go. A compare-exchange is a step whether or not packets move.
+    name : str
+        Of the phase.
 
     Notes
     -----
@@ -118,47 +115,56 @@ def sort_blocks(
 
     References
     ----------
-    Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
+    Schimmler 1987 (4-way mergesort); Scherson, Sen, Shamir 1986 (shearsort).
 
     Examples
     --------
     >>> from gossamer.networks import array
+    >>> from gossamer.schedules.sinks import RecordingSink
     >>> key = np.array([3, 1, 0, 2], np.int32)
-    >>> columns, steps = sort_blocks(array(2, 2), 1, key, np.arange(4, dtype=np.int32))
+    >>> steps = sort_blocks(array(2, 2), 1, key, np.arange(4, dtype=np.int32), RecordingSink())
     >>> key.tolist(), steps
     ([0, 2, 1, 3], 4)
     """
+    assert network.grid is not None
+    made = rounds((network.grid.sides[0], network.grid.sides[1]), blocks)
+    return sink.phase(name, _exchanges(network, made, key, held, sink), length=sum(r.steps for r in made))
+
+
+def _exchanges(network: Network, made: Sequence[Round], key: IntArray, held: IntArray, sink: Sink) -> Iterator[Chunk]:
+    """Yield the hops of the rounds."""
     from gossamer.algorithms.routing import _kernels
 
     assert network.grid is not None
-    sides, strides = network.grid.sides, network.grid.strides
-    where = np.unravel_index(np.arange(network.node_count), sides)
+    where = np.unravel_index(np.arange(network.node_count), network.grid.sides)
     links = grid_links(network)
-    plans = []
-    now = 0
-    for each in rounds((sides[0], sides[1]), blocks):
+    first = 0
+    for each in made:
         pairs = _pairs(where[each.axis], each.cuts)
-        turned = np.zeros(network.node_count, np.bool_)
-        if each.turned != "none":
-            cuts = np.array(each.across)
-            region = np.searchsorted(cuts, where[1], "right") - 1
-            place, length = where[1] - cuts[region], np.diff(cuts)[region]
-            turned = place % 2 == 1 if each.turned == "odd" else 2 * place >= length + length % 2
-            turned &= length > 1
-        ends = np.ascontiguousarray(links[:, each.axis, 0]), np.ascontiguousarray(links[:, each.axis, 1])
-        plans.append((now, each.steps, strides[each.axis], pairs, turned, *ends))
-        now += each.steps
-    columns = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
-    for write in (False, True):  # first on copies, to count
-        keys, packets = (key, held) if write else (key.copy(), held.copy())
-        at = 0
-        for first, steps, stride, pairs, turned, up, down in plans:
-            at = _kernels.compare_exchange(
-                *columns, at, first, steps, keys, packets, stride, pairs, turned, up, down, write
-            )
-        if not write:
-            columns = (np.empty(at, np.int32), np.empty(at, np.int32), np.empty(at, np.int32))
-    return columns, now
+        turned = _turned(each, where[1])
+        up, down = (np.ascontiguousarray(links[:, each.axis, way]) for way in (0, 1))
+        most = 2 * pairs.shape[1]  # hops of a step
+        size = max(most, min(each.steps * most, sink.chunk_hops or CHUNK))
+        done = 0
+        while done < each.steps:
+            columns = sink.columns(size)
+            filled, done = _kernels.compare_exchange(
+                *columns, first, done, each.steps, key, held, network.grid.strides[each.axis], pairs, turned, up, down,
+            )  # fmt: skip
+            yield columns[0][:filled], columns[1][:filled], columns[2][:filled]
+        first += each.steps
+
+
+def _turned(each: Round, column: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return which nodes, in the given columns, stand in lines that a round sorts upwards."""
+    if each.turned == "none":
+        return np.zeros(column.size, np.bool_)
+    cuts = np.array(each.across)
+    region = np.searchsorted(cuts, column, "right") - 1
+    place, length = column - cuts[region], np.diff(cuts)[region]
+    turned = place % 2 == 1 if each.turned == "odd" else 2 * place >= length + length % 2
+    found: npt.NDArray[np.bool_] = turned & (length > 1)
+    return found
 
 
 def _longest(cuts: tuple[int, ...]) -> int:

@@ -7,6 +7,7 @@ correcting the digits straight to the destinations can make two packets meet (er
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -14,10 +15,11 @@ from gossamer.algorithms.algorithm import separate
 from gossamer.algorithms.routing.packing import model_reason, sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.packing import Leg, packing_legs, write_legs
-from gossamer.paths.prefix import prefix_phase, write_prefix
+from gossamer.paths.packing import Leg, leg_chunks, packing_legs
+from gossamer.paths.prefix import prefix_chunks, prefix_phase
 from gossamer.paths.rotation import Rotation, links_along, rotations
-from gossamer.schedules import Phase, Schedule
+from gossamer.schedules import Schedule
+from gossamer.schedules.sinks import Sink, record
 from gossamer.tasks import Permutation, Task
 
 __all__ = ["MONOTONE", "monotone", "unpacking_legs"]
@@ -81,25 +83,28 @@ def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sc
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(8, 1), True)
     """
+    return record(network, task, model, partial(route_in_order, network, task))
+
+
+def route_in_order(network: Network, task: Task, sink: Sink) -> None:
+    """Hand the hops of the routing to a sink."""
     source, target = sources_and_targets(task)
     if network.node_count == 1:
-        return Schedule(network, task, model, [], [], [], phases=())
+        return
     rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
     links = links_along(network)
-    legs = list(packing_legs(rotation, rotation.name[source])) + unpacking_legs(rotation, rotation.name[target])
-    steps = [side - 1 for side in rotation.sides]
-    prefix = prefix_phase("prefix", [rotation], links, steps)
-    hops = prefix.step.size + sum(int(np.abs(move).sum()) for _, _, move in legs)
-    columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
-    at = write_prefix(columns, 0, 0, prefix)
     packets = np.arange(source.size, dtype=np.int32)
-    write_legs(columns, at, prefix.slots, [(rotation, packets, legs)], links, steps + steps[::-1])
-    phases = [
-        Phase(prefix.name, prefix.slots, model.control_time, control=True),
-        Phase("packing", sum(steps)),
-        Phase("unpacking", sum(steps)),
-    ]
-    return Schedule(network, task, model, *columns, phases=phases)
+    steps = [side - 1 for side in rotation.sides]
+    # The sources find out their ranks.
+    prefix = prefix_phase("prefix", [rotation], links, steps)
+    sink.phase(prefix.name, prefix_chunks(sink, prefix), length=prefix.slots, control=True)
+    # Pack the messages, and unpack them: the packing of the targets, backwards.
+    for name, legs, lengths in (
+        ("packing", list(packing_legs(rotation, rotation.name[source])), steps),
+        ("unpacking", unpacking_legs(rotation, rotation.name[target]), steps[::-1]),
+    ):
+        chunks = leg_chunks(sink, [(rotation, packets, legs)], links, lengths)
+        sink.phase(name, chunks, length=sum(lengths))
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

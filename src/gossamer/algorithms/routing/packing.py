@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from gossamer.algorithms.reasons import all_ports_reason
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.packing import packing_legs, write_legs
+from gossamer.paths.packing import leg_chunks, packing_legs
 from gossamer.paths.rotation import links_along, rotations
-from gossamer.schedules import Phase, Schedule
+from gossamer.schedules import Schedule
+from gossamer.schedules.sinks import Sink, record
 from gossamer.tasks import Permutation, Task
 
 __all__ = ["PACKING", "model_reason", "packing", "sources_and_targets"]
@@ -55,17 +57,20 @@ def packing(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sch
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(4, 1), True)
     """
+    return record(network, task, model, partial(route_packing, network, task))
+
+
+def route_packing(network: Network, task: Task, sink: Sink) -> None:
+    """Hand the hops of packing to a sink."""
     source, _ = sources_and_targets(task)
     if network.node_count == 1:
-        return Schedule(network, task, model, [], [], [], phases=[Phase("packing", 0)])
+        sink.phase("packing", iter(()), length=0)
+        return
     rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
     legs = list(packing_legs(rotation, rotation.name[source]))
-    hops = sum(int(np.abs(move).sum()) for _, _, move in legs)
-    columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
     steps = [side - 1 for side in rotation.sides]
-    packets = np.arange(source.size, dtype=np.int32)
-    write_legs(columns, 0, 0, [(rotation, packets, legs)], links_along(network), steps)
-    return Schedule(network, task, model, *columns, phases=[Phase("packing", sum(steps))])
+    paths = [(rotation, np.arange(source.size, dtype=np.int32), legs)]
+    sink.phase("packing", leg_chunks(sink, paths, links_along(network), steps), length=sum(steps))
 
 
 def sources_and_targets(task: Task) -> tuple[IntArray, IntArray]:

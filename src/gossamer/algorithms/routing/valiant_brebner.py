@@ -8,39 +8,63 @@ along this column: 3n + O(n^(3/4)) steps with high probability. With random rows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.routing.greedy import Leg, grid_reason, legs_between, send
+from gossamer.algorithms.routing.greedy import grid_reason
 from gossamer.algorithms.routing.packing import sources_and_targets
 from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.schedules import Phase, Schedule
+from gossamer.paths.lock_step import LockStep, legs_between, moves_along
+from gossamer.schedules import Schedule
+from gossamer.schedules.sinks import Sink, record
 from gossamer.tasks import Permutation, Task
 
 __all__ = ["RANDOMIZED", "random_nodes", "random_slices", "valiant_brebner"]
 
 
-def _by_way_of(
-    name: str,
-    network: Network,
-    task: Task,
-    model: Model,
-    between: Callable[[Grid, IntArray], IntArray],
-    first: Callable[[int], range],
-) -> Schedule:
-    """Build the routing over the nodes that `between` draws; the legs to them correct the axes `first` gives."""
+def _over(
+    name: str, network: Network, source: IntArray, middle: IntArray, target: IntArray, axes: Sequence[int], sink: Sink
+) -> None:
+    """Route from the sources over the nodes in the middle; the legs to these correct the given axes."""
+    grid = network.grid
+    assert grid is not None
+    legs = legs_between(grid, source, middle, axes)
+    legs += legs_between(grid, middle, target, range(grid.dimensions)[::-1])
+    LockStep(network, sink).move(moves_along(source, legs), name, rank="leg")
+
+
+def _over_random_rows(slice_length: Callable[[int], int], network: Network, task: Task, seed: int, sink: Sink) -> None:
+    """Route over random rows of slices, so many of the rows of a side, and then in dimension order."""
     source, target = sources_and_targets(task)
     grid = network.grid
     assert grid is not None
-    middle = between(grid, source)
-    legs: list[Leg] = legs_between(grid, source, middle, first(grid.dimensions))
-    legs += legs_between(grid, middle, target, range(grid.dimensions)[::-1])
-    columns, (slots,) = send(network, source, [legs])
-    return Schedule(network, task, model, *columns, phases=[Phase(name, slots)])
+    draw = np.random.default_rng(seed)
+    axes = range(max(grid.dimensions - 1, 1))
+    middle = source
+    for axis in axes:
+        middle = _redrawn(grid, middle, axis, draw, slice_length(grid.sides[axis]))
+    _over("over random rows", network, source, middle, target, axes, sink)
+
+
+def _over_random_nodes(network: Network, task: Task, seed: int, sink: Sink) -> None:
+    source, target = sources_and_targets(task)
+    assert network.grid is not None
+    middle = np.random.default_rng(seed).integers(0, network.node_count, source.size).astype(np.int32)
+    _over("over random nodes", network, source, middle, target, range(network.grid.dimensions)[::-1], sink)
+
+
+def _whole_side(side: int) -> int:
+    return side
+
+
+def _logarithmic_slice(side: int) -> int:
+    """Return the length of a slice of n/log2(n) rows."""
+    return math.ceil(side / max(math.log2(side), 1))
 
 
 def _redrawn(grid: Grid, node: IntArray, axis: int, draw: np.random.Generator, slice_length: int) -> IntArray:
@@ -88,14 +112,7 @@ def valiant_brebner(network: Network, task: Task, model: Model, *, seed: int = 0
     >>> bool(p.verification), p.claim
     (True, None)
     """
-    draw = np.random.default_rng(seed)
-
-    def row_of_column(grid: Grid, node: IntArray) -> IntArray:
-        for axis in range(max(grid.dimensions - 1, 1)):
-            node = _redrawn(grid, node, axis, draw, grid.sides[axis])
-        return node
-
-    return _by_way_of("over random rows", network, task, model, row_of_column, lambda d: range(max(d - 1, 1)))
+    return record(network, task, model, partial(_over_random_rows, _whole_side, network, task, seed))
 
 
 def random_slices(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -116,15 +133,7 @@ def random_slices(network: Network, task: Task, model: Model, *, seed: int = 0) 
     >>> bool(gossamer.plan("array:8x8", "permutation", pattern="shuffle", algorithm="random-slices").verification)
     True
     """
-    draw = np.random.default_rng(seed)
-
-    def row_of_slice(grid: Grid, node: IntArray) -> IntArray:
-        for axis in range(max(grid.dimensions - 1, 1)):
-            side = grid.sides[axis]
-            node = _redrawn(grid, node, axis, draw, math.ceil(side / max(math.log2(side), 1)))
-        return node
-
-    return _by_way_of("over random rows", network, task, model, row_of_slice, lambda d: range(max(d - 1, 1)))
+    return record(network, task, model, partial(_over_random_rows, _logarithmic_slice, network, task, seed))
 
 
 def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
@@ -144,12 +153,7 @@ def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -
     >>> bool(gossamer.plan("torus:8x8", "permutation", pattern="tornado", algorithm="random-nodes").verification)
     True
     """
-    draw = np.random.default_rng(seed)
-
-    def anywhere(grid: Grid, node: IntArray) -> IntArray:
-        return draw.integers(0, network.node_count, node.size).astype(np.int32)
-
-    return _by_way_of("over random nodes", network, task, model, anywhere, lambda d: range(d)[::-1])
+    return record(network, task, model, partial(_over_random_nodes, network, task, seed))
 
 
 def _reason(network: Network, task: Task, model: Model) -> str | None:

@@ -13,14 +13,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
 from gossamer.paths.rotation import Columns, RotatedClass, Rotation
+from gossamer.schedules.sinks import Chunk, Sink
 
-__all__ = ["Leg", "packing_legs", "write_legs", "write_packing"]
+__all__ = ["Leg", "leg_chunks", "packing_legs", "write_legs", "write_packing"]
 
 Leg: TypeAlias = tuple[int, IntArray, IntArray]
 """The digit that is corrected, where each packet is before (a name), and the steps that it goes up along the digit."""
+
+Path: TypeAlias = tuple[Rotation, IntArray, Sequence[Leg]]
+"""Names, the packets of a class, and their legs."""
+
+Whole: TypeAlias = npt.NDArray[np.int64]
 
 
 def packing_legs(rotation: Rotation, origin: IntArray, digits: Iterable[int] | None = None) -> Iterator[Leg]:
@@ -114,7 +121,7 @@ def write_legs(
     columns: Columns,
     at: int,
     first_slot: int,
-    paths: Sequence[tuple[Rotation, IntArray, Sequence[Leg]]],
+    paths: Sequence[Path],
     links: IntArray,
     steps: Sequence[int],
     halves: int = 1,
@@ -136,8 +143,33 @@ def write_legs(
     """
     from gossamer.paths.packing import _kernels
 
+    for leg, length in zip(_straight(paths, links), steps, strict=True):
+        at, _ = _kernels.travel(*columns, at, first_slot, 0, halves, *leg, links.reshape(-1))
+        first_slot += length * halves
+    return int(at)
+
+
+def leg_chunks(sink: Sink, paths: Sequence[Path], links: IntArray, steps: Sequence[int]) -> Iterator[Chunk]:
+    """Yield the hops that `write_legs` writes, in chunks of the size that the sink asks for."""
+    from gossamer.paths.packing import _kernels
+
+    left = sum(int(np.abs(move).sum(dtype=np.int64)) for _, _, legs in paths for _, _, move in legs)
+    first = 0
+    for leg, length in zip(_straight(paths, links), steps, strict=True):
+        hops = leg[2]
+        done, most = 0, int(hops.max(initial=0))
+        while done < most:
+            columns = sink.columns(left if sink.chunk_hops is None else min(left, max(sink.chunk_hops, hops.size)))
+            filled, done = _kernels.travel(*columns, 0, first, done, 1, *leg, links.reshape(-1))
+            left -= filled
+            yield columns[0][:filled], columns[1][:filled], columns[2][:filled]
+        first += length
+
+
+def _straight(paths: Sequence[Path], links: IntArray) -> Iterator[tuple[Whole, Whole, IntArray, IntArray]]:
+    """Yield for each leg cells, strides, hops and packets of those that move, those with most hops first."""
     width = 2 * links.shape[1]
-    for turn, together in enumerate(zip(*(legs for _, _, legs in paths), strict=True)):
+    for together in zip(*(legs for _, _, legs in paths), strict=True):
         cells, strides, hops, packets = [], [], [], []
         for (rotation, packet, _), (digit, name, move) in zip(paths, together, strict=True):
             going = np.flatnonzero(move)
@@ -148,9 +180,4 @@ def write_legs(
             packets.append(packet[going])
         far = np.concatenate(hops)
         order = np.argsort(-far, kind="stable")
-        at = _kernels.travel(
-            *columns, at, first_slot, halves, np.concatenate(cells)[order],
-            np.concatenate(strides)[order], far[order], np.concatenate(packets)[order], links.reshape(-1),
-        )  # fmt: skip
-        first_slot += steps[turn] * halves
-    return int(at)
+        yield np.concatenate(cells)[order], np.concatenate(strides)[order], far[order], np.concatenate(packets)[order]

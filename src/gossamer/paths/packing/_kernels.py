@@ -11,17 +11,20 @@ __all__ = ["travel"]
 
 
 @njit(cache=True, nogil=True)
-def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved, links):
+def travel(slot, link, packet, at, first_slot, done, halves, cell, stride, hops, moved, links):
     """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
 
     Packet ``moved[i] + h`` of each half h makes its k-th hop in slot ``first_slot + k*halves + h``, over the link of
-    cell ``cell[i] + k*stride[i]``. Returns the row after the last one written.
+    cell ``cell[i] + k*stride[i]``. `done` hops of each are made already; stops before hops that do not fit. Returns the
+    row after the last one written, and the hops of each that are made now.
     """
     going = cell.size
-    k = 0
+    k = done
     while going > 0 and k < hops[0]:
         while hops[going - 1] <= k:
             going -= 1
+        if at + going * halves > slot.size:
+            break
         for half in range(halves):
             for i in range(going):
                 slot[at] = first_slot + k * halves + half
@@ -29,4 +32,4 @@ def travel(slot, link, packet, at, first_slot, halves, cell, stride, hops, moved
                 packet[at] = moved[i] + half
                 at += 1
         k += 1
-    return at
+    return at, k

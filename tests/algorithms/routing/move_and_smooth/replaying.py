@@ -8,8 +8,8 @@ import numpy as np
 
 import gossamer
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.schedules.schedule import CONTROL
+from gossamer.schedules.sinks import RecordingSink
 
 
 def traffic_of(counts) -> Traffic:
@@ -18,7 +18,7 @@ def traffic_of(counts) -> Traffic:
     net = gossamer.network("array:" + "x".join(map(str, counts.shape)))
     total = int(counts.sum())
     destination = [u if u < total else -1 for u in range(counts.size)]
-    traffic = Traffic.of(net, gossamer.task("permutation", destination=destination), Recording())
+    traffic = Traffic.of(net, gossamer.task("permutation", destination=destination), RecordingSink())
     traffic.node = np.repeat(np.arange(counts.size, dtype=np.int32), counts.reshape(-1))
     return traffic
 
@@ -29,7 +29,7 @@ def replay(traffic: Traffic, start) -> dict[str, tuple[np.ndarray, int]]:
     Fails if a packet is not where it leaves from, or a link carries two in a step.
     """
     net, recording = traffic.network, traffic.sink
-    assert isinstance(recording, Recording)
+    assert isinstance(recording, RecordingSink)
     place = list(np.asarray(start).tolist())
     slots, links, packets = (column.tolist() for column in recording.kept)
     result, first = {}, 0

@@ -13,16 +13,16 @@ from algorithms.routing.move_and_smooth.replaying import travel
 from gossamer.algorithms.routing.move_and_smooth.h import h_stages
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.q import q_move_length, q_stages
-from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.algorithms.routing.move_and_smooth.stages import follow, guaranteed_times
 from gossamer.schedules.metrics import buffer_peak
+from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import Permutation
 from gossamer.tasks.patterns import pattern
 
 
 def followed(network, task, stages, **options):
     """Return the verified schedule of the given stages."""
-    recording = Recording()
+    recording = RecordingSink()
     follow(Traffic.of(network, task, recording), stages, **options)
     schedule = recording.schedule(network, task, gossamer.Model())
     found = gossamer.verify(schedule)

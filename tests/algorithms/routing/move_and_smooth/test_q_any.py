@@ -27,12 +27,12 @@ from gossamer.algorithms.routing.move_and_smooth.q_any import (
     run,
     worst_lengths,
 )
-from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
 from gossamer.errors import NotApplicableError
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.metrics import buffer_peak
+from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 
 BOTH_KINDS = Model(control_time=Fraction(1))
@@ -86,8 +86,8 @@ def instances(r: int, c: int, variant: str, draw: np.random.Generator) -> list[T
     return tasks
 
 
-def routed(r: int, c: int, task: Task, variant: str) -> tuple[Schedule, Recording]:
-    network, recording = gossamer.network(f"array:{r}x{c}"), Recording()
+def routed(r: int, c: int, task: Task, variant: str) -> tuple[Schedule, RecordingSink]:
+    network, recording = gossamer.network(f"array:{r}x{c}"), RecordingSink()
     run(Traffic.of(network, task, recording), any_stages((r, c), variant))
     return recording.schedule(network, task, BOTH_KINDS), recording
 
@@ -218,7 +218,7 @@ def test_a_move_to_distinct_targets_is_a_valid_schedule_of_n_plus_3_steps_at_mos
         _, first = np.unique((routes.row * n + routes.column)[order], return_index=True)
         destination = np.full(n * n, -1)
         destination[order[first]] = (routes.row * n + routes.column)[order[first]]
-        task, recording = Permutation(tuple(destination.tolist())), Recording()
+        task, recording = Permutation(tuple(destination.tolist())), RecordingSink()
         traffic = Traffic.of(network, task, recording)
         steps = move_by_mapping(traffic, Regions.whole((n, n)), mapping)
         assert (traffic.node == traffic.destination).all()  # in the right quadrant, and there in the target cell
@@ -233,7 +233,7 @@ def test_erratum_8_the_second_mapping_takes_12_steps_on_a_9x9() -> None:
     destination = np.full(81, -1)
     destination[[9 * i + j for i, j in sources]] = [9 * i + j for i in range(5, 9) for j in range(5, 8)]
     network, task = gossamer.network("array:9x9"), Permutation(tuple(destination.tolist()))
-    traffic = Traffic.of(network, task, Recording())
+    traffic = Traffic.of(network, task, RecordingSink())
     assert move_by_mapping(traffic, Regions.whole((9, 9)), MAPPINGS["2"]) == 12  # 11 as printed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gossamer.cli import main
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.schedules.metrics import buffer_peak
+from gossamer.schedules.sinks import CheckingSink
 
 
 @pytest.fixture(params=["array:16x16", "array:11x7", "array:4x4x4"])
@@ -29,7 +31,7 @@ def case(request):
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
 def test_a_streamed_run_is_the_recorded_one(case, name, chunk, monkeypatch):
     network, task = case
-    monkeypatch.setattr(streaming, "CHUNK", chunk)
+    monkeypatch.setattr(streaming, "CheckingSink", partial(CheckingSink, chunk_hops=chunk))
     model = Model(control_time=1, buffer=9, buffer_counts="all")
     said = []
     run = route_streaming(network, task, model, name, said.append)

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from gossamer.algorithms.algorithm import Algorithm, separate
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow, guaranteed_times
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.schedules.schedule import too_many_hops
+from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 
 __all__ = ["MoveAndSmooth", "even_power", "family", "model_reason", "power_of_two"]
@@ -82,7 +82,7 @@ class MoveAndSmooth:
 
     def __call__(self, network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
         """Return the schedule."""
-        recording = Recording(self.clock)
+        recording = RecordingSink(self.clock)
         self.route(Traffic.of(network, task, recording))
         return recording.schedule(network, task, model)
 

@@ -8,12 +8,12 @@ from gossamer.algorithms.routing.move_and_smooth.contract import model_reason
 from gossamer.algorithms.routing.move_and_smooth.h import h_stages
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.q import q_stages
-from gossamer.algorithms.routing.move_and_smooth.recording import Recording
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
+from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 
 __all__ = ["k_partition", "k_strips"]
@@ -111,7 +111,7 @@ def _build(
         wrong = f"it needs a square array whose side is a power of {k}, got {network.spec}"
     if wrong is not None:
         raise NotApplicableError(f"routing with {k} parts: {wrong}")
-    recording = Recording(clock)
+    recording = RecordingSink(clock)
     follow(Traffic.of(network, task, recording), stages(sides, k))
     return recording.schedule(network, task, model)
 

@@ -20,11 +20,12 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.move_and_smooth import q
 from gossamer.algorithms.routing.move_and_smooth.contract import family
 from gossamer.algorithms.routing.move_and_smooth.mappings import Mapping, halves, multiplicity, variant_a, variant_c
-from gossamer.algorithms.routing.move_and_smooth.moving import Moves, Traffic, branch_order, branching, move
+from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import Lengths, count_length, smooth
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow
 from gossamer.networks.network import IntArray
+from gossamer.paths.lock_step import Moves
 
 __all__ = ["Q_ANY", "VARIANTS", "MappedStage", "any_stages", "buffers_seen", "move_by_mapping", "run", "worst_lengths"]
 
@@ -222,10 +223,10 @@ def move_by_mapping(
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.algorithms.routing.move_and_smooth.recording import Recording
+    >>> from gossamer.schedules.sinks import RecordingSink
     >>> net = gossamer.network("array:5x5")
     >>> task = gossamer.task("permutation", destination=range(24, -1, -1))
-    >>> move_by_mapping(Traffic.of(net, task, Recording()), Regions.whole((5, 5)), variant_a)
+    >>> move_by_mapping(Traffic.of(net, task, RecordingSink()), Regions.whole((5, 5)), variant_a)
     6
     """
 

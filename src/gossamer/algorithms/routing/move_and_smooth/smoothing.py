@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
-from gossamer.algorithms.routing.move_and_smooth.moving import Chunk, Moves, Traffic, move
+from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, move
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
+from gossamer.paths.lock_step import Moves
 from gossamer.schedules.schedule import CONTROL
+from gossamer.schedules.sinks import Chunk
 
 __all__ = ["Lengths", "count_length", "smooth", "smooth_lengths"]
 
@@ -112,9 +114,9 @@ def smooth(
     Four packets at the corner of a 2 x 2 array.
 
     >>> import gossamer
-    >>> from gossamer.algorithms.routing.move_and_smooth.recording import Recording
+    >>> from gossamer.schedules.sinks import RecordingSink
     >>> net = gossamer.network("array:2x2")
-    >>> traffic = Traffic.of(net, gossamer.task("permutation", destination=[0, 1, 2, 3]), Recording())
+    >>> traffic = Traffic.of(net, gossamer.task("permutation", destination=[0, 1, 2, 3]), RecordingSink())
     >>> traffic.node[:] = 0
     >>> smooth(traffic, Regions.whole((2, 2)), (1, 0), 4)
     Lengths(count=1, rows=(2,), column=1)
@@ -126,13 +128,14 @@ def smooth(
         raise ScheduleError(f"smoothing for {b} packets at a node meets {most} packets at one")
     lengths = lengths or smooth_lengths(regions, axes, b)
     label = "x".join(map(str, regions.largest))
-    traffic.sink.phase(f"count {label}", _count(traffic, regions, axes), lengths.count, True)
+    if lengths.count:
+        traffic.sink.phase(f"count {label}", _count(traffic, regions, axes), length=lengths.count, control=True)
     rows = []
     for j, axis in enumerate(axes[:-1]):
         number = f" {j + 1}" if len(axes) > 2 else ""
         leading, following = axes[:j], (*axes[: j - len(axes) : -1], axis)
         chunks = _balance(traffic, regions, leading, following, axes[-1])
-        rows.append(traffic.sink.phase(f"row{number} {label}", chunks, lengths.rows[j], False))
+        rows.append(traffic.sink.phase(f"row{number} {label}", chunks, guaranteed=lengths.rows[j]))
     column = _spread(traffic, regions, axes, f"column {label}", lengths.column)
     return Lengths(lengths.count, tuple(rows), column)
 
@@ -145,7 +148,7 @@ def _count(traffic: Traffic, regions: Regions, axes: tuple[int, ...]) -> Iterato
     """
     network = traffic.network
     assert network.grid is not None
-    links = traffic.links.reshape(network.node_count, -1, 2)
+    links = traffic.engine.links.reshape(network.node_count, -1, 2)
     sides = network.grid.sides
     known = np.zeros((1,) * len(sides), np.int32)  # when a node knows the total of its line
     found = []
@@ -195,7 +198,7 @@ def _balance(
     while clock[1]:
         columns = traffic.sink.columns(size)
         filled = _kernels.row_steps(
-            clock, active, flow, order, node, traffic.packet, head, following_item, traffic.links,
+            clock, active, flow, order, node, traffic.packet, head, following_item, traffic.engine.links,
             len(traffic.sides), axis, moving, *columns,
         )  # fmt: skip
         if filled < 0:

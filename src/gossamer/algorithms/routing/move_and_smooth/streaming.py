@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,19 +11,16 @@ from typing import Any
 import numpy as np
 
 from gossamer.algorithms.routing.move_and_smooth.contract import MoveAndSmooth
-from gossamer.algorithms.routing.move_and_smooth.moving import Chunk, Traffic
-from gossamer.algorithms.routing.move_and_smooth.recording import PhaseRun
+from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
 from gossamer.errors import NotApplicableError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
-from gossamer.schedules.streaming import StreamingChecker, StreamVerification
+from gossamer.schedules.sinks import CheckingSink, PhaseRun
+from gossamer.schedules.streaming import StreamVerification
 from gossamer.tasks import Permutation, Task
 
 __all__ = ["StreamedRun", "route_streaming"]
-
-CHUNK = 1 << 22
-"""Hops that are held at a time, 50 MB of columns, unless one step has more."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class StreamedRun:
             ("of which", f"{data:,} steps of messages, {control:,} of counting at {self.model.control_time} step each"),
             ("by phase", self._by_kind()),
             ("delivered", f"{self.found.delivered:,} messages"),
-            ("buffer peak", f"{peak.packets} packets held at a node{where}"),
+            ("held peak", f"{peak.packets} packets held at a node{where}"),
             ("hops", f"{self.found.hops:,}, and {self.found.control_hops:,} of control packets"),
             ("verified", verdict),
             (
@@ -131,7 +128,7 @@ class StreamedRun:
             "verified": self.found.verification.ok,
             "violations": self.found.verification.counts,
             "delivered": self.found.delivered,
-            "buffer_peak": self.found.buffer.packets,
+            "held_peak": self.found.buffer.packets,
             "hops": self.found.hops,
             "control_hops": self.found.control_hops,
             "seconds": self.seconds,
@@ -150,43 +147,6 @@ class StreamedRun:
             f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
         )
         return f"<table>{cells}</table>"
-
-
-class _Stream:
-    """Hands the hops of each phase to the checker, a chunk at a time, in columns that are used again."""
-
-    def __init__(self, checker: StreamingChecker, model: Model, say: Callable[[str], None]) -> None:
-        self.chunk_hops: int | None = CHUNK
-        self.phases: list[PhaseRun] = []
-        self._checker, self._model, self._say = checker, model, say
-        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
-        self._slot = 0
-        self._hops = 0
-
-    def columns(self, size: int) -> Chunk:
-        """Return columns of the given size."""
-        if self._columns[0].size < size:
-            self._columns = tuple(np.empty(size, np.int32) for _ in range(3))
-        return self._columns[0][:size], self._columns[1][:size], self._columns[2][:size]
-
-    def phase(self, name: str, chunks: Iterator[Chunk], guaranteed: int | None, control: bool) -> int:
-        """Check the chunks of a phase."""
-        steps = 0
-        length = self._model.control_time if control else Fraction(1)
-        self._say(f"{name}: {self._hops:,} hops so far")
-        for step, link, packet in chunks:
-            if step.size:
-                steps = int(step[-1]) + 1
-                step += np.int32(self._slot)
-                self._checker.feed(step, link, packet, length)
-                self._hops += step.size
-                self._say(f"{name}, step {steps:,}: {self._hops:,} hops so far")
-        if control and guaranteed is not None:
-            steps = guaranteed
-        if steps or guaranteed:
-            self._slot += steps
-            self.phases.append(PhaseRun(name, steps, guaranteed, control))
-        return steps
 
 
 def route_streaming(
@@ -250,15 +210,14 @@ def route_streaming(
     if reason is not None or not isinstance(task, Permutation):
         raise NotApplicableError(f"algorithm {algorithm!r} does not cover {task.name} on {network.spec}: it {reason}")
     began = time.perf_counter()
-    checker = StreamingChecker(network, task, model)
-    stream = _Stream(checker, model, progress or (lambda text: None))
-    run.route(Traffic.of(network, task, stream))
-    found = checker.finish()
+    sink = CheckingSink(network, task, model, progress)
+    run.route(Traffic.of(network, task, sink))
+    found = sink.checker.finish()
     found.verification.raise_if_invalid()
     seconds = time.perf_counter() - began
     claim = run.claim(network, task, model)
     bound = _distance(network, task)
-    return StreamedRun(network, task, model, algorithm, tuple(stream.phases), found, claim, *bound, seconds)
+    return StreamedRun(network, task, model, algorithm, tuple(sink.phases), found, claim, *bound, seconds)
 
 
 def _distance(network: Network, task: Permutation) -> tuple[Fraction, str]:

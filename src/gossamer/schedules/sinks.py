@@ -1,0 +1,274 @@
+"""Where builders put the hops that they make: a schedule that keeps them, or a checker that forgets them.
+
+A builder that can stream is a function of a sink. It hands over one phase after the other, each as chunks of hops in
+columns that the sink gave out; so it need not know whether the hops are kept, nor hold them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from gossamer.errors import ScheduleError
+from gossamer.model import Model
+from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.packets import Phase
+from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.streaming import StreamingChecker
+from gossamer.tasks import Task
+
+__all__ = ["CHUNK", "CheckingSink", "Chunk", "PhaseRun", "RecordingSink", "Sink", "record"]
+
+CHUNK = 1 << 22
+"""Hops that are held at a time when streaming, 50 MB of columns, unless one step has more."""
+
+Chunk: TypeAlias = tuple[IntArray, IntArray, IntArray]
+"""Step within the phase (from 0, ascending), link and packet of some hops."""
+
+
+class Sink(Protocol):
+    """What takes the hops of the phases, one phase after the other."""
+
+    chunk_hops: int | None
+    """The most hops that it wants at a time, unless one step has more; None for any number."""
+
+    def columns(self, size: int) -> Chunk:
+        """Return columns of the given size, in which the next chunk is written from the first row on."""
+        ...
+
+    def phase(
+        self,
+        name: str,
+        chunks: Iterator[Chunk],
+        *,
+        length: int | None = None,
+        guaranteed: int | None = None,
+        control: bool = False,
+    ) -> int:
+        """Take the chunks of a phase to the end, and return the number of its steps.
+
+        Parameters
+        ----------
+        name : str
+            Of the phase.
+        chunks : iterator of Chunk
+            Each is the beginning of the columns that were asked for last.
+        length : int, optional
+            Steps that the phase takes, whatever its hops. Default: it ends with its last hop.
+        guaranteed : int, optional
+            Steps that the phase takes at most, whatever the instance. A phase without hops of which 0 are guaranteed
+            is left out.
+        control : bool
+            Whether its hops are those of control packets.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class PhaseRun:
+    """How long a phase took, and how long it may take whatever the instance (None: nothing is guaranteed)."""
+
+    name: str
+    steps: int
+    guaranteed: int | None
+    control: bool
+
+
+def _finished(name: str, last: int, length: int | None, guaranteed: int | None, control: bool) -> PhaseRun | None:
+    """Return the run of a phase whose hops took `last` steps, or None if there is no such phase."""
+    if length is not None:
+        if last > length:
+            raise ScheduleError(f"phase {name!r} takes {last} steps, not {length}")
+        return PhaseRun(name, length, length, control)
+    return PhaseRun(name, last, guaranteed, control) if last or guaranteed != 0 else None
+
+
+class RecordingSink:
+    """Keeps the hops of all phases and makes a schedule of them.
+
+    Parameters
+    ----------
+    clock : bool
+        Whether a phase takes its guaranteed length, as under a distributed clock, rather than end with its last hop.
+
+    Attributes
+    ----------
+    phases : list of PhaseRun
+        The phases so far.
+    """
+
+    def __init__(self, clock: bool = False) -> None:
+        self.chunk_hops: int | None = None
+        self.clock = clock
+        self.phases: list[PhaseRun] = []
+        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
+        self._used = 0
+        self._slot = 0
+
+    def columns(self, size: int) -> Chunk:
+        """Return the columns that follow what is kept, of the given size."""
+        first, last = self._used, self._used + size
+        if not first and self._columns[0].size < last:
+            self._columns = tuple(np.empty(last, np.int32) for _ in range(3))
+        for column in self._columns:
+            if column.size < last:
+                column.resize(last, refcheck=False)
+        return self._columns[0][first:last], self._columns[1][first:last], self._columns[2][first:last]
+
+    @property
+    def kept(self) -> Chunk:
+        """Slot, link and packet of the hops kept so far."""
+        slot, link, packet = (column[: self._used] for column in self._columns)
+        return slot, link, packet
+
+    def phase(
+        self,
+        name: str,
+        chunks: Iterator[Chunk],
+        *,
+        length: int | None = None,
+        guaranteed: int | None = None,
+        control: bool = False,
+    ) -> int:
+        """Keep the chunks of a phase, and return the number of its steps.
+
+        Raises
+        ------
+        ScheduleError
+            If the phase takes longer than its length, or than guaranteed where the clock is asked for.
+        """
+        last = 0
+        for step, _, _ in chunks:
+            if step.size:
+                last = int(step[-1]) + 1
+                step += np.int32(self._slot)
+                self._used += step.size
+        run = _finished(name, last, length, guaranteed, control)
+        if run is None:
+            return 0
+        if self.clock and run.guaranteed is not None and run.steps > run.guaranteed:
+            raise ScheduleError(f"phase {name!r} takes {run.steps} steps, {run.guaranteed} are guaranteed")
+        self.phases.append(run)
+        self._slot += self._slots(run)
+        return run.steps
+
+    def schedule(self, network: Network, task: Task, model: Model) -> Schedule:
+        """Return the schedule of everything kept."""
+        for column in self._columns:
+            column.resize(self._used, refcheck=False)
+        phases = [
+            Phase(run.name, self._slots(run), model.control_time if run.control else Fraction(1), run.control)
+            for run in self.phases
+        ]
+        return Schedule(network, task, model, *self._columns, phases=phases)
+
+    def _slots(self, run: PhaseRun) -> int:
+        return run.guaranteed if self.clock and run.guaranteed is not None else run.steps
+
+
+class CheckingSink:
+    """Hands the hops to the streaming checker as they come, in columns that are used again, and keeps none.
+
+    Parameters
+    ----------
+    network, task, model
+        What is carried out, as `StreamingChecker` takes them.
+    progress : callable, optional
+        Called with a line of text as the hops come.
+    chunk_hops : int
+        Hops that are held at a time.
+
+    Attributes
+    ----------
+    phases : list of PhaseRun
+        The phases so far.
+    checker : StreamingChecker
+        Its ``finish()`` tells what was found.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> sink = CheckingSink(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0]), Model())
+    >>> def both_at_once():
+    ...     columns = sink.columns(2)
+    ...     for column, values in zip(columns, ([0, 0], [0, 1], [0, 1])):
+    ...         column[:] = values
+    ...     yield columns
+    >>> sink.phase("swap", both_at_once()), bool(sink.checker.finish()), sink.completion_time
+    (1, True, Fraction(1, 1))
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        model: Model,
+        progress: Callable[[str], None] | None = None,
+        chunk_hops: int = CHUNK,
+    ) -> None:
+        self.chunk_hops: int | None = chunk_hops
+        self.phases: list[PhaseRun] = []
+        self.checker = StreamingChecker(network, task, model)
+        self._control_time = model.control_time
+        self._say = progress or (lambda text: None)
+        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
+        self._slot = 0
+        self._hops = 0
+
+    @property
+    def completion_time(self) -> Fraction:
+        """Completion time in steps of the phases so far."""
+        lengths = (run.steps * (self._control_time if run.control else Fraction(1)) for run in self.phases)
+        return sum(lengths, Fraction(0))
+
+    def columns(self, size: int) -> Chunk:
+        """Return columns of the given size."""
+        if self._columns[0].size < size:
+            self._columns = tuple(np.empty(size, np.int32) for _ in range(3))
+        return self._columns[0][:size], self._columns[1][:size], self._columns[2][:size]
+
+    def phase(
+        self,
+        name: str,
+        chunks: Iterator[Chunk],
+        *,
+        length: int | None = None,
+        guaranteed: int | None = None,
+        control: bool = False,
+    ) -> int:
+        """Check the chunks of a phase, and return the number of its steps.
+
+        Raises
+        ------
+        ScheduleError
+            If the phase takes longer than its length.
+        """
+        last = 0
+        slot_length = self._control_time if control else Fraction(1)
+        self._say(f"{name}: {self._hops:,} hops so far")
+        for step, link, packet in chunks:
+            if step.size:
+                last = int(step[-1]) + 1
+                step += np.int32(self._slot)
+                self.checker.feed(step, link, packet, slot_length)
+                self._hops += step.size
+                self._say(f"{name}, step {last:,}: {self._hops:,} hops so far")
+        run = _finished(name, last, length, guaranteed, control)
+        if run is None:
+            return 0
+        self.phases.append(run)
+        self._slot += run.steps
+        return run.steps
+
+
+def record(
+    network: Network, task: Task, model: Model, route: Callable[[Sink], None], *, clock: bool = False
+) -> Schedule:
+    """Return the schedule of the hops that `route` hands to a sink; `clock` as for `RecordingSink`."""
+    sink = RecordingSink(clock)
+    route(sink)
+    return sink.schedule(network, task, model)
