@@ -1,13 +1,11 @@
-"""What the pages show is what happens: Python blocks run, generated pages are fresh, links lead somewhere."""
+"""What the pages show is what happens: Python blocks run, links lead somewhere."""
 
 from __future__ import annotations
 
 import contextlib
 import doctest
-import importlib.util
 import io
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -56,34 +54,6 @@ def test_python_blocks_of_a_page_run_in_order_and_print_what_is_shown(page, tmp_
         elif language == "text" and previous == "python":
             assert printed == code, f"{name(page)}:{line} shows an output that the block before it does not print"
         previous = language
-
-
-def generator():
-    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_generated_pages_and_outputs_of_commands_are_fresh():
-    """All but the reproductions and the pages of simulations, which ./check renews."""
-    module = generator()
-    slow = {*module.REPRODUCED, "dynamic.md", "flit_simulator.md"}
-    pages = [*module.GENERATED, *(path.name for path in PAGES if path.parent == module.DOCS)]
-    stale = module.stale_pages([page for page in pages if page not in slow])
-    assert not stale, f"run python docs/generate.py: {', '.join(map(name, stale))}"
-
-
-def test_a_changed_output_makes_a_page_stale():
-    page = "```console\n$ echo one\ntwo\n```\n"
-    assert generator().with_outputs(page) == (page.replace("two", "one"), {})
-
-
-def test_times_and_memory_are_cut_from_outputs():
-    printed = ["took     0.1 s to build", "         and 120 MB", "saved    x.parquet", '  "build_seconds": 3e-05,']
-    with generator().workplace():
-        shown = generator().output_of(f"printf '%s\\n' {shlex.join(printed)}")
-    assert shown.splitlines() == ["took     ...", "saved    x.parquet", '  "build_seconds": ...,']
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

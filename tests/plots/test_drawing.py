@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -153,3 +154,12 @@ def test_drawing_starts_no_window_system():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_coordinates_are_written_with_two_decimals_and_scales_in_full(tmp_path):
+    draw(flood(gossamer.network("torus:5x5")), tmp_path / "load.svg")
+    svg = (tmp_path / "load.svg").read_text()
+    assert "scale(0.015625)" in svg
+    drawn = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|scale\(.*?\)", "", svg, flags=re.DOTALL)
+    assert re.search(r"\d\.\d\d\b", drawn)
+    assert not re.search(r"\d\.\d{3,}", drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,9 @@ FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
 KINDS = ("load", "occupancy", "both")
 """The pictures: of the network, of links and slots, or the one above the other."""
+
+_UNROUNDED = r"<metadata>.*?</metadata>|<!--.*?-->|(?:scale|matrix)\([^)]*\)"
+_NUMBER = re.compile(rf"{_UNROUNDED}|(?P<coordinate>-?\d+\.\d{{3,}})", re.DOTALL)
 
 
 def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", dpi: float = 160) -> None:
@@ -107,6 +111,23 @@ def write_picture(
         figure = make()
         with whole_file(path) as part:
             figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
+            if suffix == "svg":
+                part.write_text(_rounded(part.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _rounded(svg: str) -> str:
+    """Return a drawing with its coordinates to a hundredth of a point: the last digits differ between machines.
+
+    >>> _rounded('<path d="M 7.200001 -0.000004" transform="translate(1.999999 3) scale(0.015625)"/>')
+    '<path d="M 7.2 0" transform="translate(2 3) scale(0.015625)"/>'
+    """
+
+    def short(found: re.Match[str]) -> str:
+        if not found["coordinate"]:
+            return found[0]
+        return f"{round(float(found[0]), 2) + 0.0:.2f}".rstrip("0").rstrip(".")
+
+    return _NUMBER.sub(short, svg)
 
 
 def _figure(schedule: Schedule, kind: str) -> Figure:

@@ -50,6 +50,10 @@ class SourceFigure(NamedTuple):
         """The name of its file."""
         return f"{self.stem}.svg"
 
+    def draw(self, path: Path) -> None:
+        """Write the figure to a file, whole or not at all."""
+        write_picture(self.make, path, "svg", self.title)
+
 
 class SourceAnimation(NamedTuple):
     """An animation for a source: the stem of its file's name, what it shows, and the schedule in motion."""
@@ -62,6 +66,10 @@ class SourceAnimation(NamedTuple):
     def file(self) -> str:
         """The name of its file."""
         return f"{self.stem}.gif"
+
+    def draw(self, path: Path) -> None:
+        """Write the animation to a file, whole or not at all."""
+        animate(self.schedule(), path, frames_per_slot=2, dpi=56)
 
 
 def _scheduled(spec: str, task: str, algorithm: str = "best", **choices: Any) -> Schedule:
@@ -196,8 +204,5 @@ def draw_source_figures(
         if progress is not None:
             progress(f"drawing {figure.title}")
         path = place / figure.file
-        if isinstance(figure, SourceAnimation):
-            animate(figure.schedule(), path, frames_per_slot=2, dpi=56)
-        else:
-            write_picture(figure.make, path, "svg", figure.title)
+        figure.draw(path)
         yield path

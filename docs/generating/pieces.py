@@ -1,0 +1,173 @@
+"""The pieces that are made one by one: pages and pictures, what each depends on, and how it is made."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from generating import registry_pages, reproductions
+from generating.cli_page import cli_page
+from generating.commands import blocks, with_outputs
+from generating.inputs import ROOT, Inputs, digest
+from generating.pictures import same_picture
+
+RECORD = "docs/generated.json"
+"""The record of what was made of which inputs: a piece a line."""
+PICTURES = (".svg", ".png", ".gif")
+
+Job = Callable[[], Any]
+"""Work for one process: a function of a module, with its arguments."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A page, the pictures of a page, or a page with the pictures that its commands draw.
+
+    Attributes
+    ----------
+    name : str
+        Its page, or what its pictures are of.
+    entries : tuple of str
+        The modules of gossamer that make it, with all that they import; none: all modules there are.
+    jobs : function
+        Returns the work, in parts that may be done at the same time.
+    files : function
+        Returns the files, from the root of the repository, and what belongs into them, from the results of the jobs.
+    titles : tuple of str
+        Modules of which only the words appear in it, and not what they do.
+    """
+
+    name: str
+    entries: tuple[str, ...]
+    jobs: Callable[[], Sequence[Job]]
+    files: Callable[[list[Any]], dict[str, bytes]]
+    titles: tuple[str, ...] = ()
+
+
+def all_pieces(root: Path = ROOT) -> list[Piece]:
+    """Return every piece, those that take longest first."""
+    from gossamer.experiments import REPRODUCTIONS
+
+    pieces = [_with_commands(root, path) for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
+    for name in REPRODUCTIONS:
+        pieces += [_reproduced(name), _pictures(name)]
+    return [piece for piece in pieces if piece is not None] + [
+        _page("docs/algorithms.md", registry_pages.algorithms_page),
+        _page("docs/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
+        _page("docs/networks.md", registry_pages.networks_page),
+        _page("docs/tasks.md", registry_pages.tasks_page),
+        _page("docs/cli.md", cli_page),
+        _page("docs/api/builders.md", registry_pages.builders_page),
+    ]
+
+
+def _page(name: str, make: Callable[[], str]) -> Piece:
+    return Piece(name, (), lambda: [make], lambda made: {name: made[0].encode()})
+
+
+def _with_commands(root: Path, path: Path) -> Piece | None:
+    text, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
+    if not blocks(text):
+        return None
+
+    def files(made: list[Any]) -> dict[str, bytes]:
+        page, pictures = made[0]
+        return {name: page.encode()} | {f"docs/_static/{file}": data for file, data in pictures.items()}
+
+    return Piece(name, (), lambda: [partial(with_outputs, text)], files)
+
+
+def _reproduced(name: str) -> Piece:
+    page = f"docs/reproduce_{name.replace('-', '_')}.md"
+    return Piece(
+        page,
+        (f"gossamer.experiments.{name.replace('-', '_')}",),
+        lambda: [partial(reproductions.table_text, name, k) for k in range(reproductions.table_count(name))],
+        lambda made: {page: reproductions.reproduction_page(name, made).encode()},
+        ("gossamer.experiments", "gossamer.plots.sources"),
+    )
+
+
+def _pictures(name: str) -> Piece:
+    def files(made: list[Any]) -> dict[str, bytes]:
+        names = reproductions.picture_files(name)
+        return {f"docs/_static/{file}": data for file, data in zip(names, made, strict=True)}
+
+    return Piece(
+        f"pictures of {name}",
+        (f"gossamer.experiments.{name.replace('-', '_')}", "gossamer.plots.sources", "gossamer.plots.curves"),
+        lambda: [partial(reproductions.picture, name, file) for file in reproductions.picture_files(name)],
+        files,
+    )
+
+
+# -- what is stale ---------------------------------------------------------------------------------------------
+
+
+class Record:
+    """Which inputs each piece was made of, and which outputs it has; a piece of other inputs or outputs is stale."""
+
+    def __init__(self, root: Path = ROOT, inputs: Inputs | None = None) -> None:
+        self.root, self.inputs = root, inputs or Inputs()
+        path = root / RECORD
+        self.made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def fresh(self, piece: Piece) -> bool:
+        """Return whether a piece is of today's inputs and its files are as they were made."""
+        known = self.made.get(piece.name)
+        return bool(known) and known == self._entry(piece, known["outputs"])
+
+    def add(self, piece: Piece, files: Iterable[str]) -> None:
+        """Note that the files, as they are now, are made of today's inputs."""
+        self.made[piece.name] = self._entry(piece, files)
+
+    def write(self) -> None:
+        """Write the record, a piece a line."""
+        lines = [f"{json.dumps(name)}: {json.dumps(self.made[name], sort_keys=True)}" for name in sorted(self.made)]
+        (self.root / RECORD).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+    def _entry(self, piece: Piece, files: Iterable[str]) -> dict[str, Any]:
+        entries = piece.entries or self.inputs.modules
+        return {
+            "inputs": self.inputs.digest(entries, piece.titles),
+            "outputs": {file: self._shown(file) for file in files},
+        }
+
+    def _shown(self, file: str) -> str:
+        """Return a hash of a file; of a page with commands, of these and their outputs only."""
+        path = self.root / file
+        data = path.read_bytes() if path.exists() else b""
+        shown = blocks(data.decode()) if path.suffix == ".md" else []
+        return digest("\0".join(shown).encode() if shown else data)
+
+
+def same(path: Path, data: bytes) -> bool:
+    """Return whether a file has these contents, or a picture that shows the same."""
+    if not path.exists():
+        return False
+    old = path.read_bytes()
+    return same_picture(old, data) if path.suffix in PICTURES else old == data
+
+
+# -- making ----------------------------------------------------------------------------------------------------
+
+
+def made(pieces: Sequence[Piece], processes: int | None = None) -> Iterator[tuple[Piece, dict[str, bytes]]]:
+    """Yield each piece with its files and what belongs into them, made by several processes."""
+    jobs = [list(piece.jobs()) for piece in pieces]
+    count = min(processes or os.cpu_count() or 1, sum(map(len, jobs)))
+    if count <= 1:
+        for piece, work in zip(pieces, jobs, strict=True):
+            yield piece, piece.files([job() for job in work])
+        return
+    with ProcessPoolExecutor(count, get_context("spawn")) as pool:
+        futures: list[list[Future[Any]]] = [[pool.submit(job) for job in work] for work in jobs]
+        for piece, results in zip(pieces, futures, strict=True):
+            yield piece, piece.files([result.result() for result in results])

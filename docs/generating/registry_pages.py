@@ -1,0 +1,235 @@
+"""Whole pages made from the registries: networks, tasks, algorithms, builders, broadcasts on arrays."""
+
+from __future__ import annotations
+
+from generating.markdown import page, table
+
+
+def networks_page() -> str:
+    """Return the table of network families."""
+    from gossamer import network
+    from gossamer.networks.families import FAMILIES
+
+    rows = []
+    for family in FAMILIES:
+        example = f"`{family.example}`"
+        if family.small:
+            net = network(family.example)
+            example += f": {net.node_count:,} nodes, {net.link_count:,} links"
+        names = ", ".join(f"`{n}`" for n in (family.name, *family.aliases))
+        rows.append([names, f"`{family.parameters}`", f"{family.summary}. *Source:* {family.source}", example])
+    text = f"""
+A network is named by a *spec*: the family, a colon, and the parameters. `gossamer networks` prints the families;
+`gossamer.network(spec)` builds the network. Where a family has several names, the first is the one in the canonical
+spec.
+
+{table(["family", "parameters", "what it is", "example"], rows)}
+
+Every undirected edge is two links. Upper case, spaces and underscores in names of families are accepted. Networks also
+come from NetworkX graphs (`gossamer.networks.from_networkx`) and from any group and generators
+(`gossamer.networks.cayley`). Sources are listed in the [references](references.md).
+
+Some cases at the edge:
+
+* A side of 2 in a torus is a single edge, as in an array: two parallel edges are never made. A torus of sides 2 is a
+  hypercube.
+* Sides of 1 are allowed, and so are networks of one node and of two nodes.
+* Sizes are checked before anything is built.
+"""
+    return page("Networks", text, "gossamer.networks.families")
+
+
+def tasks_page() -> str:
+    """Return the table of tasks."""
+    import dataclasses
+
+    from gossamer.tasks import ALIASES, OTHER_TASKS, TASKS
+
+    meaning = {
+        "root": "`root`: a node, default 0",
+        "active": "`active`: the active nodes",
+        "counts": "`counts`: for each node how many messages it has",
+        "destination": "`destination`: for each node where its message goes, -1 for none",
+        "destinations": "`destinations`: for each node the set of nodes to which its message goes",
+    }
+    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`"}
+    option |= dict.fromkeys(("destination", "destinations"), "`--destinations` or `--pattern`")
+    rows = []
+    for name, kind in TASKS.items():
+        aliases = ", ".join(f"`{a}`" for a, of in ALIASES.items() if of == name)
+        fields = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        options = ", ".join(option.get(f, "Python only") for f in fields)
+        rows.append([f"`{name}`", aliases, kind.summary, "; ".join(meaning[f] for f in fields), options])
+    others = [[f"`{name}`", o.meaning, ", ".join(f"`{n}`" for n in o.near)] for name, o in OTHER_TASKS.items()]
+    text = f"""
+`gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer tasks` prints this list. A name
+may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`, and
+mean here what they mean in MPI and NCCL.
+
+{table(["task", "also called", "what it is", "fields", "option"], rows)}
+
+There is no task yet for these names of MPI:
+
+{table(["name", "what it is", "near it"], others)}
+
+Messages and the words used here are defined in the [nomenclature](nomenclature.md).
+"""
+    return page("Tasks", text, "gossamer.tasks")
+
+
+def algorithms_page() -> str:
+    """Return the tables of algorithms, one a task."""
+    from gossamer import ALGORITHMS
+    from gossamer.tasks import TASKS
+    from gossamer.testing import standard_cases
+
+    sections = []
+    for name, kind in TASKS.items():
+        rows = []
+        for a in (a for a in ALGORITHMS if a.task is kind):
+            cases = list(standard_cases(a))
+            ports = [p for p in ("all", "one", "one-send") if any(c.model.ports == p for c in cases)]
+            claims = [a.claim(*c) is not None for c in cases]
+            claim = "none" if not any(claims) else "upper bound" if a.claim_is_bound else "exact"
+            if any(claims) and not all(claims):
+                claim += ", on some"
+            optimal = [a.optimal(*c) for c in cases]
+            if any(optimal):
+                claim += f"; promises the bound {'always' if all(optimal) else 'on some'}"
+            covers = f"{a.networks}; ports {', '.join(ports)}"
+            rows.append([f"`{a.name}`", covers, claim, f"{a.summary}. *Source:* {a.source}"])
+        if rows:
+            sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'claim', 'what it does'], rows)}")
+        else:
+            sections.append(f"## {name}\n\nNone yet. `gossamer bounds` knows its lower bounds.")
+    sections += [_wormhole_section(), _schemes_section()]
+    text = f"""
+Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that
+cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
+[Builders](api/builders.md).
+
+A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
+the algorithm claims to meet the largest lower bound, and that the battery holds it to that. Ports and claims are read
+off the cases of the [battery](how_it_works.md#the-battery): small networks of every family under several models, so
+"on some" means on some of those. Sources are listed in the [references](references.md).
+
+{chr(10).join(s + chr(10) for s in sections)}
+"""
+    return page("Algorithms", text, "gossamer.algorithms")
+
+
+def _wormhole_section() -> str:
+    """Return the table of algorithms for wormhole switching."""
+    from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+    rows = []
+    for a in WORMHOLE_ALGORITHMS:
+        tasks = ", ".join(kind.name for kind in a.tasks)
+        rows.append([f"`{a.name}`", f"{tasks}; {a.networks}", f"{a.summary}. *Source:* {a.source}"])
+    return f"""## With wormhole switching
+
+Asked for with `--switching wormhole`; see [wormhole switching](wormhole.md).
+
+{table(["algorithm", "covers", "what it does"], rows)}"""
+
+
+def _schemes_section() -> str:
+    """Return the table of schemes for broadcasts that arrive at random."""
+    from gossamer.dynamic.schemes import SCHEMES
+
+    rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
+    return f"""## Schemes for broadcasts that arrive at random
+
+Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at random times](dynamic.md).
+`varvarigos-bertsekas` names the scheme of intervals.
+
+{table(["scheme", "what it does"], rows)}"""
+
+
+def array_broadcasts_page() -> str:
+    """Return the page on multinode broadcast on arrays, with the ratio of time and bound for a table of shapes."""
+    from gossamer import ALGORITHMS, Model, network, task, verify
+    from gossamer.bounds import best_bound
+    from gossamer.cases import Case
+
+    shapes = (
+        "9", "2x3", "2x4", "2x15", "3x3", "4x4", "3x5", "5x8", "7x9", "8x8", "16x16", "31x33",
+        "2x2x3", "2x4x5", "2x5x7", "3x3x3", "3x4x5", "4x4x4", "5x7x9", "8x8x8", "10x10x10",
+        "2x2x2x3", "2x3x4x5", "3x3x3x3", "4x4x4x4", "2x2x3x3x4", "3x3x3x3x3", "2x2x2x2x2x5",
+    )  # fmt: skip
+    broadcast, model = task("multinode-broadcast"), Model()
+    named = {a.name: a for a in ALGORITHMS if a.task is type(broadcast)}
+    rows = []
+    for shape in shapes:
+        net = network(f"array:{shape}")
+        schedule = named["torus-on-array"].build(net, broadcast, model)
+        verify(schedule).raise_if_invalid()
+        time, bound = schedule.completion_time, best_bound(Case(net, broadcast, model)).value
+        twice = 2 * named["translated-tree"].claim(network(f"torus:{shape}"), broadcast, model)
+        rotated = named["rotated-dimensions-whole"].claim(net, broadcast, model)
+        ratios = [f"{float(value / bound):.3f}" for value in (time, twice, rotated)]
+        sides = [s for s in shape.split("x") if s != "1"]
+        rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
+    columns = ["array", "N", "d", "bound", "steps", "ratio", "twice the torus", "rotated dimensions"]
+    text = f"""
+A corner of a d-dimensional array must receive N-1 messages over d links, so no multinode broadcast of whole messages
+takes less than ceil((N-1)/d) steps. The algorithm `torus-on-array` takes just that on every array in the table, and on
+every array with a side of 3 or more that its tests try. (With all sides 2 the array is a hypercube, for which
+`translated-tree` is optimal.) The last three columns are ratios of times to the bound: of `torus-on-array`; of twice
+the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the multinode broadcast of
+Varvarigos and Bertsekas for any d.
+
+{table(columns, rows)}
+
+`gossamer plan array:5x7x9 allgather` builds and checks one of them.
+
+## How
+
+*Folding.* A ring is folded into a line so that neighbors are at most two positions apart: positions 0, 1, 2, 3, 4 host
+nodes 0, 4, 1, 3, 2 of a ring of five. Then one slot of the torus becomes two of the array, and no link is used
+twice, even if the torus uses all of its links. That is the proof of Theorem 1 in the paper;
+`gossamer.schedules.torus_on_array` does it with any schedule of any task. For two equal sides it gives the optimum
+already.
+
+*The last slot.* The torus receives over 2d links. If N-1 leaves a remainder of 1 to d when divided by 2d, its last slot
+is not full, and twice its time is one step too many. So the last messages do not take that way: every node takes each
+of them from a neighbor that has it, in one slot, one from each neighbor. Who takes which is a bipartite matching at
+every node.
+
+*Sides of 2.* A torus has one link there, not two, and twice the time of the torus wastes half of it. Such links need no
+folding, and can carry one message in either half of a slot of the torus. Only in the first slot there is
+nothing new for the second half. But a 2 x p array has a Hamiltonian cycle, a ring of 2p nodes without any folding; one
+side of 2 and the shortest other side are replaced by it.
+
+The tree that is translated is found by the search of `translated-tree`, which is no proof that there always is one. The
+time is promised by the algorithm's claim, and checked wherever it runs.
+"""
+    return page("Multinode broadcast on arrays", text, "the schedules of torus-on-array")
+
+
+def builders_page() -> str:
+    """Return the reference of the functions that build schedules, by module."""
+    import inspect
+    from functools import partial
+
+    from gossamer import ALGORITHMS
+
+    functions: dict[str, list[str]] = {}
+    for a in ALGORITHMS:
+        builder = a.builder.func if isinstance(a.builder, partial) else a.builder
+        name = getattr(builder, "__name__", "")
+        module = inspect.getmodule(builder)
+        if module is not None and getattr(module, name, None) is builder and not name.startswith("_"):
+            listed = functions.setdefault(module.__name__, [])
+            if name not in listed:
+                listed.append(name)
+    sections = []
+    for module_name, names in functions.items():
+        directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)
+        sections.append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
+    text = """
+The functions behind the [table of algorithms](../algorithms.md). Reversed and two-way algorithms are made from these by
+`gossamer.algorithms.algorithm.dual` and `allreduce_from`, and have no functions of their own.
+
+"""
+    return page("Builders", text + "\n\n".join(sections), "gossamer.algorithms")
