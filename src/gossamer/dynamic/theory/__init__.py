@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gossamer.dynamic.theory.bounds import DelayBound, best_bound, delay_bounds, eccentricity_mean, mean_distance
+from gossamer.dynamic.theory.bounds import DelayBound, best_bound, delay_bounds
+from gossamer.dynamic.theory.depths import eccentricity_mean, mean_distance
 from gossamer.dynamic.theory.estimates import DelayEstimate, class_loads, delay_estimate
 from gossamer.dynamic.theory.loads import (
     LinkLoads,
@@ -12,12 +13,14 @@ from gossamer.dynamic.theory.loads import (
     rate_of,
     stability_limit,
 )
+from gossamer.dynamic.theory.prepared import Prepared
 from gossamer.dynamic.theory.queues import head_of_line_waits, many_server_wait, one_queue_wait, printed_waits
 
 __all__ = [
     "DelayBound",
     "DelayEstimate",
     "LinkLoads",
+    "Prepared",
     "StabilityLimit",
     "best_bound",
     "class_loads",

@@ -7,25 +7,15 @@ A bound beside a simulated delay is always one of `delay_bounds`: proved, with w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from gossamer.dynamic.scheme import Scheme
-from gossamer.dynamic.theory.loads import row_levels
+from gossamer.dynamic.theory.prepared import Prepared
 from gossamer.dynamic.theory.queues import many_server_wait, one_queue_wait
 from gossamer.errors import ModelError
 
-__all__ = [
-    "DelayBound",
-    "best_bound",
-    "delay_bounds",
-    "eccentricity_mean",
-    "mean_distance",
-    "mean_receipt",
-    "row_heights",
-]
+__all__ = ["DelayBound", "best_bound", "delay_bounds"]
 
 
 @dataclass(frozen=True)
@@ -51,114 +41,13 @@ class DelayBound:
     argument: str
 
 
-@lru_cache(maxsize=32)
-def _distances(scheme: Scheme) -> tuple[float, float]:
-    """Return the mean over sources of the mean and of the largest distance to the receivers."""
-    network, nodes = scheme.network, scheme.source_nodes
-    everybody = int(scheme.counted_receivers[0]) == network.node_count - 1
-    receivers = np.arange(network.node_count) if everybody else nodes
-    roots = nodes[:1] if network.group is not None and everybody else nodes
-    mean = far = 0.0
-    for root in roots.tolist():
-        distance = network.distances(root)[receivers]
-        mean += float(distance.sum()) / max(receivers.size - 1, 1)
-        far += float(distance.max())
-    return mean / roots.size, far / roots.size
-
-
-def mean_distance(scheme: Scheme) -> float:
-    """Return the mean distance between two different nodes among those that take part, in hops.
-
-    >>> import gossamer
-    >>> from gossamer.dynamic.schemes import star
-    >>> round(mean_distance(star(gossamer.network("torus:8x8"))), 4)
-    4.0635
-    """
-    return _distances(scheme)[0]
-
-
-def eccentricity_mean(scheme: Scheme) -> float:
-    """Return the mean distance from a source to its farthest receiver, in hops.
-
-    >>> import gossamer
-    >>> from gossamer.dynamic.schemes import star
-    >>> eccentricity_mean(star(gossamer.network("torus:8x8")))
-    8.0
-    """
-    return _distances(scheme)[1]
-
-
-@lru_cache(maxsize=32)
-def mean_receipt(scheme: Scheme) -> float:
-    """Return the mean depth in the trees of a scheme at which a node receives a part for the first time, in hops.
-
-    >>> import gossamer
-    >>> from gossamer.dynamic.schemes import mini_packets
-    >>> mean_receipt(mini_packets(gossamer.network("hypercube:1")))
-    1.0
-    """
-    total = count = 0.0
-    for depth, row, weight, denominator in row_levels(scheme):
-        share = float(weight[scheme.counted[row]].sum()) / denominator
-        total += depth * share
-        count += share
-    return total / count
-
-
-@lru_cache(maxsize=8)
-def row_heights(scheme: Scheme) -> npt.NDArray[np.int64]:
-    """Return the transmissions on the longest path of counted receipts that begins with each row, int64[R].
-
-    Transmissions that nothing counts after are 0.
-    """
-    height = scheme.counted.astype(np.int64)
-    count = scheme.child_last - scheme.child_first
-    parent = np.repeat(np.arange(scheme.row_count), count)
-    ends = np.cumsum(count)
-    child = scheme.children[np.repeat(scheme.child_first - ends + count, count) + np.arange(parent.size)]
-    while True:
-        new = height.copy()
-        below = height[child]
-        np.maximum.at(new, parent[below > 0], below[below > 0] + 1)
-        if np.array_equal(new, height):
-            return height
-        height = new
-
-
-def _mean_height(scheme: Scheme) -> float:
-    """Return the mean over sources and choices of the depth of the last counted receipt among all parts."""
-    height = row_heights(scheme)
-    deepest = np.zeros(scheme.entry_first.shape, np.int64)
-    for place in np.ndindex(deepest.shape):
-        rows = scheme.children[scheme.entry_first[place] : scheme.entry_last[place]]
-        deepest[place] = height[rows].max(initial=0)
-    return float((deepest.max(axis=2) * scheme.probability).sum(axis=1).mean())
-
-
-def _counted_loads(scheme: Scheme, rate: float) -> npt.NDArray[np.float64]:
-    """Return the part of the time that each link carries counted copies, float64[L]."""
-    network, sources = scheme.network, scheme.source_nodes.size
-    weight = np.zeros(scheme.row_count)
-    for _, row, sent, denominator in row_levels(scheme):
-        weight[row] += sent.astype(np.float64) / denominator
-    weight *= scheme.counted
-    if scheme.translated:
-        assert scheme.link_table is not None
-        column = np.bincount(scheme.step, weight, minlength=scheme.link_table.shape[1])
-        each = np.broadcast_to(column / network.node_count, scheme.link_table.shape).reshape(-1)
-        loads = np.bincount(scheme.link_table.reshape(-1), each, minlength=network.link_count)
-        return np.asarray(loads * (rate * sources), np.float64)
-    per_link = np.bincount(scheme.step, weight, minlength=network.link_count)
-    return np.asarray(per_link * (rate * sources), np.float64)
-
-
-def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
+def delay_bounds(scheme: Scheme | Prepared, load: float) -> list[DelayBound]:
     """Return lower bounds of the mean delays of a scheme under Poisson arrivals, each with what it is proved for.
 
     Parameters
     ----------
-    scheme : Scheme
-        All its sources generate at the same rate, in continuous time.
+    scheme : Scheme or Prepared
+        All its sources generate at the same rate, in continuous time; prepared if it is asked at several loads.
     load : float
         Load factor, at least 0 and below 1.
 
@@ -196,9 +85,10 @@ def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
     """
     if not 0 <= load < 1:
         raise ModelError(f"the load factor must be at least 0 and below 1, got {load}")
-    hop = 1 / scheme.parts
-    near, far = mean_distance(scheme) * hop, eccentricity_mean(scheme) * hop
-    receiving = near + _receiving_wait(scheme, load)
+    known = Prepared.of(scheme)
+    hop = 1 / known.scheme.parts
+    near, far = (hops * hop for hops in known.distances)
+    receiving = near + _receiving_wait(known.scheme, load)
     bounds = [
         DelayBound("distance", "any scheme", near, far, "a copy takes a step, or a part of one, a hop"),
         DelayBound(
@@ -209,13 +99,19 @@ def delay_bounds(scheme: Scheme, load: float) -> list[DelayBound]:
             "all broadcasts come in through a node's few links",
         ),
     ]
-    mean, last, highest = mean_receipt(scheme) * hop, mean_receipt(scheme) * hop, _mean_height(scheme) * hop
+    return bounds + _tree_bounds(known, load)
+
+
+def _tree_bounds(known: Prepared, load: float) -> list[DelayBound]:
+    """Return the bounds that hold for the trees of this scheme."""
+    scheme, hop = known.scheme, 1 / known.scheme.parts
+    mean, last, highest = known.mean_receipt * hop, known.mean_receipt * hop, known.mean_height * hop
     once = True
     if scheme.parts > 1:
-        last, once = _last_parts(scheme)
+        last, once = known.last_parts
         last *= hop
-    bounds.append(DelayBound("tree", "these trees", last, highest, "the trees of the scheme without any wait"))
-    counted = _counted_loads(scheme, scheme.rate(load))
+    bounds = [DelayBound("tree", "these trees", last, highest, "the trees of the scheme without any wait")]
+    counted = known.counted_loads(scheme.rate(load))
     counted = counted[counted > 0]
     if once and counted.size and counted.max() < 1:
         queued = mean + hop * float((counted * counted / (2 * (1 - counted))).sum() / counted.sum())
@@ -246,28 +142,7 @@ def _receiving_wait(scheme: Scheme, load: float) -> float:
     return max(total / nodes.size, 0.0)
 
 
-@lru_cache(maxsize=8)
-def _last_parts(scheme: Scheme) -> tuple[float, bool]:
-    """Return the mean depth at which a node gets the deepest part, and whether no broadcast crosses a link twice."""
-    network = scheme.network
-    total, once = 0.0, True
-    for table in range(scheme.entry_first.shape[0]):
-        start = scheme.source_nodes[table : table + 1]
-        for choice in range(scheme.choice_count):
-            latest = np.zeros(network.node_count, np.int64)
-            crossed = np.zeros(network.link_count, np.int64)
-            for part in range(scheme.parts):
-                for depth, (_, row, link) in enumerate(scheme.walk((table, choice, part), start), 1):
-                    np.add.at(crossed, link, 1)
-                    at = network.link_target[link[scheme.counted[row]]]
-                    latest[at] = np.maximum(latest[at], depth)
-            once = once and int(crossed.max()) <= 1
-            mean = float(latest.sum()) / float(scheme.counted_receivers[table])
-            total += mean * float(scheme.probability[table, choice])
-    return total / scheme.entry_first.shape[0], once
-
-
-def best_bound(scheme: Scheme, load: float, *, oblivious: bool = True) -> tuple[float, float]:
+def best_bound(scheme: Scheme | Prepared, load: float, *, oblivious: bool = True) -> tuple[float, float]:
     """Return the largest lower bounds of the mean reception and broadcast delay.
 
     Parameters

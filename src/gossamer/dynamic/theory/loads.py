@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -103,7 +102,6 @@ class LinkLoads:
         return self.copies.astype(np.float64) * (rate / self.denominator)
 
 
-@lru_cache(maxsize=32)
 def link_loads(scheme: Scheme) -> LinkLoads:
     """Return the expected use of every link per broadcast, exact.
 
@@ -161,7 +159,6 @@ def _summed(place: npt.NDArray[np.int32], weight: npt.NDArray[Any], size: int) -
     return total
 
 
-@lru_cache(maxsize=8)
 def row_weights(scheme: Scheme) -> tuple[npt.NDArray[Any], int]:
     """Return how often each row is sent, in whole packets, by one broadcast of one table's source, over a denominator.
 
