@@ -15,7 +15,7 @@ import time
 import pytest
 
 import gossamer
-from gossamer.dynamic import schemes, simulate
+from gossamer.dynamic import Settings, schemes, simulate
 
 MILLION_TRANSMISSIONS_PER_SECOND = 10
 NANOSECONDS_PER_EVENT = 5
@@ -27,9 +27,9 @@ def simulated(benchmark, capsys, spec, priority, millions, rounds):
     network = gossamer.network(spec)
     scheme = schemes.star(network, priority=priority)
     broadcasts = int(millions * 1e6 / network.node_count)
-    simulate(scheme, load=0.9, broadcasts=10, warmup=0)
+    simulate(scheme, load=0.9, settings=Settings(broadcasts=10, warmup=0))
     result = benchmark.pedantic(
-        simulate, (scheme,), {"load": 0.9, "broadcasts": broadcasts}, rounds=rounds, warmup_rounds=0
+        simulate, (scheme,), {"load": 0.9, "settings": Settings(broadcasts=broadcasts)}, rounds=rounds, warmup_rounds=0
     )
     rate = result.transmissions / benchmark.stats.stats.min
     facts = {
@@ -68,7 +68,9 @@ def test_trees_of_every_source_in_one_table(benchmark, capsys):
     """ARC is not translated: its rows are links."""
     scheme = schemes.arc(gossamer.network("array:14x14"))
     began = time.process_time()
-    result = benchmark.pedantic(simulate, (scheme,), {"load": 0.8, "broadcasts": 50_000}, rounds=1, warmup_rounds=0)
+    result = benchmark.pedantic(
+        simulate, (scheme,), {"load": 0.8, "settings": Settings(broadcasts=50_000)}, rounds=1, warmup_rounds=0
+    )
     rate = result.transmissions / (time.process_time() - began) / 1e6
     with capsys.disabled():
         print(f"\narc, array:14x14: rows {scheme.row_count}, million_per_second {rate:.2f}")

@@ -11,7 +11,7 @@ import pytest
 
 import gossamer
 from gossamer.costs import LinearCost
-from gossamer.wormhole.simulator import simulate_schedule, simulate_traffic
+from gossamer.wormhole.simulator import TrafficSettings, simulate_schedule, simulate_traffic
 
 MILLION_FLIT_HOPS_PER_SECOND = 5
 
@@ -47,7 +47,7 @@ def test_traffic(benchmark, capsys, name):
     measured = 20_000 if network.node_count <= 64 else 2_000
 
     def work():
-        return simulate_traffic(network, "uniform", load, warmup=0, measured=measured)
+        return simulate_traffic(network, "uniform", load, settings=TrafficSettings(warmup=0, measured=measured))
 
     run = benchmark.pedantic(work, rounds=3, warmup_rounds=1)
     told(benchmark, capsys, f"uniform traffic, {name}", run.flit_hops)

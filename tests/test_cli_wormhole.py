@@ -92,7 +92,7 @@ def test_destinations_by_source(capsys, tmp_path):
 
 
 def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.wormhole.simulator.latency_load", lambda *_, **__: pytest.fail("simulated"))
+    monkeypatch.setattr("gossamer.sweeps.latency_load", lambda *_, **__: pytest.fail("simulated"))
     table, plot = tmp_path / "x.csv", tmp_path / "no folder" / "x.svg"
     status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "--csv", table, "--plot", plot)
     assert (status, out) == (2, "")
@@ -101,9 +101,9 @@ def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, mon
 
 
 def test_what_was_not_measured_is_a_dash(capsys):
-    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", "--load", "1e-9", *QUICK)
+    status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", "--load", "1e-6", *QUICK)
     assert status == 0
-    assert out.splitlines()[-1].split() == ["1e-09", "0.0000", "-", "-", "-", "-", "0.000"]
+    assert out.splitlines()[-1].split() == ["1e-06", "0.0000", "-", "-", "-", "-", "0.000"]
 
 
 def test_a_deadlock_is_told(capsys):
@@ -141,7 +141,7 @@ def test_run_prints_cycles_and_contention(capsys, saved):
         (("traffic", "star:4"), "array or torus"),
         (("traffic", "torus:4x4", "--pattern", "transpos"), "did you mean 'transpose'"),
         (("traffic", "torus:4x4", "--load", "high"), "got 'high'"),
-        (("traffic", "torus:4x4", "--load", "9"), "at most message_flits = 8"),
+        (("traffic", "torus:4x4", "--load", "9"), "load must be a number in 8e-15..8, got 9"),
         (("traffic", "torus:4x4", "--virtual-channels", "1"), "at least 2, got 1"),
         (("traffic", "torus:4x4", "--plot", "x.jpg"), ".svg, .png, .pdf"),
         (("traffic", "torus:4x4", "--destinations", "none.txt"), "none.txt"),

@@ -91,6 +91,17 @@ def test_bursts_of_no_length_are_refused():
         OnOff(1e-5, 1e-5)
 
 
+def test_pauses_are_at_most_a_million_bursts_long():
+    with pytest.raises(ModelError, match=r"at most 1e\+06 times the mean time on, got 100 and 1e-05"):
+        OnOff(1e-5, 100)
+
+
+def test_long_pauses_of_all_nodes_are_skipped():
+    """A node that is on for 10 steps in 10 million: its requests come 10 million apart, without a look at each step."""
+    time, _ = drawn(OnOff(10, 1e7), 1.0, 2000, nodes=NODES[:1])
+    assert time[-1] > 1e5
+
+
 def test_bernoulli_rate_above_one_per_slot_is_refused():
     with pytest.raises(ModelError, match="the rate must be at most 4, got 5"):
         Bernoulli().stream(np.random.default_rng(0), NODES, 5.0, 0.25)

@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from dynamic.reference_delays import COLUMNS, ROWS
-from gossamer.dynamic import schemes, simulate
+from gossamer.dynamic import Settings, schemes, simulate
 
 LONGER = {("star:5", 0.9, "fifo"): 120}
 """Millions of transmissions where the reference's interval is narrow for the load."""
@@ -20,7 +20,9 @@ def agrees(row, millions):
     build = schemes.symmetric if spec.startswith("star") else schemes.star
     for k, priority in enumerate(COLUMNS):
         broadcasts = int(LONGER.get((spec, load, priority), millions) * 1e6 / network.node_count)
-        found = simulate(build(network, priority=priority), load=load, broadcasts=broadcasts, seed=11)
+        found = simulate(
+            build(network, priority=priority), load=load, settings=Settings(broadcasts=broadcasts, seed=11)
+        )
         assert found.stable
         for estimate, mean, half in (
             (found.reception, row[2 + 4 * k], row[3 + 4 * k]),
@@ -78,7 +80,9 @@ OTHERS = [
 def test_other_schemes_and_choices_agree_with_the_reference(row):
     (name, spec, priority), load, choose, reception, half, broadcast, wide = row
     scheme = made(name, spec, priority=priority)
-    found = simulate(scheme, load=load, choose=choose, broadcasts=int(4e6 / scheme.network.node_count), seed=7)
+    found = simulate(
+        scheme, load=load, settings=Settings(choose=choose, broadcasts=int(4e6 / scheme.network.node_count), seed=7)
+    )
     assert found.reception.mean == pytest.approx(reception, abs=3 * half)
     assert found.broadcast.mean == pytest.approx(broadcast, abs=3 * wide)
 
@@ -86,6 +90,8 @@ def test_other_schemes_and_choices_agree_with_the_reference(row):
 def test_age_shortens_broadcasts_and_leaves_receptions_as_they_are():
     """The older of two copies of one class first; Q4 at load 0.9, 19.13 against 18.61."""
     scheme = made("star", "hypercube:4", priority="optimal")
-    first_come, oldest = (simulate(scheme, load=0.9, ties=t, broadcasts=50_000, seed=1) for t in ("fifo", "age"))
+    first_come, oldest = (
+        simulate(scheme, load=0.9, settings=Settings(ties=t, broadcasts=50_000, seed=1)) for t in ("fifo", "age")
+    )
     assert oldest.broadcast.mean / first_come.broadcast.mean == pytest.approx(18.61 / 19.13, abs=0.01)
     assert oldest.reception.mean == pytest.approx(first_come.reception.mean, rel=0.005)

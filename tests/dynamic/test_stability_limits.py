@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.dynamic import schemes, simulate
+from gossamer.dynamic import Settings, schemes, simulate
 from gossamer.dynamic.theory import stability_limit
 
 LIMITS = [
@@ -27,8 +27,8 @@ LIMITS = [
 def test_simulation_is_stable_below_the_exact_limit_and_unstable_above(build, limit):
     scheme = build()
     assert stability_limit(scheme).load == limit
-    below = simulate(scheme, load=0.96 * float(limit), steps=15_000, seed=2)
-    above = simulate(scheme, load=1.04 * float(limit), steps=15_000, seed=2, above_limit=True)
+    below = simulate(scheme, load=0.96 * float(limit), settings=Settings(steps=15_000, seed=2))
+    above = simulate(scheme, load=1.04 * float(limit), above_limit=True, settings=Settings(steps=15_000, seed=2))
     assert below.stable
     assert below.utilization.max() == pytest.approx(0.96, abs=0.03)
     assert not above.stable

@@ -7,12 +7,15 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.plots.latency import draw_latency, latency_figure
-from gossamer.wormhole.simulator import latency_load
+from gossamer.sweeps import latency_load
+from gossamer.wormhole.simulator import TrafficSettings
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return latency_load(gossamer.network("torus:4x4"), "uniform", [0.1, 0.3, 1.5], warmup=0, measured=1000)
+    return latency_load(
+        gossamer.network("torus:4x4"), "uniform", [0.1, 0.3, 1.5], settings=TrafficSettings(warmup=0, measured=1000)
+    )
 
 
 def test_saturated_loads_have_a_throughput_but_no_latency(runs):
@@ -21,6 +24,14 @@ def test_saturated_loads_have_a_throughput_but_no_latency(runs):
     assert left.lines[0].get_xdata().tolist() == [0.1, 0.3]
     assert left.lines[0].get_ydata().tolist() == [r.latency for r in runs[:2]]
     assert list(right.lines[0].get_ydata()) == [r.throughput for r in runs]
+
+
+def test_a_saturated_load_is_marked_at_the_top(runs):
+    left = latency_figure({"torus": runs}, "uniform").axes[0]
+    (mark,) = (line for line in left.lines if line.get_linestyle() == "None" and len(line.get_xdata()) == 1)
+    assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (1.5, 0.97)
+    assert "arrows: saturated" in left.texts[0].get_text()
+    assert not latency_figure({"torus": runs[:2]}, "uniform").axes[0].texts
 
 
 def test_the_same_runs_give_the_same_file(runs, tmp_path):

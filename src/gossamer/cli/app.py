@@ -320,9 +320,9 @@ def dynamic(
 
     options = {
         "time": time.value, "ties": ties.value, "choose": choose.value, "seed": seed, "replications": replications,
-        "warmup": "auto" if warmup is None else warmup, "steps": steps, "jobs": jobs,
+        "warmup": "auto" if warmup is None else warmup, "steps": steps,
     }  # fmt: skip
-    simulated.dynamic(network, scheme or [], load, nodes, arrivals.value, trace, burst, options, save, plot, json)
+    simulated.dynamic(network, scheme or [], load, nodes, arrivals.value, trace, burst, options, jobs, save, plot, json)
 
 
 @app.command()

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.errors import FileFormatError, ModelError
+from gossamer.errors import ModelError
 from gossamer.reading.tables import named_nodes
+from gossamer.writing import check_writable
 
 if TYPE_CHECKING:
     from gossamer.dynamic.arrivals import Arrivals
-    from gossamer.dynamic.sweep import Point
+    from gossamer.dynamic.delays import Delays
 
 __all__ = ["dynamic", "schemes"]
 
@@ -26,31 +27,33 @@ def dynamic(
     trace: Path | None,
     burst: str | None,
     options: dict[str, Any],
+    jobs: int,
     table: Path | None,
     plot: Path | None,
     json: bool,
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
-    from gossamer.dynamic.sweep import load_range, sweep, table_format, write_table
+    from gossamer.dynamic.settings import Settings
     from gossamer.networks.spec import network as parse_network
     from gossamer.plots.drawing import picture_format
+    from gossamer.sweeps import delay_load, read_loads, table_format, write_table
 
     for path, checked in ((table, table_format), (plot, picture_format)):
         if path is not None:  # refuse before the work
             checked(path)
-            if not path.parent.is_dir():
-                raise FileFormatError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+            check_writable(path)
     if trace is None and loads is None:
         raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
     if trace is not None and loads is not None:
         raise ModelError("a trace has a load of its own; leave out --load")
     net = parse_network(network)
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
-    process = _arrivals(arrivals, trace, burst)
+    settings = Settings(arrivals=_arrivals(arrivals, trace, burst), **options)
     with progress() as stage:
-        chosen = None if nodes is None else named_nodes(nodes, net.node_count, options["seed"])
-        found = load_range(loads) if loads else ()
-        points = sweep(net, wanted, found, arrivals=process, nodes=chosen, progress=stage, **options)
+        chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
+        points = delay_load(
+            net, wanted, read_loads(loads) if loads else (), settings=settings, nodes=chosen, jobs=jobs, progress=stage
+        )
         if table is not None:
             stage(f"writing {table}")
             write_table(points, table)
@@ -91,36 +94,43 @@ def _plain(line: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in line.items()}
 
 
-def _print(points: list[Point]) -> None:
-    from gossamer.dynamic.sweep import INTERVALS, grouped
+def _print(points: list[Delays]) -> None:
+    from gossamer.dynamic.delays import by_scheme
     from gossamer.experiments.table import Table
 
     print(f"broadcast requests at random on {points[0].network}; delays in steps, 95% confidence")
-    for name, theirs in grouped(points):
-        rows, notes = [], []
-        for p in theirs:
-            if not p.stable:
-                rows.append((f"{p.load:.6g}", "unstable", *["-"] * 6))
-                notes.append(f"at {p.load:.6g}: {p.reason}")
-                continue
-            if p.result is not None and not p.result.settled:
-                notes.append(f"at {p.load:.6g}: the end of the warm-up was not found; take more --steps")
-            elif p.reception.mean + p.reception.half_width < p.reception_bound:
-                notes.append(
-                    f"at {p.load:.6g}: the run is too short, as its mean is below the bound; take more --steps"
-                )
-            used = f"{p.result.utilization.max():.3f}" if p.result is not None else "-"
-            rows.append(
-                (
-                    f"{p.load:.6g}", str(p.reception), _figure(p.reception_bound), _figure(p.reception_estimate),
-                    str(p.broadcast), _figure(p.broadcast_bound), _figure(p.broadcast_estimate), used,
-                )
-            )  # fmt: skip
-        columns = ("load", "reception", "at least", "expected", "broadcast", "at least", "expected", "busiest link")
-        aware = any(p.result is not None and p.result.choose != "oblivious" for p in theirs)
-        what = "it is not stable from load" if aware or name == INTERVALS else "its links are saturated at load"
-        title = f"{name}: {what} {theirs[0].limit:.4g}"
+    for name, theirs in by_scheme(points):
+        columns, rows = _shown_columns(theirs)
+        notes = [f"at {p.load:.6g}: {p.doubt or p.reason}" for p in theirs if p.doubt or p.reason]
+        title = f"{name}: {theirs[0].limit}"
         print(f"\n{Table(title, columns, tuple(rows), chr(10).join(notes)).text()}")
+
+
+_COLUMNS = (
+    *("load", "reception", "at least", "expected", "broadcast", "at least", "at most", "expected"),
+    "busiest link",
+)
+
+
+def _shown_columns(points: list[Delays]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the names of the columns and the rows of a scheme; a column that has no figure is left out."""
+    delays = [(p.reception.mean, p.broadcast.mean) for p in points]
+    measured = [not all(math.isnan(mean) for mean in means) for means in zip(*delays, strict=True)]
+    rows = [_cells(p, [m or not any(measured) for m in measured]) for p in points]
+    kept = [c for c in range(len(_COLUMNS)) if any(row[c] != "-" for row in rows)]
+    return tuple(_COLUMNS[c] for c in kept), [tuple(row[c] for c in kept) for row in rows]
+
+
+def _cells(point: Delays, measured: list[bool]) -> tuple[str, ...]:
+    """Return the row of a point; `measured`: whether the scheme has reception and broadcast delays."""
+    load = f"{point.load:.6g}"
+    if not point.stable:
+        first, last = ("unstable" if m else "-" for m in measured)
+        return load, first, "-", "-", last, "-", "-", "-", "-"
+    bounds = (point.broadcast_bound, point.broadcast_upper_bound, point.broadcast_estimate)
+    busiest = "-" if point.result is None else f"{point.result.utilization.max():.3f}"
+    reception = (str(point.reception), _figure(point.reception_bound), _figure(point.reception_estimate))
+    return load, *reception, str(point.broadcast), *map(_figure, bounds), busiest
 
 
 def _figure(value: float) -> str:
@@ -128,12 +138,9 @@ def _figure(value: float) -> str:
 
 
 def schemes(network: str | None, json: bool) -> None:
-    """List the schemes, or those that cover a network, with the load at which its links are saturated."""
-    from gossamer.dynamic.intervals import interval_scheme
-    from gossamer.dynamic.schemes import SCHEMES, scheme
-    from gossamer.dynamic.sweep import INTERVALS
-    from gossamer.dynamic.theory import stability_limit
-    from gossamer.errors import NotApplicableError
+    """List the schemes, or those that cover a network, with the load from which on they are not stable."""
+    from gossamer.dynamic.schemes import SCHEMES, broadcasts
+    from gossamer.dynamic.settings import Settings
     from gossamer.networks.spec import network as parse_network
 
     rows: list[dict[str, Any]] = []
@@ -143,31 +150,14 @@ def schemes(network: str | None, json: bool) -> None:
         if net is not None:
             if known.reason(net) is not None:
                 continue
-            row["saturated_at"] = float(stability_limit(scheme(name, net)).load)
+            limit = broadcasts(name, net).limit(Settings())
+            row |= {"saturated_at": limit.load, "limit": str(limit)}
         rows.append(row)
-    intervals = {
-        "scheme": INTERVALS,
-        "summary": "one partial multinode broadcast after the other, a packet of each node that has one, in d parts",
-        "source": "Varvarigos and Bertsekas 1994, section 5",
-    }
-    if net is None:
-        rows.append(intervals)
-    else:
-        try:
-            made = interval_scheme(net)
-            rows.append(intervals | {"saturated_at": float(made.load(made.largest_rate))})
-        except NotApplicableError:
-            pass
     if json:
         print_json(rows)
         return
     if not rows:
         print(f"no scheme covers {network}")
-    print_entries((row["scheme"], [row["summary"] + _limit(row), row["source"]]) for row in rows)
-
-
-def _limit(row: dict[str, Any]) -> str:
-    if "saturated_at" not in row:
-        return ""
-    what = "not stable from load" if row["scheme"] == "varvarigos-bertsekas" else "links saturated at load"
-    return f"; {what} {row['saturated_at']:.4g}"
+    print_entries(
+        (row["scheme"], ["; ".join(row[k] for k in ("summary", "limit") if k in row), row["source"]]) for row in rows
+    )

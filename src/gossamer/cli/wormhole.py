@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.schedules import Verification
-    from gossamer.wormhole.simulator import Saturation, ScheduleRun, TrafficRun
+    from gossamer.wormhole.simulator import Saturation, ScheduleRun, TrafficRun, TrafficSettings
 
 __all__ = ["commands"]
 
@@ -58,40 +58,54 @@ Lanes = Annotated[int, typer.Option(help="Messages of a source queue that may en
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+Networks = Annotated[
+    list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default uniform.",
+        metavar="NAME",
+    ),
+]
+Destinations = Annotated[
+    Path | None,
+    typer.Option(
+        help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
+        metavar="FILE",
+    ),
+]
+Load = Annotated[
+    str | None,
+    typer.Option(help="Flits per node and cycle: 0.1,0.2 or first:last:step. Default 0.05:0.5:0.05.", metavar="LOADS"),
+]
+SaturationOption = Annotated[
+    bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
+]
+MessageFlits = Annotated[int, typer.Option(help="Flits of a message.")]
+HotShare = Annotated[
+    float | None,
+    typer.Option(help="Share of hotspot traffic that goes to hot nodes. Default 0.1.", metavar="SHARE"),
+]
+Warmup = Annotated[int, typer.Option(help="Cycles before the measurement.")]
+Measured = Annotated[int, typer.Option(help="Cycles of the measurement.")]
+Seed = Annotated[int, typer.Option(help="Seed of random choices, 0 or more.")]
+Jobs = Annotated[int, typer.Option(help="Loads simulated at once.")]
+Plot = Annotated[Path | None, typer.Option(help="Draw latency against load: .svg, .png or .pdf.", metavar="FILE")]
+Lines = Annotated[
+    Path | None, typer.Option("--csv", help="Write a line for each load to a .csv or .parquet file.", metavar="FILE")
+]
+
+
 @commands.command()
 def traffic(
-    networks: Annotated[
-        list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
-    ],
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. "
-            "Default uniform.",
-            metavar="NAME",
-        ),
-    ] = None,
-    destinations: Annotated[
-        Path | None,
-        typer.Option(
-            help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
-            metavar="FILE",
-        ),
-    ] = None,
-    load: Annotated[
-        str | None,
-        typer.Option(
-            help="Flits per node and cycle: 0.1,0.2 or first:last:step. Default 0.05:0.5:0.05.", metavar="LOADS"
-        ),
-    ] = None,
-    saturation: Annotated[
-        bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
-    ] = False,
-    message_flits: Annotated[int, typer.Option(help="Flits of a message.")] = 8,
-    hot_share: Annotated[
-        float | None,
-        typer.Option(help="Share of hotspot traffic that goes to hot nodes. Default 0.1.", metavar="SHARE"),
-    ] = None,
+    networks: Networks,
+    pattern: Pattern = None,
+    destinations: Destinations = None,
+    load: Load = None,
+    saturation: SaturationOption = False,
+    message_flits: MessageFlits = 8,
+    hot_share: HotShare = None,
     virtual_channels: VirtualChannels = 2,
     buffer_depth: BufferDepth = 4,
     router_delay: RouterDelay = 1,
@@ -100,22 +114,18 @@ def traffic(
     ejection: Ejection = Interface.channels,
     injection_lanes: Lanes = 1,
     dateline: DatelineOption = Dateline.balanced,
-    warmup: Annotated[int, typer.Option(help="Cycles before the measurement.")] = 5000,
-    measured: Annotated[int, typer.Option(help="Cycles of the measurement.")] = 20000,
-    seed: Annotated[int, typer.Option(help="Seed of random choices, 0 or more.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw latency against load: .svg, .png or .pdf.", metavar="FILE")
-    ] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write a line for each load.", metavar="FILE")] = None,
+    warmup: Warmup = 5000,
+    measured: Measured = 20000,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    plot: Plot = None,
+    csv: Lines = None,
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit."""
-    from gossamer.cli.console import print_json, progress
     from gossamer.errors import ModelError, TaskError
-    from gossamer.networks.spec import network as parse_network
-    from gossamer.reading.tables import read_destinations
-    from gossamer.wormhole.simulator import Routers, latency_load, loads, saturation_throughput, write_csv
-    from gossamer.writing import check_writable
+    from gossamer.sweeps import read_loads
+    from gossamer.wormhole.simulator import Routers, TrafficSettings
 
     if pattern is not None and destinations is not None:
         raise TaskError("give --pattern or --destinations, not both")
@@ -123,55 +133,83 @@ def traffic(
         raise ModelError("--saturation chooses the loads; leave out --load")
     if hot_share is not None and not (pattern or "").strip().lower().startswith("hotspot"):
         raise TaskError("--hot-share goes with --pattern hotspot")
-    if plot is not None:
-        from gossamer.plots.drawing import picture_format
-
-        picture_format(plot)
+    _check_outputs(csv, plot)
+    routers = Routers(
+        virtual_channels=virtual_channels,
+        buffer_depth=buffer_depth,
+        router_delay=router_delay,
+        credit_delay=credit_delay,
+        injection=injection.value,
+        ejection=ejection.value,
+        injection_lanes=injection_lanes,
+        dateline=dateline.value,
+    )
+    share = 0.1 if hot_share is None else hot_share
+    settings = TrafficSettings(message_flits, share, routers, warmup, measured, seed)
+    loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
+    curves, found = _simulated(networks, destinations or pattern or "uniform", loads, settings, jobs, (csv, plot))
+    _print_traffic(curves, found, json)
     for path in (csv, plot):
+        if path is not None and not json:
+            print(f"wrote {path}")
+
+
+def _check_outputs(table: Path | None, plot: Path | None) -> None:
+    """Refuse files that cannot be written, before the work."""
+    from gossamer.plots.drawing import picture_format
+    from gossamer.sweeps import table_format
+    from gossamer.writing import check_writable
+
+    for path, check in ((table, table_format), (plot, picture_format)):
         if path is not None:
-            check_writable(path)  # refuse before the work
-    nets = [parse_network(text) for text in networks]
-    wanted = loads("0.05:0.5:0.05" if load is None else load)
-    options: dict[str, Any] = {
-        "message_flits": message_flits,
-        "warmup": warmup,
-        "measured": measured,
-        "seed": seed,
-        "settings": Routers(
-            virtual_channels=virtual_channels,
-            buffer_depth=buffer_depth,
-            router_delay=router_delay,
-            credit_delay=credit_delay,
-            injection=injection.value,
-            ejection=ejection.value,
-            injection_lanes=injection_lanes,
-            dateline=dateline.value,
-        ),
-    }
-    if hot_share is not None:
-        options["hot_share"] = hot_share
+            check(path)
+            check_writable(path)
+
+
+def _simulated(
+    networks: list[str],
+    where: str | Path,
+    loads: Sequence[float] | None,
+    settings: TrafficSettings,
+    jobs: int,
+    outputs: tuple[Path | None, Path | None],
+) -> tuple[dict[str, Sequence[TrafficRun]], dict[str, Saturation]]:
+    """Simulate every network at the loads, or up to its saturation without loads; write and draw the runs."""
+    from gossamer.cli.console import progress
+    from gossamer.networks.spec import network as parse_network
+    from gossamer.reading.tables import read_destinations
+    from gossamer.sweeps import latency_load, write_table
+    from gossamer.wormhole.simulator import saturation_throughput
+
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
+    nets = [parse_network(text) for text in networks]
     with progress() as stage:
         for net in nets:
-            where: Any = "uniform" if pattern is None else pattern
-            if destinations is not None:
-                where = read_destinations(destinations, net.node_count)
-            if saturation:
-                found[net.spec] = saturation_throughput(net, where, progress=stage, **options)
+            pattern: Any = read_destinations(where, net.node_count) if isinstance(where, Path) else where
+            if loads is None:
+                found[net.spec] = saturation_throughput(net, pattern, settings=settings, progress=stage)
                 curves[net.spec] = found[net.spec].runs
             else:
-                curves[net.spec] = latency_load(net, where, wanted, progress=stage, **options)
+                curves[net.spec] = latency_load(net, pattern, loads, settings=settings, jobs=jobs, progress=stage)
         runs = [run for curve in curves.values() for run in curve]
-        if csv is not None:
-            write_csv(runs, csv)
+        table, plot = outputs
+        if table is not None:
+            write_table(runs, table)
         if plot is not None:
             from gossamer.plots.latency import draw_latency
 
             stage(f"drawing {plot}")
-            draw_latency(curves, plot, f"{runs[0].pattern} traffic, messages of {message_flits} flits")
+            draw_latency(curves, plot, f"{runs[0].pattern} traffic, messages of {settings.message_flits} flits")
+    return curves, found
+
+
+def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Saturation], json: bool) -> None:
+    """Print what came of each network."""
+    from gossamer.cli.console import print_json
+
     if json:
-        fields: dict[str, Any] = {"runs": [run.to_dict() for run in runs]}
+        fields: dict[str, Any] = {"runs": [run.to_dict() for curve in curves.values() for run in curve]}
         if found:
             fields["saturation"] = [
                 {"network": spec, "load": s.load, "throughput": s.throughput, "ideal": s.ideal}
@@ -186,9 +224,6 @@ def traffic(
         if spec in found:
             s = found[spec]
             print(f"\nload {s.load:.3f} gets through, {100 * s.share:.0f}% of the ideal {s.ideal:.3f}")
-    for path in (csv, plot):
-        if path is not None:
-            print(f"wrote {path}")
 
 
 @commands.command()

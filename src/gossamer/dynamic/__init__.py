@@ -6,6 +6,7 @@ from gossamer.dynamic.arrivals import Arrivals, Bernoulli, OnOff, Poisson, Trace
 from gossamer.dynamic.parents import scheme_from_parents
 from gossamer.dynamic.result import Result
 from gossamer.dynamic.scheme import Scheme
+from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.statistics import Estimate, Histogram
 
@@ -18,6 +19,7 @@ __all__ = [
     "Poisson",
     "Result",
     "Scheme",
+    "Settings",
     "Trace",
     "scheme_from_parents",
     "simulate",

@@ -45,6 +45,14 @@ class Arrivals(Protocol):
         """Return a new stream of requests at `nodes`, `rate` per node and step; a slot lasts `slot` steps."""
 
 
+_LARGEST_RATIO = 1e6
+"""How many times as long as a burst a pause may last."""
+_BURST = 10**7
+"""Requests that are drawn at once at most, however many nodes are on."""
+_QUIET = 1000
+"""Windows of time without a node that is on after which the rest of the pause is skipped."""
+
+
 @dataclass(frozen=True)
 class Poisson:
     """Independent Poisson processes.
@@ -117,7 +125,12 @@ class OnOff:
     Attributes
     ----------
     on, off : float
-        Mean times in steps.
+        Mean times in steps, 1e-6 to 1e9, together at least 0.1; off at most a million times on.
+
+    Raises
+    ------
+    ModelError
+        If a time is out of range.
     """
 
     on: float = 20.0
@@ -130,6 +143,19 @@ class OnOff:
             raise ModelError(
                 f"bursts must last at least {_SHORTEST_CYCLE} steps on and off together, got {self.on} and {self.off}"
             )
+        if self.off > _LARGEST_RATIO * self.on:
+            raise ModelError(
+                f"the mean time off must be at most {_LARGEST_RATIO:g} times the mean time on, got {self.off:g} and "
+                f"{self.on:g}"
+            )
+
+    def turns(self, steps: float) -> float:
+        """Return how often a node goes on or off in `steps` steps.
+
+        >>> OnOff(20, 80).turns(1000)
+        20.0
+        """
+        return 2 * steps / (self.on + self.off)
 
     def stream(self, random: np.random.Generator, nodes: IntArray, rate: float, slot: float) -> Stream:
         """Return a new stream; every node starts in its long-run state."""
@@ -156,7 +182,10 @@ class _OnOffStream:
         times: list[FloatArray] = []
         nodes: list[IntArray] = []
         while not times:
-            end = self.time + max(count / (self.rate * self.active.size), 1e-9)
+            window = max(min(count / (self.rate * self.active.size), _BURST / (self.peak * self.active.size)), 1e-9)
+            if not self.active.any() and (pause := float(self.turn.min()) - self.time) > _QUIET * window:
+                self.time += pause // window * window
+            end = self.time + window
             begin = np.full(self.active.size, self.time)
             every = np.arange(self.active.size, dtype=np.int32)
             which = every

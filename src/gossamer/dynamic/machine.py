@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.dynamic.scheme import Scheme
+from gossamer.dynamic.settings import CHOICES, TIES
 from gossamer.errors import ModelError, NotApplicableError
 
-__all__ = ["CHOICES", "TIES", "Machine", "Tables"]
+__all__ = ["Machine", "Tables"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-TIES = ("fifo", "age", "critical-path")
-CHOICES = ("oblivious", "global", "local", "guarded")
 
 BINS = 2048
 FIRST_CELLS = 64

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.dynamic.arrivals import Arrivals
-from gossamer.dynamic.machine import Machine, Tables
+from gossamer.dynamic.machine import Machine
+from gossamer.dynamic.setup import Setup
 from gossamer.dynamic.statistics import Estimate, Histogram, batch_means, grows, warmup_end
 
-__all__ = ["Plan", "Run", "replicate"]
+__all__ = ["Run", "replicate"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -20,48 +20,14 @@ FloatArray = npt.NDArray[np.float64]
 
 CELLS = 400
 CHUNKS = 200
+LARGEST_CHUNK = 1 << 20
+"""Requests at most that are drawn at once."""
 LONGER = 3
 """How many times an automatic warm-up may be prolonged."""
 SHORT = 5
 """Lengths of the longest path that a run must last before a growing backlog says anything."""
 FINISHING = 2000
 """Requests at least that may follow until the measured broadcasts are finished."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What every run of a simulation has in common.
-
-    Attributes
-    ----------
-    tables : Tables
-        The scheme, prepared for its rules.
-    process : Arrivals
-        How requests come.
-    rate : float
-        Broadcasts per generating node and step.
-    slotted : bool
-        Whether requests wait for the next slot.
-    count, lead : int
-        Broadcasts measured, and broadcasts before them.
-    automatic : bool
-        Whether the warm-up may be longer than `lead`.
-    most_in_flight : int
-        Copies at which a run gives up.
-    mixture, guard : float
-        Of the guarded choice.
-    """
-
-    tables: Tables
-    process: Arrivals
-    rate: float
-    slotted: bool
-    count: int
-    lead: int
-    automatic: bool
-    most_in_flight: int
-    mixture: float
-    guard: float
 
 
 @dataclass(frozen=True)
@@ -94,17 +60,17 @@ class Requests:
 
     Parameters
     ----------
-    plan : Plan
+    setup : Setup
         Who sends, how often, and the scheme.
     seeds : SeedSequence
         One half decides the requests, the other what is drawn for them.
     """
 
-    def __init__(self, plan: Plan, seeds: np.random.SeedSequence) -> None:
-        scheme = plan.tables.scheme
-        self._plan, self._parts = plan, scheme.parts
+    def __init__(self, setup: Setup, seeds: np.random.SeedSequence) -> None:
+        scheme = setup.tables.scheme
+        self._setup, self._parts = setup, scheme.parts
         when, what = (np.random.default_rng(s) for s in seeds.spawn(2))
-        self._stream = plan.process.stream(when, scheme.source_nodes, plan.rate, 1 / scheme.parts)
+        self._stream = setup.settings.arrivals.stream(when, scheme.source_nodes, setup.rate, 1 / scheme.parts)
         self._random = what
         self._cumulated = np.cumsum(scheme.probability, axis=1)
         self._last = scheme.choice_count - 1 - np.argmax(scheme.probability[:, ::-1] > 0, axis=1)
@@ -125,25 +91,25 @@ class Requests:
         """Return times in units of one transmission, source indices, choices, and two random numbers each."""
         times, index = self._next(count)
         times = times * self._parts
-        if self._plan.slotted:
+        if self._setup.settings.time == "slotted":
             times = np.ceil(times)
         u = self._random.random(index.size)
         if self._cumulated.shape[0] == 1:
             choice = np.minimum(np.searchsorted(self._cumulated[0], u, side="right"), self._last[0])
         else:
             choice = np.minimum((u[:, None] >= self._cumulated[index]).sum(axis=1), self._last[index])
-        uniform = self._random.random((index.size if self._plan.tables.choose else 0, 2))
+        uniform = self._random.random((index.size if self._setup.tables.choose else 0, 2))
         return times, index, choice.astype(np.int32), uniform
 
 
 def replicate(
-    plan: Plan, seeds: np.random.SeedSequence, title: str = "", progress: Callable[[str], None] | None = None
+    setup: Setup, seeds: np.random.SeedSequence, title: str = "", progress: Callable[[str], None] | None = None
 ) -> Run:
     """Run once: warm up, measure, and go on until every measured broadcast is finished.
 
     Parameters
     ----------
-    plan : Plan
+    setup : Setup
         What to run.
     seeds : SeedSequence
         Of this run alone.
@@ -152,28 +118,28 @@ def replicate(
     progress : callable, optional
         Told a line of text after every chunk of requests.
     """
-    run = _Running(plan, seeds, title, progress)
-    machine, parts = run.machine, plan.tables.scheme.parts
+    run = _Running(setup, seeds, title, progress)
+    machine, parts = run.machine, setup.tables.scheme.parts
     settled = run.warm_up()
     began = machine.now
     machine.services[:] = 0
-    machine.measure(min(CELLS, plan.count))
-    reason = run.go(plan.count, "measured", measured=True)
+    machine.measure(min(CELLS, setup.count))
+    reason = run.go(setup.count, "measured", measured=True)
     ended, services = machine.now, machine.services.copy()
     samples = np.array(run.samples)
     busiest = float(services.max(initial=0)) / max(ended - began, 1.0)
-    short = float(samples[-1, 0]) < SHORT * plan.tables.depth
+    short = float(samples[-1, 0]) < SHORT * setup.tables.depth
     if not reason and not short and grows(samples[:, 1], machine.transmissions, busiest):
         reason = (
             f"the transmissions still to be made grew from {int(samples[0, 1]):,} to {int(samples[-1, 1]):,} "
             f"in {samples[-1, 0] / parts:,.0f} steps"
         )
     if not reason:
-        run.go(max(plan.count, FINISHING), "finishing", until="measured")
+        run.go(max(setup.count, FINISHING), "finishing", until="measured")
         if machine.open:
             reason = (
-                f"{machine.open:,} of {plan.count:,} measured broadcasts were unfinished after "
-                f"{max(plan.count, FINISHING):,} more requests"
+                f"{machine.open:,} of {setup.count:,} measured broadcasts were unfinished after "
+                f"{max(setup.count, FINISHING):,} more requests"
             )
     first = machine.first_cell
     sums, counts = machine.cell_sum[:, first:] / parts, machine.cell_count[:, first:]
@@ -203,21 +169,22 @@ class _Running:
     """A run on its way."""
 
     def __init__(
-        self, plan: Plan, seeds: np.random.SeedSequence, title: str, progress: Callable[[str], None] | None
+        self, setup: Setup, seeds: np.random.SeedSequence, title: str, progress: Callable[[str], None] | None
     ) -> None:
-        self.plan, self._title, self._progress = plan, title, progress
-        self._requests = Requests(plan, seeds)
-        self.machine = Machine(plan.tables, most_copies=plan.most_in_flight, mixture=plan.mixture, guard=plan.guard)
+        self.setup, self._title, self._progress = setup, title, progress
+        rules = setup.settings
+        self._requests = Requests(setup, seeds)
+        self.machine = Machine(setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard)
         self.machine.measure(0)
-        self._chunk = max(1, -(-plan.count // CHUNKS))
+        self._chunk = min(max(1, -(-setup.count // CHUNKS)), LARGEST_CHUNK)
         self.samples: list[tuple[float, int, int]] = []
 
     def warm_up(self) -> bool:
         """Make the warm-up; say whether the number of copies in flight has settled."""
-        if not self.plan.lead:
+        if not self.setup.lead:
             return True
-        for turn in range(1 + LONGER if self.plan.automatic else 1):
-            self.go(self.plan.lead if turn == 0 else -(-self.plan.lead // 2), "warming up")
+        for turn in range(1 + LONGER if self.setup.settings.warmup == "auto" else 1):
+            self.go(self.setup.lead if turn == 0 else -(-self.setup.lead // 2), "warming up")
             in_flight = [s[2] for s in self.samples]
             if warmup_end(in_flight) < len(in_flight) or len(in_flight) < 20:
                 return True
@@ -234,7 +201,7 @@ class _Running:
             if measured:
                 cell[:] = first + (given + np.arange(times.size)) * cells // number
             if not machine.advance(times, sources, choice, cell, uniform, "done" if last else until):
-                return f"more than {self.plan.most_in_flight:,} copies were in flight"
+                return f"more than {self.setup.settings.most_in_flight:,} copies were in flight"
             given += times.size
             if until != "measured":
                 self.samples.append((machine.now, machine.backlog, machine.in_flight))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gossamer.dynamic.sweep import INTERVALS, Point, grouped
+from gossamer.dynamic.delays import Delays, by_scheme
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
 from gossamer.plots.drawing import picture_format, write_picture
 
@@ -20,17 +20,17 @@ _COLORS = ("#31688e", "#d1641b", "#35b779", "#5e3c99", "#b0306a", "#888888", "#8
 _MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
 
 
-def draw_delays(points: Sequence[Point], path: str | os.PathLike[str], title: str = "") -> None:
+def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: str = "") -> None:
     """Write `delay_figure` to an SVG, PNG or PDF file, whole or not at all; FileFormatError if it cannot be."""
     title = title or f"Broadcast requests at random on {points[0].network}"
     write_picture(lambda: delay_figure(points, title), path, picture_format(path), title)
 
 
-def delay_figure(points: Sequence[Point], title: str) -> Figure:
+def delay_figure(points: Sequence[Delays], title: str) -> Figure:
     """Return a figure of reception and broadcast delay against load, one curve a scheme, with its lower bound.
 
     Bars are 95% confidence intervals, dashes the lower bounds in the scheme's color, dotted upright lines the limits
-    of stability below 1. Loads at which a scheme is unstable have no point.
+    of stability below 1. A load at which a scheme is unstable has an arrow at the top.
     """
     from matplotlib.figure import Figure
 
@@ -38,9 +38,10 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     panels: Any = figure.subplots(1, 2, sharex=True)
     for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
-        for number, (name, theirs) in enumerate(grouped(points)):
+        for number, (name, theirs) in enumerate(by_scheme(points)):
             color, marker = _COLORS[number % len(_COLORS)], _MARKERS[number % len(_MARKERS)]
             _paint(panel, theirs, name, what, color, marker)
+            _mark_unstable(panel, theirs, what, color, number)
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         panel.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
@@ -53,15 +54,17 @@ def delay_figure(points: Sequence[Point], title: str) -> Figure:
     handles, labels = panels[1].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=7.5, frameon=False, loc="center left", bbox_to_anchor=(0.81, 0.55))
     write(figure, 0.02, 0.965, title, 11, va="top")
-    note = "bars: 95% confidence; dashes: lower bounds; dotted: loads below 1 at which links are saturated"
+    note = (
+        "bars: 95% confidence; dashes: lower bounds; dotted: limits of stability below 1; arrows at the top: unstable"
+    )
     write(figure, 0.02, 0.02, note, 7.5, color=MUTED, va="bottom")
     figure.subplots_adjust(left=0.05, right=0.80, top=0.84, bottom=0.15, wspace=0.16)
     return figure
 
 
-def _paint(panel: Any, points: Sequence[Point], name: str, what: str, color: str, marker: str) -> None:
+def _paint(panel: Any, points: Sequence[Delays], name: str, what: str, color: str, marker: str) -> None:
     shown = sorted((p for p in points if not math.isnan(getattr(p, what).mean)), key=lambda p: p.load)
-    if name == INTERVALS and what == "reception":
+    if not shown:
         return
     loads = [p.load for p in shown]
     means = [getattr(p, what).mean for p in shown]
@@ -71,6 +74,16 @@ def _paint(panel: Any, points: Sequence[Point], name: str, what: str, color: str
     )
     bounds = [getattr(p, f"{what}_bound") for p in shown]
     panel.plot(loads, bounds, color=color, linewidth=0.9, linestyle="--", alpha=0.8)
-    limit = points[0].limit
+    limit = points[0].limit.load
     if limit < 0.9999:
         panel.axvline(limit, color=color, linewidth=0.8, linestyle=":")
+
+
+def _mark_unstable(panel: Any, points: Sequence[Delays], what: str, color: str, number: int) -> None:
+    """Draw an arrow above each load at which the delays of a scheme do not settle, if it measures them at all."""
+    loads = [p.load for p in points if not p.stable]
+    measured = any(not math.isnan(getattr(p, what).mean) for p in points) or len(loads) == len(points)
+    if loads and measured:
+        height = [0.985 - 0.04 * number] * len(loads)
+        at_top = panel.get_xaxis_transform()
+        panel.plot(loads, height, color=color, marker=r"$\uparrow$", markersize=7, linestyle="none", transform=at_top)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
@@ -46,7 +46,11 @@ def draw_latency(curves: Mapping[str, Sequence[TrafficRun]], path: str | os.Path
 
 
 def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Figure:
-    """Return a figure of two panels: latency of the runs that keep up, and throughput of all, against the load."""
+    """Return a figure of two panels: latency of the runs that keep up, and throughput of all, against the load.
+
+    At the top of the left panel an arrow marks a load at which the network does not keep up, a cross one at which it
+    is deadlocked.
+    """
     from matplotlib.figure import Figure
 
     width, height = 9.0, 3.9
@@ -59,6 +63,7 @@ def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Fi
         bars = [0 if math.isnan(r.half_width) else r.half_width for r in kept]
         style = {"color": color, "linewidth": 1.5, "markersize": 3.5, "label": name}
         left.errorbar([r.load for r in kept], [r.latency for r in kept], yerr=bars, fmt="o-", capsize=2, **style)
+        _mark_lost(left, runs, color, k)
         every = sorted(runs, key=lambda r: r.load)
         right.plot([r.load for r in every], [r.throughput for r in every], "o-", **style)
         lowest = min([lowest, *(r.latency for r in kept)])
@@ -73,8 +78,21 @@ def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Fi
         panel.tick_params(labelsize=7.5, colors=MUTED)
         panel.spines[["top", "right"]].set_visible(False)
         panel.spines[["left", "bottom"]].set_color(FAINT)
+    if any(r.saturated or r.deadlock for runs in curves.values() for r in runs):
+        words = "arrows: saturated; crosses: deadlocked"
+        left.text(0.02, 0.02, words, fontsize=7, color=MUTED, transform=left.transAxes)
     right.set_ylim(bottom=0)
     right.legend(fontsize=7.5, frameon=False, labelcolor=INK)
     write(figure, 0.02, 1 - 0.18 / height, title, 11, va="top")
     figure.subplots_adjust(left=0.07, right=0.98, top=1 - 0.6 / height, bottom=0.5 / height, wspace=0.2)
     return figure
+
+
+def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) -> None:
+    """Mark, at the top, the loads that have no latency because the network is saturated or deadlocked."""
+    at_top = panel.get_xaxis_transform()
+    stuck = [r.load for r in runs if r.deadlock]
+    saturated = [r.load for r in runs if r.saturated and not r.deadlock]
+    for loads, marker in ((saturated, r"$\uparrow$"), (stuck, "x")):
+        height = [0.97 - 0.05 * number] * len(loads)
+        panel.plot(loads, height, color=color, marker=marker, markersize=7, linestyle="none", transform=at_top)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.dynamic import simulate
+from gossamer.dynamic import Settings, simulate
 from gossamer.dynamic.schemes import scheme
 from gossamer.dynamic.theory import best_bound, delay_estimate, stability_limit
 
@@ -22,7 +22,7 @@ CASES = [
 def test_simulated_delays_are_above_the_bounds(name, spec, share):
     table = scheme(name, gossamer.network(spec))
     load = share * float(stability_limit(table))
-    run = simulate(table, load=load, seed=3, replications=4, broadcasts=4000)
+    run = simulate(table, load=load, settings=Settings(seed=3, replications=4, broadcasts=4000))
     reception, broadcast = best_bound(table, load)
     assert run.stable
     assert run.reception.mean > reception - 3 * run.reception.half_width

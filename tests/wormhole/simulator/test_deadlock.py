@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.wormhole.simulator import Routers, simulate_schedule, simulate_traffic
+from gossamer.wormhole.simulator import Routers, TrafficSettings, simulate_schedule, simulate_traffic
 from wormhole.flit_twin import bare_messages
 
 ONE = Routers(virtual_channels=1, dateline="none")
@@ -48,24 +48,35 @@ def test_a_deadlock_is_found_while_the_rest_of_the_network_works():
         destinations[j] = (j + 3) % 8  # row 0: round the ring
     for j in range(8):
         destinations[16 + j] = 24 + j  # rows 2 and 3: one hop down
-    run = simulate_traffic(network, destinations, 0.5, message_flits=32, settings=ONE, warmup=0, measured=20_000)
+    run = simulate_traffic(
+        network, destinations, 0.5, settings=TrafficSettings(message_flits=32, routers=ONE, warmup=0, measured=20_000)
+    )
     assert run.deadlock is not None
     assert all(channel // 4 < 8 and channel % 4 == 2 for channel in run.deadlock.channels)
     assert run.throughput < run.offered
-    free = simulate_traffic(network, destinations, 0.1, message_flits=32, warmup=0, measured=20_000)
+    free = simulate_traffic(
+        network, destinations, 0.1, settings=TrafficSettings(message_flits=32, warmup=0, measured=20_000)
+    )
     assert free.deadlock is None
 
 
 def test_a_torus_under_overload_never_deadlocks_with_datelines():
     for dateline in ("plain", "balanced"):
         routers = Routers(dateline=dateline, buffer_depth=1)
-        run = simulate_traffic(gossamer.network("torus:4x4"), "uniform", 2.0, settings=routers, warmup=0, measured=5000)
+        run = simulate_traffic(
+            gossamer.network("torus:4x4"),
+            "uniform",
+            2.0,
+            settings=TrafficSettings(routers=routers, warmup=0, measured=5000),
+        )
         assert run.deadlock is None
         assert run.saturated
 
 
 def test_a_torus_without_datelines_deadlocks_under_overload():
-    run = simulate_traffic(gossamer.network("torus:8x8"), "uniform", 2.0, settings=ONE, warmup=0, measured=20_000)
+    run = simulate_traffic(
+        gossamer.network("torus:8x8"), "uniform", 2.0, settings=TrafficSettings(routers=ONE, warmup=0, measured=20_000)
+    )
     assert run.deadlock is not None
     assert run.deadlock.blocked >= len(run.deadlock.channels) >= 2
     assert run.cycles < 20_000

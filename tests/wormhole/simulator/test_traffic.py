@@ -8,7 +8,7 @@ import pytest
 import gossamer
 from gossamer.errors import GossamerError, ModelError, TaskError
 from gossamer.wormhole import Channels
-from gossamer.wormhole.simulator import Routers, destinations, ideal_throughput, simulate_traffic
+from gossamer.wormhole.simulator import Routers, TrafficSettings, destinations, ideal_throughput, simulate_traffic
 from gossamer.wormhole.simulator.destinations import shortest_displacement
 from gossamer.wormhole.simulator.traffic import _Run
 from gossamer.wormhole.simulator.traffic_run import BATCHES, Latencies
@@ -22,7 +22,8 @@ def facts(run):
 
 def test_the_seed_decides_the_run():
     first, again, other = (
-        simulate_traffic(TORUS, "uniform", 0.3, warmup=100, measured=2000, seed=s) for s in (1, 1, 2)
+        simulate_traffic(TORUS, "uniform", 0.3, settings=TrafficSettings(warmup=100, measured=2000, seed=s))
+        for s in (1, 1, 2)
     )
     assert facts(first) == facts(again)
     assert np.array_equal(first.histogram, again.histogram)
@@ -33,7 +34,7 @@ def test_the_seed_decides_the_run():
 @pytest.mark.parametrize("pattern", ["uniform", "transpose", "bit-reversal", "hotspot", "complement"])
 def test_below_saturation_all_that_is_offered_gets_through(network, pattern):
     load = 0.4 * ideal_throughput(network, pattern)
-    run = simulate_traffic(network, pattern, load, warmup=1000, measured=8000)
+    run = simulate_traffic(network, pattern, load, settings=TrafficSettings(warmup=1000, measured=8000))
     assert not run.saturated
     assert run.undelivered == 0
     assert run.throughput == pytest.approx(run.offered, rel=0.03)
@@ -44,7 +45,7 @@ def test_below_saturation_all_that_is_offered_gets_through(network, pattern):
 
 @pytest.mark.parametrize("pattern", ["tornado", "neighbor"])
 def test_patterns_of_rings_load_the_torus(pattern):
-    run = simulate_traffic(TORUS, pattern, 0.1, warmup=0, measured=4000)
+    run = simulate_traffic(TORUS, pattern, 0.1, settings=TrafficSettings(warmup=0, measured=4000))
     assert run.mean_hops == pytest.approx({"tornado": 6, "neighbor": 2}[pattern], rel=0.01)
     assert not run.saturated
 
@@ -52,7 +53,9 @@ def test_patterns_of_rings_load_the_torus(pattern):
 def test_at_a_low_load_the_mean_latency_is_that_of_zero_load():
     """Messages so rare that they do not meet: the mean of the formula over all pairs."""
     network = gossamer.network("torus:4x4")
-    run = simulate_traffic(network, "uniform", 1e-4, message_flits=4, warmup=0, measured=400_000)
+    run = simulate_traffic(
+        network, "uniform", 1e-4, settings=TrafficSettings(message_flits=4, warmup=0, measured=400_000)
+    )
     move = shortest_displacement(Channels(network), np.zeros(15, int), np.arange(1, 16))
     mean = np.mean([Routers().zero_load_latency(int(h), 4) for h in np.abs(move).sum(axis=1)])
     assert run.latency == pytest.approx(mean, rel=0.03)
@@ -62,7 +65,7 @@ def test_at_a_low_load_the_mean_latency_is_that_of_zero_load():
 
 @pytest.mark.parametrize("network", [TORUS, ARRAY])
 def test_overload_is_flagged_and_throughput_stays(network):
-    run = simulate_traffic(network, "uniform", 1.0, warmup=2000, measured=5000)
+    run = simulate_traffic(network, "uniform", 1.0, settings=TrafficSettings(warmup=2000, measured=5000))
     assert run.saturated
     assert 0.25 < run.throughput / ideal_throughput(network, "uniform") < 1
 
@@ -70,7 +73,7 @@ def test_overload_is_flagged_and_throughput_stays(network):
 def test_a_channel_carries_a_flit_a_cycle_at_most():
     """Neighbors on a line: the one channel each uses is the limit, and it is reached."""
     network = gossamer.network("array:2")
-    run = simulate_traffic(network, [1, 0], 1.5, warmup=100, measured=2000)
+    run = simulate_traffic(network, [1, 0], 1.5, settings=TrafficSettings(warmup=100, measured=2000))
     assert run.throughput == pytest.approx(1, abs=0.01)
     assert run.peak_utilization == pytest.approx(1, abs=0.01)
     assert run.saturated
@@ -79,7 +82,7 @@ def test_a_channel_carries_a_flit_a_cycle_at_most():
 def test_messages_are_conserved():
     """Released = delivered + in the network or a source queue; a drained network holds nothing."""
     where = destinations(TORUS, "uniform")
-    run = _Run(Channels(TORUS), where, 0.05, 8, Routers(), 0)
+    run = _Run(Channels(TORUS), where, 0.4, TrafficSettings(), print)
     run.advance(3000)
     state = run.state
     assert run.used.sum() == run.count("IN_FLIGHT") > 0
@@ -93,7 +96,7 @@ def test_messages_are_conserved():
 
 
 def test_memory_follows_the_messages_in_flight():
-    run = _Run(Channels(TORUS), destinations(TORUS, "uniform"), 0.02, 8, Routers(), 0)
+    run = _Run(Channels(TORUS), destinations(TORUS, "uniform"), 0.16, TrafficSettings(), print)
     run.advance(60_000)
     assert run.count("DELIVERED") > 70_000
     assert run.used.size < 10_000
@@ -147,7 +150,7 @@ def test_confidence_by_batches():
 
 
 def test_percentiles_are_those_of_the_histogram():
-    run = simulate_traffic(TORUS, "uniform", 0.2, warmup=0, measured=2000)
+    run = simulate_traffic(TORUS, "uniform", 0.2, settings=TrafficSettings(warmup=0, measured=2000))
     values = np.repeat(np.arange(run.histogram.size), run.histogram)
     for share in (0.5, 0.95, 0.99, 1.0):
         assert run.percentile(share) == np.quantile(values, share, method="inverted_cdf")
@@ -156,8 +159,9 @@ def test_percentiles_are_those_of_the_histogram():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"load": 0}, r"load must be above 0 and at most message_flits = 8, got 0"),
+        ({"load": 0}, r"load must be a number in 8e-15\.\.8, got 0"),
         ({"load": 9}, r"load must be .* got 9"),
+        ({"load": 1e-308}, r"load must be a number in 8e-15\.\.8, got 1e-308"),
         ({"message_flits": 0}, r"message_flits must be a whole number in 1\.\."),
         ({"measured": 5}, r"measured must be a whole number in 100\.\."),
         ({"seed": -1}, r"seed must be"),
@@ -172,8 +176,10 @@ def test_percentiles_are_those_of_the_histogram():
     ],
 )
 def test_bad_input_is_told_in_one_line(words, message):
+    pattern, load = words.get("pattern", "uniform"), words.get("load", 0.1)
+    settings = {name: value for name, value in words.items() if name not in ("pattern", "load")}
     with pytest.raises((ModelError, TaskError), match=message) as error:
-        simulate_traffic(TORUS, **{"pattern": "uniform", "load": 0.1, **words})
+        simulate_traffic(TORUS, pattern, load, settings=TrafficSettings(**settings))
     assert "\n" not in str(error.value)
 
 
@@ -187,7 +193,7 @@ def test_networks_without_dimensions_are_refused():
 
 
 def test_what_no_message_measured_is_left_out():
-    run = simulate_traffic(TORUS, "uniform", 1e-9, warmup=0, measured=100)
+    run = simulate_traffic(TORUS, "uniform", 1e-9, settings=TrafficSettings(warmup=0, measured=100))
     assert run.messages == 0
     fields = run.to_dict()
     assert [fields[name] for name in ("latency", "half_width", "median", "p95", "p99")] == [None] * 5

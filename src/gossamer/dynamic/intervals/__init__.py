@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.dynamic.intervals.scheme import IntervalRun, IntervalScheme, interval_scheme
+from gossamer.dynamic.intervals.broadcasts import IntervalBroadcasts
+from gossamer.dynamic.intervals.scheme import IntervalRun, IntervalScheme, interval_reason, interval_scheme
 
-__all__ = ["IntervalRun", "IntervalScheme", "interval_scheme"]
+__all__ = ["IntervalBroadcasts", "IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]

@@ -21,7 +21,7 @@ from gossamer.dynamic.statistics import t_interval
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Grid, Network
 
-__all__ = ["IntervalRun", "IntervalScheme", "interval_scheme"]
+__all__ = ["IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]
 
 _BATCHES = 20
 
@@ -292,6 +292,21 @@ class IntervalRun:
         return self.scheme.delay_lower_bound(self.exact)
 
 
+def interval_reason(network: Network) -> str | None:
+    """Say why the interval scheme does not cover a network, or None if it does.
+
+    >>> import gossamer
+    >>> interval_reason(gossamer.network("torus:4x5"))
+    'needs an array, a torus or a hypercube with equal sides'
+    """
+    grid = network.grid
+    sides = set() if grid is None else {side for side in grid.sides if side > 1}
+    mixed = grid is not None and len({w for w, side in zip(grid.wraps, grid.sides, strict=True) if side > 2}) > 1
+    if grid is None or len(sides) != 1 or mixed or network.uniform_capacity != 1:
+        return "needs an array, a torus or a hypercube with equal sides"
+    return None
+
+
 def interval_scheme(
     network: Network, *, split: bool = True, control_time: Fraction | str | float = 0
 ) -> IntervalScheme:
@@ -317,13 +332,9 @@ def interval_scheme(
     ----------
     Varvarigos and Bertsekas 1994, section 5; hypercubes: p = 2, gamma = 1.
     """
-    grid = network.grid
-    sides = set() if grid is None else {side for side in grid.sides if side > 1}
-    mixed = grid is not None and len({w for w, side in zip(grid.wraps, grid.sides, strict=True) if side > 2}) > 1
-    if grid is None or len(sides) != 1 or mixed or network.uniform_capacity != 1:
-        raise NotApplicableError(
-            f"the interval scheme needs an array, a torus or a hypercube with equal sides, not {network.spec}"
-        )
+    reason = interval_reason(network)
+    if reason is not None:
+        raise NotApplicableError(f"the interval scheme {reason}, not {network.spec}")
     try:
         time = Fraction(control_time)
     except (ValueError, ZeroDivisionError):

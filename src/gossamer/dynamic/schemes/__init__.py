@@ -6,7 +6,7 @@ from gossamer.dynamic.schemes.arc import arc, arc_limit
 from gossamer.dynamic.schemes.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.dynamic.schemes.mini_packets import mini_packets, star_minis
 from gossamer.dynamic.schemes.priorities import PRIORITIES
-from gossamer.dynamic.schemes.registry import SCHEME_ALIASES, SCHEMES, KnownScheme, covering, scheme
+from gossamer.dynamic.schemes.registry import SCHEME_ALIASES, SCHEMES, KnownScheme, broadcasts, covering, scheme
 from gossamer.dynamic.schemes.spanning_trees import edge_disjoint_trees
 from gossamer.dynamic.schemes.stamoulis_tsitsiklis import stamoulis_tsitsiklis_direct, stamoulis_tsitsiklis_indirect
 from gossamer.dynamic.schemes.star import background_target, redo, redo_probabilities, star, star_probabilities
@@ -21,6 +21,7 @@ __all__ = [
     "arc",
     "arc_limit",
     "background_target",
+    "broadcasts",
     "covering",
     "disjoint_tree",
     "edge_disjoint_trees",

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gossamer.dynamic.intervals import IntervalBroadcasts, interval_reason, interval_scheme
+from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.schemes.arc import arc, arc_reason
 from gossamer.dynamic.schemes.factors import flattened
 from gossamer.dynamic.schemes.mini_packets import (
@@ -26,13 +28,15 @@ from gossamer.dynamic.schemes.stamoulis_tsitsiklis import (
 from gossamer.dynamic.schemes.star import redo, star, star_reason
 from gossamer.dynamic.schemes.symmetric import symmetric, symmetric_reason
 from gossamer.dynamic.schemes.varvarigos_banerjee import varvarigos_banerjee_direct, varvarigos_banerjee_indirect
+from gossamer.dynamic.trees import TreeBroadcasts
 from gossamer.errors import NotApplicableError, nearest
 
 if TYPE_CHECKING:
-    from gossamer.dynamic.scheme import Scheme
+    from gossamer.dynamic.delays import RandomBroadcasts
+    from gossamer.dynamic.intervals import IntervalScheme
     from gossamer.networks.network import Network
 
-__all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "covering", "scheme"]
+__all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "broadcasts", "covering", "scheme"]
 
 
 class KnownScheme(NamedTuple):
@@ -41,17 +45,20 @@ class KnownScheme(NamedTuple):
     Attributes
     ----------
     builder : callable
-        ``(network, **options) -> Scheme``.
+        ``(network, **options)`` to the scheme on a network: a `Scheme` of trees, or an `IntervalScheme`.
     reason : callable
         ``(network) -> str | None``: why it does not cover a network, in a clause, or None when it does.
     summary, source : str
         For people.
+    simulated : callable
+        What the builder made to what a sweep asks for delays.
     """
 
-    builder: Callable[..., Scheme]
+    builder: Callable[..., Scheme | IntervalScheme]
     reason: Callable[[Network], str | None]
     summary: str
     source: str
+    simulated: Callable[[Any], RandomBroadcasts] = TreeBroadcasts
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -156,10 +163,17 @@ SCHEMES: dict[str, KnownScheme] = {
         "up to the center of one of k edge-disjoint spanning trees, and down",
         "Varvarigos and Banerjee 1996",
     ),
+    "varvarigos-bertsekas": KnownScheme(
+        interval_scheme,
+        interval_reason,
+        "one partial multinode broadcast after the other, a packet of each node that has one, in d parts",
+        "Varvarigos, Bertsekas 1994, section 5",
+        IntervalBroadcasts,
+    ),
 }
 """Every scheme by name, in the order in which they are shown."""
 
-SCHEME_ALIASES: dict[str, str] = {"two-class": "priority"}
+SCHEME_ALIASES: dict[str, str] = {"two-class": "priority", "intervals": "varvarigos-bertsekas"}
 """Other names."""
 
 
@@ -167,14 +181,14 @@ def covering(network: Network) -> list[str]:
     """Return the names of the schemes that cover a network.
 
     >>> import gossamer
-    >>> covering(gossamer.network("array:4x5"))[-3:]
-    ['arc', 'varvarigos-banerjee-direct', 'varvarigos-banerjee-indirect']
+    >>> covering(gossamer.network("array:4x4"))[-3:]
+    ['varvarigos-banerjee-direct', 'varvarigos-banerjee-indirect', 'varvarigos-bertsekas']
     """
     return [name for name, known in SCHEMES.items() if known.reason(network) is None]
 
 
 def scheme(name: str, network: Network, **options: Any) -> Scheme:
-    """Return a scheme by name.
+    """Return the trees of a scheme by name.
 
     Parameters
     ----------
@@ -189,7 +203,8 @@ def scheme(name: str, network: Network, **options: Any) -> Scheme:
     Raises
     ------
     NotApplicableError
-        If the name or an option is unknown, or the scheme does not cover the network; the line says what would work.
+        If the name or an option is unknown, the scheme has no trees, or it does not cover the network; the line says
+        what would work.
 
     Examples
     --------
@@ -200,8 +215,33 @@ def scheme(name: str, network: Network, **options: Any) -> Scheme:
     Traceback (most recent call last):
     gossamer.errors.NotApplicableError: scheme 'arc' does not cover torus:4x4: it needs an array (mesh); fifo, \
 priority, optimal, critical-path, reversed, star, redo, symmetric, mini-packets, star-minis, \
-varvarigos-banerjee-direct, varvarigos-banerjee-indirect do
+varvarigos-banerjee-direct, varvarigos-banerjee-indirect, varvarigos-bertsekas do
     """
+    key, known = _known(name, network, options)
+    made = known.builder(network, **options)
+    if not isinstance(made, Scheme):
+        raise NotApplicableError(f"scheme {key!r} has no trees; broadcasts({key!r}, ...) simulates it all the same")
+    return made
+
+
+def broadcasts(name: str, network: Network, **options: Any) -> RandomBroadcasts:
+    """Return a scheme by name, ready to be asked for delays; parameters and errors as for `scheme`.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.dynamic import Settings
+    >>> for name in ("priority", "varvarigos-bertsekas"):
+    ...     print(name, broadcasts(name, gossamer.network("torus:8x8")).limit(Settings()))
+    priority its links are saturated at load 1
+    varvarigos-bertsekas it is not stable from load 0.6
+    """
+    _, known = _known(name, network, options)
+    return known.simulated(known.builder(network, **options))
+
+
+def _known(name: str, network: Network, options: dict[str, Any]) -> tuple[str, KnownScheme]:
+    """Return the entry of the table, if it covers the network and takes the options."""
     key = str(name).strip().lower().replace("_", "-")
     key = SCHEME_ALIASES.get(key, key)
     if key not in SCHEMES:
@@ -219,4 +259,4 @@ varvarigos-banerjee-direct, varvarigos-banerjee-indirect do
             raise NotApplicableError(
                 f"scheme {key!r} has no option {option!r}{nearest(option, known.options)}; {allowed}"
             )
-    return known.builder(network, **options)
+    return key, known

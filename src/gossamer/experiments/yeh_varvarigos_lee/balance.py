@@ -8,6 +8,7 @@ from fractions import Fraction
 from gossamer.dynamic.intervals import interval_scheme
 from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.schemes import arc, scheme, star, star_probabilities
+from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.theory import load_factor, stability_limit
 from gossamer.experiments.table import Cell, Table
@@ -84,7 +85,7 @@ def limit_by_simulation(made: Scheme, low: float, high: float) -> float:
     """
     for trial in range(_TRIES):
         middle = (low + high) / 2
-        if simulate(made, load=middle, steps=_STEPS, seed=trial, above_limit=True).stable:
+        if simulate(made, load=middle, above_limit=True, settings=Settings(steps=_STEPS, seed=trial)).stable:
             low = middle
         else:
             high = middle

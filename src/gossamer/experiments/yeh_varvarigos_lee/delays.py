@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from gossamer.dynamic.delays import Delays
 from gossamer.dynamic.result import Result
 from gossamer.dynamic.schemes import scheme
+from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
-from gossamer.dynamic.sweep import Point, sweep
 from gossamer.dynamic.theory import best_bound, class_loads, head_of_line_waits, printed_waits
 from gossamer.experiments.table import Cell, Table
 from gossamer.networks.spec import network
+from gossamer.sweeps import delay_load
 
 __all__ = ["NETWORKS", "RULES", "TABLES", "compared", "delay_text", "simulated"]
 
@@ -31,7 +33,7 @@ _STEPS = 5000.0
 def simulated(name: str, spec: str, load: float, ties: str = "fifo", choose: str = "oblivious") -> Result:
     """Return the simulation of a scheme at a load: 5,000 measured steps, intervals by batch means."""
     made = scheme(name, network(spec))
-    return simulate(made, load=load, steps=_STEPS, ties=ties, choose=choose, above_limit=True)
+    return simulate(made, load=load, above_limit=True, settings=Settings(steps=_STEPS, ties=ties, choose=choose))
 
 
 def delay_text(result: Result, what: str) -> str:
@@ -144,10 +146,10 @@ COMPARED: dict[str, tuple[str, ...]] = {
 
 
 @lru_cache(maxsize=8)
-def compared(spec: str) -> tuple[Point, ...]:
+def compared(spec: str) -> tuple[Delays, ...]:
     """Return the delays of all schemes of `COMPARED` on a network, for loads from 0.1 to 0.9."""
     loads = [round(0.1 * i, 1) for i in range(1, 10)]
-    return tuple(sweep(network(spec), COMPARED[spec], loads, steps=1000.0))
+    return tuple(delay_load(network(spec), COMPARED[spec], loads, settings=Settings(steps=1000.0)))
 
 
 TABLES: tuple[Callable[[], Table], ...] = (delays, waits, controls, growth)

@@ -9,6 +9,7 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.bounds import best_bound as best_static_bound
 from gossamer.cases import Case
 from gossamer.dynamic.schemes import arc, scheme, star_minis
+from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.theory import best_bound, stability_limit
 from gossamer.experiments.table import Cell, Table
@@ -48,7 +49,7 @@ def arc_delays() -> Table:
     for spec, loads in (("array:6x6", (0.6, 0.75)), ("array:10x10", (0.6, 0.81)), ("array:6x6x6", (0.6, 0.859))):
         for load in loads:
             made = {rule: arc(network(spec), priority=rule) for rule in ("fifo", "two-class")}
-            found = {r: simulate(m, load=load, steps=_STEPS) for r, m in made.items()}
+            found = {r: simulate(m, load=load, settings=Settings(steps=_STEPS)) for r, m in made.items()}
             bound = best_bound(made["fifo"], load)
             both = [delay_text(found[r], what) for what in ("reception", "broadcast") for r in ("fifo", "two-class")]
             rows.append((spec, load, f"{bound[0]:.2f}", *both[:2], f"{bound[1]:.2f}", *both[2:]))
@@ -117,7 +118,7 @@ def mini_packets() -> Table:
         for title, made in cases:
             cells: list[Cell] = []
             for load in (0.01, 0.5, 0.9):
-                found = simulate(made, load=load, steps=_STEPS)
+                found = simulate(made, load=load, settings=Settings(steps=_STEPS))
                 cells.append(f"{found.reception.mean:.2f} / {found.broadcast.mean:.2f}")
             rows.append((spec, title, *cells))
     return Table(

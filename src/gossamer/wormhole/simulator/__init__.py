@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gossamer.wormhole.simulator.deadlock import Deadlock
 from gossamer.wormhole.simulator.destinations import destinations, ideal_throughput
+from gossamer.wormhole.simulator.saturation import Saturation, saturation_throughput
 from gossamer.wormhole.simulator.schedule_run import ScheduleRun, simulate_schedule
-from gossamer.wormhole.simulator.settings import Routers
-from gossamer.wormhole.simulator.sweep import Saturation, latency_load, loads, saturation_throughput, write_csv
+from gossamer.wormhole.simulator.settings import Routers, TrafficSettings
 from gossamer.wormhole.simulator.traffic import simulate_traffic
 from gossamer.wormhole.simulator.traffic_run import TrafficRun
 
@@ -16,12 +16,10 @@ __all__ = [
     "Saturation",
     "ScheduleRun",
     "TrafficRun",
+    "TrafficSettings",
     "destinations",
     "ideal_throughput",
-    "latency_load",
-    "loads",
     "saturation_throughput",
     "simulate_schedule",
     "simulate_traffic",
-    "write_csv",
 ]

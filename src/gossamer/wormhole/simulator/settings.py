@@ -1,14 +1,14 @@
-"""What the routers of the flit simulator are like."""
+"""What the routers of the flit simulator are like, and what random traffic they carry."""
 
 from __future__ import annotations
 
-import operator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from gossamer.errors import ModelError, nearest
+from gossamer.errors import ModelError
+from gossamer.reading import choice, number, seed, whole
 
-__all__ = ["Dateline", "Interface", "Routers"]
+__all__ = ["Dateline", "Interface", "Routers", "TrafficSettings"]
 
 Interface = Literal["channels", "node"]
 Dateline = Literal["balanced", "plain", "none"]
@@ -22,6 +22,8 @@ _LEAST = {
     "injection_lanes": 1,
 }
 _MOST = 4096
+_LEAST_RATE = 1e-15
+"""Messages per node and cycle at least: the gap between two must be a whole number of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,9 @@ class Routers:
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
-            object.__setattr__(self, name, _whole(getattr(self, name), name, least))
+            object.__setattr__(self, name, whole(getattr(self, name), name, least, _MOST))
         for name, kind in (("injection", Interface), ("ejection", Interface), ("dateline", Dateline)):
-            given, allowed = getattr(self, name), get_args(kind)
-            if given not in allowed:
-                words = ", ".join(allowed)
-                raise ModelError(f"{name} must be one of {words}, got {given!r}{nearest(str(given), allowed)}")
+            choice(getattr(self, name), name, get_args(kind))
         if self.injection_lanes > self.virtual_channels:
             most = f"virtual_channels = {self.virtual_channels}"
             raise ModelError(f"injection_lanes must be at most {most}, got {self.injection_lanes}")
@@ -128,11 +127,47 @@ class Routers:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-def _whole(value: Any, name: str, least: int) -> int:
-    try:
-        number = least - 1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = least - 1
-    if not least <= number <= _MOST:
-        raise ModelError(f"{name} must be a whole number in {least}..{_MOST}, got {value!r}")
-    return number
+@dataclass(frozen=True)
+class TrafficSettings:
+    """Random traffic: its messages, the routers that carry them, and how long is measured.
+
+    Attributes
+    ----------
+    message_flits : int
+        Flits of a message, at least 1.
+    hot_share : float
+        Share of hotspot traffic that goes to hot nodes.
+    routers : Routers
+        Default: ``Routers()``.
+    warmup, measured : int
+        Cycles before the measurement, 0 or more, and of the measurement, at least 100.
+    seed : int
+        The same seed gives the same run.
+
+    Raises
+    ------
+    ModelError
+        If a value is outside what is allowed.
+
+    Examples
+    --------
+    >>> TrafficSettings(measured=50)
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: measured must be a whole number in 100..2147483647, got 50
+    """
+
+    message_flits: int = 8
+    hot_share: float = 0.1
+    routers: Routers = field(default_factory=Routers)
+    warmup: int = 5_000
+    measured: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("message_flits", 1), ("warmup", 0), ("measured", 100)):
+            object.__setattr__(self, name, whole(getattr(self, name), name, least))
+        object.__setattr__(self, "seed", seed(self.seed))
+
+    def check_load(self, load: float) -> float:
+        """Return a load in flits per sending node and cycle, as a float; ModelError if no traffic can have it."""
+        return number(load, "load", _LEAST_RATE * self.message_flits, self.message_flits)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.simulator.deadlock import Deadlock, find_deadlock
 from gossamer.wormhole.simulator.destinations import Destinations, destinations, shortest_displacement
 from gossamer.wormhole.simulator.fabric import crossings, grown, new_state, write_messages
-from gossamer.wormhole.simulator.settings import Routers
+from gossamer.wormhole.simulator.settings import TrafficSettings
 from gossamer.wormhole.simulator.traffic_run import Latencies, TrafficRun
 
 if TYPE_CHECKING:
@@ -37,12 +36,8 @@ def simulate_traffic(
     pattern: str | npt.ArrayLike = "uniform",
     load: float = 0.1,
     *,
-    message_flits: int = 8,
-    settings: Routers | None = None,
-    seed: int = 0,
-    warmup: int = 5_000,
-    measured: int = 20_000,
-    hot_share: float = 0.1,
+    settings: TrafficSettings | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> TrafficRun:
     """Measure latency and throughput of random traffic at one load.
 
@@ -57,17 +52,11 @@ def simulate_traffic(
     pattern : str or array_like of int, shape (N,)
         Destinations; see `destinations`.
     load : float
-        Flits per sending node and cycle, above 0 and at most `message_flits`.
-    message_flits : int
-        Flits of a message, at least 1.
-    settings : Routers, optional
-        Default: ``Routers()``.
-    seed : int
-        The same seed gives the same run.
-    warmup, measured : int
-        Cycles before the measurement, 0 or more, and of the measurement, at least 100.
-    hot_share : float
-        Share of hotspot traffic that goes to the hot nodes.
+        Flits per sending node and cycle, above 0 and at most one message a cycle.
+    settings : TrafficSettings, optional
+        Messages, routers, and how long is measured. Default: ``TrafficSettings()``.
+    progress : callable, optional
+        Called with a line of text now and then.
 
     Raises
     ------
@@ -81,32 +70,36 @@ def simulate_traffic(
     Examples
     --------
     >>> import gossamer
-    >>> run = simulate_traffic(gossamer.network("torus:4x4"), "neighbor", 0.1, warmup=0, measured=2000)
+    >>> from gossamer.wormhole.simulator import Routers, TrafficSettings
+    >>> short = TrafficSettings(warmup=0, measured=2000)
+    >>> run = simulate_traffic(gossamer.network("torus:4x4"), "neighbor", 0.1, settings=short)
     >>> run.saturated, run.latency >= Routers().zero_load_latency(hops=2, flits=8)
     (False, True)
     """
-    settings = Routers() if settings is None else settings
-    message_flits = _whole(message_flits, "message_flits", 1)
-    warmup, measured = _whole(warmup, "warmup", 0), _whole(measured, "measured", 100)
-    seed = _whole(seed, "seed", 0)
-    if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= message_flits:
-        raise ModelError(f"load must be above 0 and at most message_flits = {message_flits}, got {load!r}")
+    settings = TrafficSettings() if settings is None else settings
+    load = settings.check_load(load)
     channels = Channels(network)
-    where = destinations(network, pattern, hot_share=hot_share, seed=seed)
-    run = _Run(channels, where, load / message_flits, message_flits, settings, seed)
-    return run.measure(load, warmup, measured)
+    where = destinations(network, pattern, hot_share=settings.hot_share, seed=settings.seed)
+    return _Run(channels, where, load, settings, progress or (lambda _: None)).measure()
 
 
 class _Run:
     """A simulation in progress: the routers, the messages, and the source of more."""
 
     def __init__(
-        self, channels: Channels, where: Destinations, rate: float, flits: int, settings: Routers, seed: int
+        self,
+        channels: Channels,
+        where: Destinations,
+        load: float,
+        settings: TrafficSettings,
+        progress: Callable[[str], None],
     ) -> None:
-        self.channels, self.where, self.rate, self.flits, self.settings = channels, where, rate, flits, settings
-        self.random = np.random.default_rng(seed)
+        self.channels, self.where, self.load, self.settings, self.tell = channels, where, load, settings, progress
+        self.flits = settings.message_flits
+        self.rate = load / self.flits
+        self.random = np.random.default_rng(settings.seed)
         self.nodes = where.sources(channels.network.node_count)
-        self.state: State = new_state(channels, settings, 1024)
+        self.state: State = new_state(channels, settings.routers, 1024)
         self.free = np.arange(1024)[::-1]
         self.used = np.zeros(1024, np.bool_)
         self.deadlock: Deadlock | None = None
@@ -155,6 +148,7 @@ class _Run:
             if status != _kernels.STUCK:
                 counters[_kernels.CURRENT] = first + span
             self.harvest()
+            self.tell(f"cycle {first + span:,}, {int(counters[_kernels.IN_FLIGHT]):,} messages on their way")
 
     def place(self, source: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Write new messages in free rows of the table; return the rows."""
@@ -169,7 +163,7 @@ class _Run:
         self.used[rows] = True
         target = self.where.draw(source, self.channels.network.node_count, self.random)
         move = shortest_displacement(self.channels, source, target, self.random)
-        write_messages(self.state, rows, self.settings, source, move, self.flits)
+        write_messages(self.state, rows, self.settings.routers, source, move, self.flits)
         return rows
 
     def harvest(self) -> None:
@@ -185,9 +179,10 @@ class _Run:
         self.used[done] = False
         self.free = np.concatenate([self.free, done[::-1]])
 
-    def measure(self, load: float, warmup: int, measured: int) -> TrafficRun:
+    def measure(self) -> TrafficRun:
         """Warm up, measure, and follow the measured messages to their ends."""
         began = perf_counter()
+        warmup, measured = self.settings.warmup, self.settings.measured
         self.advance(warmup)
         self.window = (warmup, warmup + measured)
         self.latencies = Latencies(warmup, measured)
@@ -202,39 +197,35 @@ class _Run:
             if cycle >= end:
                 break
             self.advance(min(end, cycle + _SPAN // 8))
-        per = measured * self.nodes.size
+        return self.found(through, not keeping_up, perf_counter() - began)
+
+    def found(self, through: int, behind: bool, seconds: float) -> TrafficRun:
+        """Return what was measured; `through` flits left in the measured cycles, `behind` what was offered or not."""
+        per = self.settings.measured * self.nodes.size
         missing = self.created - self.latencies.count
         cycles = self.count("CURRENT")
-        found = self.latencies.histogram
-        facts: dict[str, Any] = {
-            "throughput": through / per,
-            "offered": offered / per,
-            "latency": self.latencies.mean,
-            "half_width": self.latencies.half_width,
-            "histogram": found[: int(np.flatnonzero(found).max(initial=0)) + 1],
-            "messages": self.created,
-            "undelivered": missing,
-            "saturated": not keeping_up or missing > 0,
-            "mean_hops": self.count("HOPS") / max(1, self.count("EJECTED")),
-            "peak_utilization": int(crossings(self.state).max()) / max(1, cycles),
-            "cycles": cycles,
-            "flit_hops": self.count("HOPS"),
-            "blocked": self.count("BLOCKED"),
-            "stalled": self.count("STALLED"),
-            "in_flight_peak": self.peak,
-            "deadlock": self.deadlock,
-            "seconds": perf_counter() - began,
-        }
+        histogram = self.latencies.histogram
         return TrafficRun(
-            self.channels.network, self.where.name, self.settings, self.flits, float(load), **facts
-        )  # fmt: skip
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    try:
-        number = least - 1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = least - 1
-    if not least <= number < 2**31:
-        raise ModelError(f"{name} must be a whole number in {least}..{2**31 - 1}, got {value!r}")
-    return number
+            network=self.channels.network,
+            pattern=self.where.name,
+            settings=self.settings.routers,
+            message_flits=self.flits,
+            load=self.load,
+            throughput=through / per,
+            offered=self.created * self.flits / per,
+            latency=self.latencies.mean,
+            half_width=self.latencies.half_width,
+            histogram=histogram[: int(np.flatnonzero(histogram).max(initial=0)) + 1],
+            messages=self.created,
+            undelivered=missing,
+            saturated=behind or missing > 0,
+            mean_hops=self.count("HOPS") / max(1, self.count("EJECTED")),
+            peak_utilization=int(crossings(self.state).max()) / max(1, cycles),
+            cycles=cycles,
+            flit_hops=self.count("HOPS"),
+            blocked=self.count("BLOCKED"),
+            stalled=self.count("STALLED"),
+            in_flight_peak=self.peak,
+            deadlock=self.deadlock,
+            seconds=seconds,
+        )

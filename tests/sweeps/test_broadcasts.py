@@ -1,4 +1,4 @@
-"""Sweeps over loads: points beside bounds, files, pictures, and the commands."""
+"""Delays of schemes against load: beside bounds, in files and pictures, and the commands."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.dynamic import Bernoulli, Trace
-from gossamer.dynamic.sweep import grouped, load_range, sweep, write_table
+from gossamer.dynamic import Bernoulli, Settings, Trace
+from gossamer.dynamic.delays import by_scheme
+from gossamer.dynamic.schemes import broadcasts, covering, scheme
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.plots.delay import delay_figure, draw_delays
+from gossamer.sweeps import delay_load, read_loads, write_table
 
 
 @pytest.fixture(scope="module")
 def points():
     network = gossamer.network("hypercube:4")
     names = ["fifo", "priority", "stamoulis-tsitsiklis-indirect", "varvarigos-bertsekas"]
-    return sweep(network, names, [0.2, 0.5, 0.8], steps=400)
+    return delay_load(network, names, [0.2, 0.5, 0.8], settings=Settings(steps=400))
 
 
 def test_points_come_by_scheme_and_then_by_load(points):
-    assert [(name, [p.load for p in theirs]) for name, theirs in grouped(points)] == [
+    assert [(name, [p.load for p in theirs]) for name, theirs in by_scheme(points)] == [
         (name, [0.2, 0.5, 0.8])
         for name in ("fifo", "priority", "stamoulis-tsitsiklis-indirect", "varvarigos-bertsekas")
     ]
 
 
 def test_delays_are_above_their_bounds_and_grow_with_load(points):
-    for name, theirs in grouped(points):
+    for name, theirs in by_scheme(points):
         stable = [p for p in theirs if p.stable]
         assert [p.broadcast.mean for p in stable] == sorted(p.broadcast.mean for p in stable)
         for p in stable:
@@ -42,7 +44,7 @@ def test_delays_are_above_their_bounds_and_grow_with_load(points):
 
 def test_a_load_above_the_limit_is_a_point_without_a_mean(points):
     (above,) = (p for p in points if p.scheme.endswith("indirect") and p.load == 0.8)
-    assert (above.stable, above.limit, above.result) == (False, 0.625, None)
+    assert (above.stable, above.limit.load, above.result) == (False, 0.625, None)
     assert above.reason == "not below the limit 0.625"
     assert math.isnan(above.reception.mean)
 
@@ -50,12 +52,12 @@ def test_a_load_above_the_limit_is_a_point_without_a_mean(points):
 def test_the_interval_scheme_stays_below_bound_11(points):
     theirs = [p for p in points if p.scheme == "varvarigos-bertsekas" and p.stable]
     assert theirs
-    assert all(p.broadcast_bound <= p.broadcast.mean <= p.broadcast_estimate for p in theirs)
+    assert all(p.broadcast_bound <= p.broadcast.mean <= p.broadcast_upper_bound for p in theirs)
 
 
 def test_threads_find_the_same_points(points):
     names = ["fifo", "priority"]
-    again = sweep(gossamer.network("hypercube:4"), names, [0.2, 0.5, 0.8], steps=400, jobs=3)
+    again = delay_load(gossamer.network("hypercube:4"), names, [0.2, 0.5, 0.8], settings=Settings(steps=400), jobs=3)
     assert [(p.scheme, p.load, p.reception.mean) for p in again] == [
         (p.scheme, p.load, p.reception.mean) for p in points if p.scheme in names
     ]
@@ -64,7 +66,7 @@ def test_threads_find_the_same_points(points):
 def test_a_trace_has_its_own_load():
     network = gossamer.network("hypercube:3")
     trace = Trace([float(t) for t in range(400)], [t % 8 for t in range(400)])
-    (point,) = sweep(network, ["fifo"], [], arrivals=trace)
+    (point,) = delay_load(network, ["fifo"], [], settings=Settings(arrivals=trace))
     assert point.stable
     assert point.load == pytest.approx(7 / 24, rel=0.05)
 
@@ -75,7 +77,7 @@ def test_a_trace_has_its_own_load():
      ("0.05:0.95:0.05", tuple(i / 20 for i in range(1, 20)))],
 )  # fmt: skip
 def test_loads_are_read_exactly(text, loads):
-    assert load_range(text) == loads
+    assert read_loads(text) == loads
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_loads_are_read_exactly(text, loads):
 )  # fmt: skip
 def test_bad_loads_get_one_clear_line(text, why):
     with pytest.raises(ModelError, match=why) as refused:
-        load_range(text)
+        read_loads(text)
     assert "\n" not in str(refused.value)
 
 
@@ -108,7 +110,7 @@ def test_points_are_written_as_csv_and_parquet(points, tmp_path):
 def test_a_figure_has_a_curve_for_each_scheme(points, tmp_path):
     draw_delays(points, tmp_path / "d.svg")
     text = (tmp_path / "d.svg").read_text()
-    assert all(f"<!-- {name} -->" in text for name, _ in grouped(points))
+    assert all(f"<!-- {name} -->" in text for name, _ in by_scheme(points))
 
 
 def test_a_curve_goes_through_the_loads_in_their_order(points):
@@ -117,18 +119,27 @@ def test_a_curve_goes_through_the_loads_in_their_order(points):
     assert len(drawn) > 1
 
 
+def test_a_load_without_stable_delays_is_marked_at_the_top(points):
+    reception, broadcast = delay_figure(points, "").axes
+    marks = [[line for line in panel.lines if line.get_linestyle() == "None" and "arrow" in str(line.get_marker())]
+             for panel in (reception, broadcast)]  # fmt: skip
+    unstable = {(p.scheme, p.load) for p in points if not p.stable}
+    assert len(unstable) == 2  # the indirect scheme and the intervals at 0.8
+    assert [sum(len(line.get_xdata()) for line in lines) for lines in marks] == [1, 2]
+
+
 def test_refusals_say_what_would_work():
     network = gossamer.network("array:4x4")
     with pytest.raises(
         ModelError, match=r"every load is at or above the limit on array:4x4, 0\.\d+ for priority; choose a lower one"
     ):
-        sweep(network, ["priority"], [0.9])
+        delay_load(network, ["priority"], [0.9])
     with pytest.raises(NotApplicableError, match=r"unknown scheme 'prority'.*priority"):
-        sweep(network, ["prority"], [0.1])
-    with pytest.raises(ModelError, match="jobs must be 1 or more, got 0"):
-        sweep(network, ["fifo"], [0.1], jobs=0)
+        delay_load(network, ["prority"], [0.1])
+    with pytest.raises(ModelError, match="jobs must be a whole number in 1"):
+        delay_load(network, ["fifo"], [0.1], jobs=0)
     with pytest.raises(ModelError, match="at least one scheme and one load"):
-        sweep(network, ["fifo"], [])
+        delay_load(network, ["fifo"], [])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +154,36 @@ def test_refusals_say_what_would_work():
 )
 def test_the_interval_scheme_refuses_what_it_cannot_simulate(options, why):
     with pytest.raises(NotApplicableError, match=why):
-        sweep(gossamer.network("torus:4x4"), ["varvarigos-bertsekas"], [0.2], **options)
+        delay_load(gossamer.network("torus:4x4"), ["varvarigos-bertsekas"], [0.2], settings=Settings(**options))
+
+
+@pytest.mark.parametrize("alias", ["varvarigos-bertsekas", "Intervals"])
+def test_the_interval_scheme_is_a_scheme_like_the_others(alias):
+    network = gossamer.network("torus:4x4")
+    assert "varvarigos-bertsekas" in covering(network)
+    assert "varvarigos-bertsekas" not in covering(gossamer.network("star:4"))
+    made = broadcasts(alias, network, control_time="1/10")
+    assert str(made.limit(Settings())) == "it is not stable from load 0.3968"
+    with pytest.raises(NotApplicableError, match="has no trees"):
+        scheme(alias, network)
+    with pytest.raises(NotApplicableError, match=r"has no option 'split_' \(did you mean 'split'\?\)"):
+        broadcasts(alias, network, split_=True)
+
+
+def test_no_estimate_is_printed_below_its_bound(capsys):
+    """Mini-packets: the mean part (1.42) is not the message (at least 1.78)."""
+    assert main(["dynamic", "star:4", "--scheme", "mini-packets", "--load", "0.1", "--steps", "300"]) == 0
+    header = capsys.readouterr().out.splitlines()[4]
+    assert header.split("  ")[0] == "load"
+    assert "at least" in header
+    assert "expected" not in header
+
+
+def test_bound_11_is_printed_as_what_it_is(capsys):
+    assert main(["dynamic", "torus:4x4", "--scheme", "intervals", "--load", "0.2,0.9"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4].split() == ["load", "broadcast", "at", "least", "at", "most"]
+    assert lines[7].split() == ["0.9", "unstable", "-", "-"]
 
 
 # -- the commands -----------------------------------------------------------------------------------------------
@@ -182,18 +222,24 @@ def test_schemes_are_listed_with_their_limits(capsys):
             ["torus:4x4", "--load", "1.0"],
             "every load is at or above the limit on torus:4x4, 1 for priority; choose a lower",
         ),
-        (["torus:4x4", "--load", "0.5", "--seed", "-1"], "seed must be 0 or more, got -1"),
+        (["torus:4x4", "--load", "0.5", "--seed", "-1"], "seed must be a whole number in 0..9223372036854775807"),
         (["torus:4x4", "--load", "0.5", "--burst", "3:4"], "--burst is for on-off arrivals"),
         (["torus:4x4", "--trace", "t.csv", "--arrivals", "bernoulli"], "leave out --arrivals"),
         (["torus:4x4", "--load", "0.9:0.1:0.1"], "is empty"),
         (["torus:4x4"], "say which loads to simulate"),
         (["torus:4x4", "--scheme", "arc", "--load", "0.5"], "needs an array"),
         (["torus:4x4", "--load", "0.5", "--plot", "d.gif"], "a picture is one of"),
-        (["torus:4x4", "--load", "0.5", "--save", "nowhere/d.csv"], "there is no folder"),
+        (["torus:4x4", "--load", "0.5", "--save", "nowhere/d.csv"], "cannot write"),
         (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "3"], "two mean times in steps"),
         (["torus:4x4", "--load", "0.5", "--trace", "t.csv"], "a trace has a load of its own"),
         (["torus:4x4", "--trace", "t.csv"], "t.csv"),
-        (["torus:4x4", "--load", "0.5", "--steps", "-3"], "steps"),
+        (["torus:4x4", "--load", "0.5", "--steps", "-3"], "steps must be a number above 0, got -3"),
+        (["torus:4x4", "--load", "0.5", "--steps", "1e12"], "about 4.3e+13 transmissions would be simulated"),
+        (["torus:4x4", "--load", "0.5", "--replications", "1000000000"], "replications must be a whole number in 1..1"),
+        (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-5:1e-5"], "at least 0.1 steps"),
+        (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-300:1e300"], "number of steps on must"),
+        (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-6:1e6"], "at most 1e+06 times"),
+        (["torus:4x4", "--load", "1e-300"], "loads must"),
     ],
 )
 def test_bad_words_get_one_line_and_status_2(words, why, capsys, tmp_path, monkeypatch):

@@ -1,0 +1,71 @@
+"""Random traffic through wormhole routers: latency against load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+from gossamer.sweeps.engine import run_points
+from gossamer.sweeps.points import Progress
+from gossamer.wormhole.simulator import TrafficRun, TrafficSettings, simulate_traffic
+
+__all__ = ["TrafficPoint", "latency_load"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrafficPoint:
+    """Traffic on one network at one load.
+
+    Attributes
+    ----------
+    network : Network
+        An array or torus.
+    pattern : str or array_like of int, shape (N,)
+        Where messages go; see `gossamer.wormhole.simulator.destinations`.
+    load : float
+        Flits per sending node and cycle.
+    settings : TrafficSettings
+        Messages, routers, and how long is measured.
+    """
+
+    network: Network
+    pattern: str | npt.ArrayLike
+    load: float
+    settings: TrafficSettings = field(default_factory=TrafficSettings)
+
+    @property
+    def title(self) -> str:
+        """The pattern, the network and the load."""
+        pattern = self.pattern if isinstance(self.pattern, str) else "given"
+        return f"{pattern} traffic on {self.network.spec} at load {self.load:g}"
+
+    def run(self, progress: Progress) -> TrafficRun:
+        """Simulate."""
+        return simulate_traffic(self.network, self.pattern, self.load, settings=self.settings, progress=progress)
+
+
+def latency_load(
+    network: Network,
+    pattern: str | npt.ArrayLike = "uniform",
+    loads: Iterable[float] = (0.1, 0.2, 0.3, 0.4),
+    *,
+    settings: TrafficSettings | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[TrafficRun]:
+    """Return a run for each load, in the order given; parameters as for `TrafficPoint` and `run_points`.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.wormhole.simulator import TrafficSettings
+    >>> short = TrafficSettings(measured=1000)
+    >>> runs = latency_load(gossamer.network("torus:4x4"), "uniform", [0.1, 0.4], settings=short)
+    >>> runs[0].latency < runs[1].latency
+    True
+    """
+    settings = TrafficSettings() if settings is None else settings
+    return run_points([TrafficPoint(network, pattern, load, settings) for load in loads], jobs=jobs, progress=progress)
