@@ -167,7 +167,7 @@ SCHEMES: dict[str, KnownScheme] = {
         interval_scheme,
         interval_reason,
         "one partial multinode broadcast after the other, a packet of each node that has one, in d parts",
-        "Varvarigos, Bertsekas 1994, section 5",
+        "Varvarigos and Bertsekas 1994, section 5",
         IntervalBroadcasts,
     ),
 }
