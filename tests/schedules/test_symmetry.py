@@ -100,7 +100,7 @@ def test_measures_are_those_of_the_expansion(base, counts, slack):
 @settings(max_examples=60)
 @given(invariant_schedules())
 def test_reversal_and_expansion_commute_in_verdict_and_time(base):
-    assume(base.model.ports != "one-send" and base.task.name != "allreduce")
+    assume(base.task.name != "allreduce")
     back = base.reverse()
     assert back.symmetry == base.symmetry
     assert verify(back).ok, str(verify(back))

@@ -108,7 +108,7 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
             found["link capacity"] += max(uses - rules.capacity[e], 0)
         if model.ports in ("one", "one-send"):
             found["send port"] += sum(n - 1 for n in Counter(u for u, *_ in hops).values())
-        if model.ports == "one":
+        if model.ports in ("one", "one-receive"):
             found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
         leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
         state.given |= {(p, u) for u, _, _, p in leaving}

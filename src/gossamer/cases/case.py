@@ -119,8 +119,8 @@ class Case:
 
     @cached_property
     def dual(self) -> Case:
-        """The case whose schedules, reversed in time, carry out this one: the dual task on the transposed network."""
-        return self.related(task=self.task.dual(self.network))
+        """The case whose schedules, reversed in time, carry out this one: the dual task under the dual rules."""
+        return self.related(task=self.task.dual(self.network), rules=self.rules.dual)
 
     # -- what is asked ----------------------------------------------------------------------------------------
 

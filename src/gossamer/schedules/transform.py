@@ -24,6 +24,8 @@ S = TypeVar("S", bound=HopTable)
 def reverse(schedule: S) -> S:
     """Return the schedule run backwards in time over the opposite links: it carries out the dual task.
 
+    The rules become the dual ones: what sends one packet a slot receives one.
+
     Scatter becomes gather, broadcast becomes reduce, multinode broadcast becomes reduce-scatter, and the other way
     round. Phases of control packets at the start stay there as they are: what they find out is needed first in either
     direction.
@@ -33,8 +35,8 @@ def reverse(schedule: S) -> S:
     TaskError
         If the task has no dual.
     ScheduleError
-        If a link used has no opposite, if control packets hop after the start, if the model's ports are ``one-send``,
-        which do not survive reversal, or if the packet table has messages that the task does not have.
+        If a link used has no opposite, if control packets hop after the start, or if the packet table has messages that
+        the task does not have.
 
     Notes
     -----
@@ -51,10 +53,6 @@ def reverse(schedule: S) -> S:
     """
     network, task = schedule.network, schedule.task
     dual = task.dual(network)
-    if schedule.model.ports == "one-send":
-        raise ScheduleError(
-            "a schedule with ports 'one-send' cannot be reversed: its reversal sends several and receives one"
-        )
     lead = _leading_control(schedule)
     kept = sum(p.slots for p in schedule.phases[:lead])
     cut = int(np.searchsorted(schedule.slot, kept))
@@ -76,6 +74,7 @@ def reverse(schedule: S) -> S:
         origin, ids, link = _back_to_representatives(schedule, schedule.symmetry, ids, link, packet)
     return schedule.replace(
         task=dual,
+        model=schedule.model.dual,
         slot=np.concatenate([schedule.slot[:cut], schedule.slot_count - 1 - schedule.slot[cut:][::-1] + kept]),
         link=np.concatenate([schedule.link[:cut], link]),
         packet=np.concatenate([schedule.packet[:cut], packet]),
