@@ -9,6 +9,7 @@ import gossamer
 from bounds.oracle import schedule_within
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.scatter import SCATTER
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import from_networkx
 from gossamer.tasks import Broadcast, Scatter
@@ -23,7 +24,7 @@ NAMED = ["ring:6", "ring:7", "array:2x3", "hypercube:3", "complete:6", "star:3",
 def agrees(network, task, algorithms, ports):
     """The fastest schedule is valid, and the solver finds none that is a slot shorter."""
     model = Model(ports=ports)
-    built = [a.build(network, task, model) for a in algorithms if a.covers(network, task, model)]
+    built = [a.build(Case(network, task, model)) for a in algorithms if a.covers(Case(network, task, model))]
     for schedule in built:
         assert gossamer.verify(schedule)
     slots = int(min(s.completion_time for s in built))

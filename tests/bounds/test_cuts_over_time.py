@@ -37,7 +37,7 @@ def networks(draw):
 @settings(max_examples=100)
 def test_the_bound_is_the_least_time_in_both_directions(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    time = FLOW_OVER_TIME.build(network, Scatter(root), Model()).completion_time
+    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Model())).completion_time
     assert best_bound(Case(network, Scatter(root), Model())).value == time
     assert best_bound(Case(network, Gather(root), Model())).value == time
 
@@ -46,7 +46,7 @@ def test_the_bound_is_the_least_time_in_both_directions(network, data):
 @settings(max_examples=100)
 def test_a_cut_lets_fewer_packets_through_than_must_cross_it(network, data, slots):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    time = FLOW_OVER_TIME.build(network, Scatter(root), Model()).completion_time
+    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Model())).completion_time
     cut = cut_over_time(
         network.link_source, network.link_target, network.link_capacity, network.node_count, network.terminal_count,
         root, slots,

@@ -14,6 +14,7 @@ __all__ = [
     "refuse_irregular",
     "refuse_one_way_links",
     "refuse_ports",
+    "refuse_send_limit",
 ]
 
 
@@ -26,6 +27,15 @@ def refuse_ports(rules: Model, held: int | None = None) -> Refusal | None:
     if rules.ports != "all":
         return Refusal(f"needs all ports at once, not ports {rules.ports!r}")
     return refuse_buffers(rules, held)
+
+
+def refuse_send_limit(rules: Model) -> Refusal | None:
+    """Refuse for an algorithm in which nodes send on many links at once, but receive on one, or not.
+
+    >>> refuse_send_limit(Model(ports="one-send")).why, refuse_send_limit(Model(ports="one-receive"))
+    ("needs all ports at once, not ports 'one-send'", None)
+    """
+    return Refusal(f"needs all ports at once, not ports {rules.ports!r}") if rules.send_limited else None
 
 
 def refuse_buffers(rules: Model, held: int | None = None) -> Refusal | None:

@@ -42,7 +42,7 @@ def optimum(graph, root):
 
 
 def steps(network, root=0, seed=0):
-    schedule = MATCHING_ROUNDS.build(network, Broadcast(root), ONE, seed=seed)
+    schedule = MATCHING_ROUNDS.build(Case(network, Broadcast(root), ONE, seed=seed))
     assert gossamer.verify(schedule)
     return int(schedule.completion_time)
 
@@ -71,9 +71,9 @@ def networks(draw):
 @settings(max_examples=80)
 def test_it_is_valid_and_between_the_bound_and_the_breadth_first_tree(network, data, ports):
     task, model = Broadcast(data.draw(st.integers(0, network.terminal_count - 1))), Model(ports=ports)
-    schedule = MATCHING_ROUNDS.build(network, task, model)
+    schedule = MATCHING_ROUNDS.build(Case(network, task, model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time <= SHORTEST_PATH_TREE.claim(network, task, model)
+    assert schedule.completion_time <= SHORTEST_PATH_TREE.offer(Case(network, task, model)).time
     assert schedule.completion_time >= quick_bound(network, task.root)
     assert schedule.completion_time >= best_bound(Case(network, task, model)).value
 
@@ -132,7 +132,7 @@ def test_hypercubes_take_their_dimension(d):
 def test_trees_take_the_least_time(n, seed):
     graph = nx.random_labeled_tree(n, seed=seed)
     network = from_networkx(graph)
-    assert MATCHING_ROUNDS.optimal(network, Broadcast(0), ONE)
+    assert MATCHING_ROUNDS.offer(Case(network, Broadcast(0), ONE)).optimal
     assert steps(network) == best_bound(Case(network, Broadcast(0), ONE)).value
 
 
@@ -179,7 +179,7 @@ def test_a_seed_gives_the_same_tree_again():
 )
 def test_says_why_it_does_not_cover(network, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        MATCHING_ROUNDS.build(network, Broadcast(0), model)
+        MATCHING_ROUNDS.build(Case(network, Broadcast(0), model))
 
 
 def test_the_plan_uses_it_where_the_tree_is_too_slow():

@@ -9,6 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.broadcast.named_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx, product
@@ -18,10 +19,10 @@ ALL, ONE = Model(), Model(ports="one")
 
 
 @pytest.mark.parametrize("d", range(1, 9))
-@pytest.mark.parametrize("ports", ["all", "one", "one-send"])
+@pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
 def test_binomial_tree_takes_the_dimension_with_any_ports(d, ports):
     network = gossamer.network(f"hypercube:{d}")
-    schedule = BINOMIAL_TREE.build(network, Broadcast(2**d // 3), Model(ports=ports))
+    schedule = BINOMIAL_TREE.build(Case(network, Broadcast(2**d // 3), Model(ports=ports)))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == d
 
@@ -30,7 +31,7 @@ def test_binomial_tree_takes_the_dimension_with_any_ports(d, ports):
 def test_extended_rings_take_their_diameter(n):
     for rho in range(1, n // 2 + 1):
         network = gossamer.network(f"extended-ring:{n},{rho}")
-        schedule = EXTENDED_RING_TREE.build(network, Broadcast(n // 2), ALL)
+        schedule = EXTENDED_RING_TREE.build(Case(network, Broadcast(n // 2), ALL))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == math.ceil(n // 2 / rho) == network.diameter
         assert schedule.stored_hops == n - 1  # no node gets it twice
@@ -46,7 +47,7 @@ PRODUCTS = [
 def test_theorem_3_1_products_take_the_eccentricity(spec):
     network = gossamer.network(spec)
     for root in (0, network.node_count // 3, network.node_count - 1):
-        schedule = PRODUCT_TREE.build(network, Broadcast(root), ALL)
+        schedule = PRODUCT_TREE.build(Case(network, Broadcast(root), ALL))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == network.eccentricity(root)
 
@@ -55,9 +56,9 @@ def test_theorem_3_1_products_take_the_eccentricity(spec):
 @pytest.mark.parametrize("ports", ["one", "one-send"])
 def test_one_port_is_valid_and_takes_the_claimed_time(spec, ports):
     network, model = gossamer.network(spec), Model(ports=ports, buffer=1, buffer_counts="all")
-    schedule = PRODUCT_TREE.build(network, Broadcast(1), model)
+    schedule = PRODUCT_TREE.build(Case(network, Broadcast(1), model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == PRODUCT_TREE.claim(network, Broadcast(1), model)
+    assert schedule.completion_time == PRODUCT_TREE.offer(Case(network, Broadcast(1), model)).time
 
 
 def apart():
@@ -75,4 +76,4 @@ def apart():
 )
 def test_says_why_it_does_not_cover(algorithm, network, why):
     with pytest.raises(NotApplicableError, match=why):
-        algorithm.build(network, Broadcast(0), ALL)
+        algorithm.build(Case(network, Broadcast(0), ALL))

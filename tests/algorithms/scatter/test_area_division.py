@@ -11,6 +11,7 @@ import pytest
 import gossamer
 from gossamer.algorithms.scatter import area_division as module
 from gossamer.algorithms.scatter.area_division import AREA_DIVISION, area_division, area_division_tree
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.tasks import Scatter
@@ -41,7 +42,7 @@ def test_every_torus_takes_a_quarter_of_its_nodes(n):
     for m in SIDES:
         network = gossamer.network(f"torus:{n}x{m}")
         for root in (0, n * m // 2 + 1):
-            schedule = AREA_DIVISION.build(network, Scatter(root), ALL)
+            schedule = AREA_DIVISION.build(Case(network, Scatter(root), ALL))
             assert gossamer.verify(schedule)
             assert schedule.completion_time == math.ceil((n * m - 1) / 4)
 
@@ -165,4 +166,4 @@ def test_errata_9_5_the_printed_point_of_case_4_does_not_lie_in_d(monkeypatch):
 )
 def test_says_why_it_does_not_cover(spec, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        AREA_DIVISION.build(gossamer.network(spec), Scatter(0), model)
+        AREA_DIVISION.build(Case(gossamer.network(spec), Scatter(0), model))

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.derived import dual
 from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES, balanced_branches_tree
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
@@ -45,10 +46,10 @@ def networks(draw):
 @settings(max_examples=150)
 def test_it_is_valid_and_never_slower_than_the_shortest_path_tree(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
-    schedule = BALANCED_BRANCHES.build(network, Scatter(root), ALL)
+    schedule = BALANCED_BRANCHES.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time <= FURTHEST_FIRST.claim(network, Scatter(root), ALL)
-    assert schedule.completion_time >= FLOW_OVER_TIME.build(network, Scatter(root), ALL).completion_time
+    assert schedule.completion_time <= FURTHEST_FIRST.offer(Case(network, Scatter(root), ALL)).time
+    assert schedule.completion_time >= FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL)).completion_time
 
 
 @given(networks(), st.data())
@@ -58,7 +59,7 @@ def test_the_tree_spans_and_its_largest_branch_is_the_time(network, data):
     tree = balanced_branches_tree(network, root)
     assert sorted(tree.order.tolist()) == list(range(network.node_count))
     assert (network.link_target[tree.parent_link[tree.order[1:]]] == tree.order[1:]).all()
-    time = BALANCED_BRANCHES.build(network, Scatter(root), ALL).completion_time
+    time = BALANCED_BRANCHES.build(Case(network, Scatter(root), ALL)).completion_time
     assert time == max(branch_sizes(tree), default=0)  # Theorem 3.7
 
 
@@ -69,11 +70,11 @@ def test_the_tree_spans_and_its_largest_branch_is_the_time(network, data):
 )  # fmt: skip
 def test_it_meets_the_bound_where_the_shortest_path_tree_does_not(spec, root):
     network = gossamer.network(spec)
-    schedule = BALANCED_BRANCHES.build(network, Scatter(root), ALL)
+    schedule = BALANCED_BRANCHES.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == least_time(network, root)
+    assert schedule.completion_time == least_time(Case(network, Scatter(root)))
     assert schedule.completion_time == math.ceil((network.node_count - 1) / len(network.out_links(root)))
-    assert FURTHEST_FIRST.claim(network, Scatter(root), ALL) > schedule.completion_time
+    assert FURTHEST_FIRST.offer(Case(network, Scatter(root), ALL)).time > schedule.completion_time
 
 
 def test_the_plan_uses_it_where_the_shortest_path_tree_is_too_slow():
@@ -93,7 +94,7 @@ def test_leaves_wander_through_a_branch_in_between():
 @settings(max_examples=30)
 def test_reversed_it_gathers(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
-    assert gossamer.verify(dual(BALANCED_BRANCHES, Gather).build(network, Gather(root), ALL))
+    assert gossamer.verify(dual(BALANCED_BRANCHES, Gather).build(Case(network, Gather(root), ALL)))
 
 
 @pytest.mark.parametrize(
@@ -107,4 +108,4 @@ def test_reversed_it_gathers(network, data):
 )
 def test_says_why_it_does_not_cover(network, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        BALANCED_BRANCHES.build(network, Scatter(0), model)
+        BALANCED_BRANCHES.build(Case(network, Scatter(0), model))

@@ -8,6 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.scatter.extended_ring import EXTENDED_RING_PATHS
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.tasks import Scatter
@@ -19,7 +20,7 @@ ALL = Model()
 def test_theorem_3_8(n):
     for rho in range(1, n // 2 + 1):
         network = gossamer.network(f"extended-ring:{n},{rho}")
-        schedule = EXTENDED_RING_PATHS.build(network, Scatter(n // 3), ALL)
+        schedule = EXTENDED_RING_PATHS.build(Case(network, Scatter(n // 3), ALL))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == math.ceil(n // 2 / rho) == math.ceil((n - 1) / network.degree)
         assert rho == n / 2 or schedule.completion_time == math.ceil((n - 1) / (2 * rho))
@@ -27,7 +28,7 @@ def test_theorem_3_8(n):
 
 def test_vectors_worked_out_by_hand():
     for spec, steps in (("extended-ring:14,2", 4), ("extended-ring:6,2", 2), ("ring:9", 4), ("complete:7", 1)):
-        schedule = EXTENDED_RING_PATHS.build(gossamer.network(spec), Scatter(0), ALL)
+        schedule = EXTENDED_RING_PATHS.build(Case(gossamer.network(spec), Scatter(0), ALL))
         assert schedule.completion_time == steps
 
 
@@ -41,4 +42,4 @@ def test_vectors_worked_out_by_hand():
 )
 def test_says_why_it_does_not_cover(spec, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        EXTENDED_RING_PATHS.build(gossamer.network(spec), Scatter(0), model)
+        EXTENDED_RING_PATHS.build(Case(gossamer.network(spec), Scatter(0), model))

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.derived import dual
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
@@ -64,7 +65,7 @@ def networks(draw, most=9):
 @settings(max_examples=100)
 def test_it_takes_the_least_time_on_random_networks(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    schedule = FLOW_OVER_TIME.build(network, Scatter(root), ALL)
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == optimum(network, root)
 
@@ -82,7 +83,7 @@ def one_way_networks(draw):
 @settings(max_examples=50)
 def test_it_takes_the_least_time_on_one_way_links(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
-    schedule = FLOW_OVER_TIME.build(network, Scatter(root), ALL)
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == optimum(network, root)
 
@@ -99,10 +100,10 @@ def sparse(draw):
 @settings(max_examples=60)
 def test_it_is_valid_never_slower_than_the_tree_and_no_packet_comes_back(network, data):
     root = data.draw(st.integers(0, network.node_count - 1))
-    schedule = FLOW_OVER_TIME.build(network, Scatter(root), ALL)
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
-    tree = FURTHEST_FIRST.build(network, Scatter(root), ALL).completion_time
-    assert least_time(network, root) <= schedule.completion_time <= tree
+    tree = FURTHEST_FIRST.build(Case(network, Scatter(root), ALL)).completion_time
+    assert least_time(Case(network, Scatter(root))) <= schedule.completion_time <= tree
     visits = Counter(zip(schedule.packet.tolist(), network.link_target[schedule.link].tolist(), strict=True))
     assert max(visits.values()) == 1
     assert not (network.link_target[schedule.link] == root).any()
@@ -112,16 +113,16 @@ def test_it_is_valid_never_slower_than_the_tree_and_no_packet_comes_back(network
 def test_scatter_beats_trees_on_figure_3_4():
     network = from_networkx(nx.Graph(["va", "vb", "ac", "bc", "cd", "ce"]))
     assert network.labels[0] == "v"
-    assert FURTHEST_FIRST.build(network, Scatter(0), ALL).completion_time == 4
-    schedule = FLOW_OVER_TIME.build(network, Scatter(0), ALL)
+    assert FURTHEST_FIRST.build(Case(network, Scatter(0), ALL)).completion_time == 4
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(0), ALL))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == least_time(network, 0) == 3
+    assert schedule.completion_time == least_time(Case(network, Scatter(0))) == 3
 
 
 def test_the_degree_bound_can_be_out_of_reach():
     network = from_networkx(nx.Graph(["va", "vb", "bc", "cd"]))
     assert math.ceil(4 / 2) == 2
-    assert FLOW_OVER_TIME.build(network, Scatter(0), ALL).completion_time == 3
+    assert FLOW_OVER_TIME.build(Case(network, Scatter(0), ALL)).completion_time == 3
 
 
 HARD = [
@@ -136,10 +137,12 @@ HARD = [
 def test_it_meets_the_degree_bound_on_symmetric_networks(spec, where):
     network = gossamer.network(spec)
     root = where * (network.node_count - 1) // 2
-    schedule = FLOW_OVER_TIME.build(network, Scatter(root), ALL)
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(root), ALL))
     assert gossamer.verify(schedule)
     links = len(network.out_links(root))
-    assert schedule.completion_time == max(math.ceil((network.node_count - 1) / links), least_time(network, root))
+    assert schedule.completion_time == max(
+        math.ceil((network.node_count - 1) / links), least_time(Case(network, Scatter(root)))
+    )
     if network.group is not None:
         assert schedule.completion_time == math.ceil((network.node_count - 1) / network.degree)
 
@@ -147,7 +150,7 @@ def test_it_meets_the_degree_bound_on_symmetric_networks(spec, where):
 @pytest.mark.parametrize("spec", ["fat-tree:k=2,h=3", "fat-tree:k=3,h=2,capacity=exponential"])
 def test_capacities_and_routing_nodes(spec):
     network = gossamer.network(spec)
-    schedule = FLOW_OVER_TIME.build(network, Scatter(1), ALL)
+    schedule = FLOW_OVER_TIME.build(Case(network, Scatter(1), ALL))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == optimum(network, 1)
 
@@ -156,7 +159,7 @@ def test_capacities_and_routing_nodes(spec):
 @settings(max_examples=30)
 def test_reversed_it_gathers_in_the_same_time(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    schedule = dual(FLOW_OVER_TIME, Gather).build(network, Gather(root), ALL)
+    schedule = dual(FLOW_OVER_TIME, Gather).build(Case(network, Gather(root), ALL))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == optimum(network, root)
 
@@ -172,7 +175,7 @@ def test_reversed_it_gathers_in_the_same_time(network, data):
 )
 def test_says_why_it_does_not_cover(network, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        FLOW_OVER_TIME.build(network, Scatter(0), model)
+        FLOW_OVER_TIME.build(Case(network, Scatter(0), model))
 
 
 def test_the_plan_uses_it_where_trees_are_too_slow():

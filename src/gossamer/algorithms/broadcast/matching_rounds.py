@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import cast
-
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound, send_down
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.broadcast.shortest_path_tree import (
+    SHORTEST_PATH_TREE,
+    one_port_times,
+    quick_bound,
+    root_of,
+    send_down,
+)
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast, Task
+from gossamer.tasks import Broadcast
 
 __all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree"]
 
@@ -82,7 +85,6 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     search = network.breadth_first(root)
     beyond = _beyond(network, search.distance)
     draw = np.random.default_rng(seed)
-    beyond = _beyond(network, search.distance)
     for trial in range(max(3, min(TRIALS, EFFORT // (network.link_count + n)))):
         parent_link = np.full(n, -1, np.int32)
         if trial % PATIENCE == 0:
@@ -127,18 +129,14 @@ def _beyond(network: Network, distance: IntArray) -> npt.NDArray[np.float64]:
     return height
 
 
-def matching_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def matching_broadcast(case: Case) -> Schedule:
     """Broadcast down the best of several trees, most of them made by rounds of matchings.
 
     Parameters
     ----------
-    network : Network
-        Any network in which the root reaches every terminal.
-    task : Broadcast
-    model : Model
-        With ports ``one`` or ``one-send``.
-    seed : int
-        Decides between nodes that look alike.
+    case : Case
+        A broadcast on any network in which the root reaches every terminal, with ports ``one`` or ``one-send``. Its
+        seed decides between nodes that look alike.
 
     Returns
     -------
@@ -157,32 +155,29 @@ def matching_broadcast(network: Network, task: Task, model: Model, *, seed: int 
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("ccc:3")
-    >>> matching_broadcast(net, gossamer.task("broadcast"), Model(ports="one")).completion_time
+    >>> case = Case(gossamer.network("ccc:3"), gossamer.task("broadcast"), gossamer.Model(ports="one"))
+    >>> matching_broadcast(case).completion_time
     Fraction(6, 1)
     """
-    return send_down(one_port_tree(network, cast(Broadcast, task).root, seed), task, model)
+    return send_down(case.once(one_port_tree, case.network, root_of(case), case.seed), case)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.ports == "all":
-        return "needs one port; with all ports the shortest-path tree is optimal"
-    return SHORTEST_PATH_TREE.reason(network, task, model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if not case.send_limited:
+        return Refusal("needs one port; with all ports the shortest-path tree is optimal")
+    found = SHORTEST_PATH_TREE.offers(case)
+    if isinstance(found, Refusal):
+        return found
+    return Offer(
+        lambda: matching_broadcast(case), found[0].time, at_most=True, optimal=found[0].optimal, effort="search"
+    )
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    return SHORTEST_PATH_TREE.claim(network, task, model)
-
-
-MATCHING_ROUNDS = separate(
+MATCHING_ROUNDS = Algorithm(
     name="matching-rounds",
-    task=Broadcast,
-    builder=matching_broadcast,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Broadcast,),
+    propose=_propose,
     networks="any in which the root reaches every node",
     source="gossamer; Scheuermann and Wu 1984, Harutyunyan and Shao 2006",
     summary="with one port, a heavy matching of informed with uninformed nodes in every slot, tried several times",
-    claim_is_bound=True,
-    optimal=SHORTEST_PATH_TREE.optimal,
 )

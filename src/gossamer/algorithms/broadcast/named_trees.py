@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import cast
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.broadcast.shortest_path_tree import one_port_times, send_down
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.broadcast.shortest_path_tree import root_of, send_down, time_down
 from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
 from gossamer.algorithms.trees.product_tree import factor_trees, product_tree
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.paths.trees import RootedTree
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast, Task
+from gossamer.tasks import Broadcast
 
 __all__ = [
     "BINOMIAL_TREE",
@@ -27,20 +24,13 @@ __all__ = [
 ]
 
 
-def _root(task: Task) -> int:
-    return cast(Broadcast, task).root
-
-
-def binomial_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def binomial_broadcast(case: Case) -> Schedule:
     """Broadcast down the binomial tree of a hypercube Q_d: d steps, with any ports, which is optimal.
 
     Parameters
     ----------
-    network : Network
-    task : Broadcast
-    model : Model
-    seed : int
-        Ignored.
+    case : Case
+        A broadcast on a hypercube.
 
     Returns
     -------
@@ -53,24 +43,37 @@ def binomial_broadcast(network: Network, task: Task, model: Model, *, seed: int 
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("hypercube:4")
-    >>> binomial_broadcast(net, gossamer.task("broadcast"), Model(ports="one")).completion_time
+    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("broadcast"), gossamer.Model(ports="one"))
+    >>> binomial_broadcast(case).completion_time
     Fraction(4, 1)
     """
-    return send_down(binomial_tree(network, _root(task)), task, model)
+    return send_down(binomial_tree(case.network, root_of(case)), case)
 
 
-def extended_ring_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def _propose_binomial(case: Case) -> Offer[Schedule] | Refusal:
+    if not case.once(is_hypercube, case.network):
+        return Refusal("needs a hypercube")
+    dimension = case.network.node_count.bit_length() - 1
+    return Offer(lambda: binomial_broadcast(case), Fraction(dimension), optimal=case.whole)
+
+
+BINOMIAL_TREE = Algorithm(
+    name="binomial-tree",
+    tasks=(Broadcast,),
+    propose=_propose_binomial,
+    networks="hypercubes",
+    source="Dimakopoulos 1996, section 3.1",
+    summary="along ever lower dimensions",
+)
+
+
+def extended_ring_broadcast(case: Case) -> Schedule:
     """Broadcast in an extended ring E_n^rho by a rule that needs nothing but a counter in the packet.
 
     Parameters
     ----------
-    network : Network
-    task : Broadcast
-    model : Model
-        With ports ``one`` the slowest child is served first.
-    seed : int
-        Ignored.
+    case : Case
+        A broadcast on an extended ring. Where a node sends one packet a slot, the slowest child is served first.
 
     Returns
     -------
@@ -87,29 +90,43 @@ def extended_ring_broadcast(network: Network, task: Task, model: Model, *, seed:
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("extended-ring:14,2")
-    >>> extended_ring_broadcast(net, gossamer.task("broadcast"), Model()).completion_time
+    >>> case = Case(gossamer.network("extended-ring:14,2"), gossamer.task("broadcast"))
+    >>> extended_ring_broadcast(case).completion_time
     Fraction(4, 1)
     """
-    return send_down(extended_ring_tree(network, _root(task)), task, model)
+    return send_down(case.once(extended_ring_tree, case.network, root_of(case)), case)
 
 
-def _product_tree(network: Network, root: int) -> RootedTree:
-    return product_tree(network, factor_trees(network, root))
+def _propose_extended_ring(case: Case) -> Offer[Schedule] | Refusal:
+    network = case.network
+    rho = case.once(reach, network)
+    if rho is None:
+        return Refusal("needs an extended ring")
+    if case.send_limited:
+        time, optimal = time_down(case.once(extended_ring_tree, network, root_of(case)), case), False
+    else:
+        time, optimal = Fraction(path_lengths(network.node_count, rho).longest), case.whole
+    return Offer(lambda: extended_ring_broadcast(case), time, optimal=optimal)
 
 
-def product_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+EXTENDED_RING_TREE = Algorithm(
+    name="extended-ring-tree",
+    tasks=(Broadcast,),
+    propose=_propose_extended_ring,
+    networks="extended rings, rings and complete networks",
+    source="Dimakopoulos 1996, section 3.1",
+    summary="along paths of nearly equal lengths, with a counter in the packet",
+)
+
+
+def product_broadcast(case: Case) -> Schedule:
     """Broadcast in a product down a tree made of trees of its factors.
 
     Parameters
     ----------
-    network : Network
-        A product: array, torus, hypercycle, or any other.
-    task : Broadcast
-    model : Model
-        With ports ``one`` the slowest child is served first.
-    seed : int
-        Ignored.
+    case : Case
+        A broadcast on a product: array, torus, hypercycle, or any other. Where a node sends one packet a slot, the
+        slowest child is served first.
 
     Returns
     -------
@@ -127,76 +144,37 @@ def product_broadcast(network: Network, task: Task, model: Model, *, seed: int =
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("product:(ring:5)x(star:3)")
-    >>> product_broadcast(net, gossamer.task("broadcast"), Model()).completion_time
+    >>> case = Case(gossamer.network("product:(ring:5)x(star:3)"), gossamer.task("broadcast"))
+    >>> product_broadcast(case).completion_time
     Fraction(5, 1)
     """
-    return send_down(_product_tree(network, _root(task)), task, model)
+    return send_down(_product_tree(case), case)
 
 
-def _one_port(tree: Callable[[Network, int], RootedTree], network: Network, task: Task) -> Fraction:
-    return Fraction(int(one_port_times(tree(network, _root(task)))[0][_root(task)]))
+def _product_tree(case: Case) -> RootedTree:
+    return case.once(product_tree, case.network, case.once(factor_trees, case.network, root_of(case)))
 
 
-def _whole_and_all(network: Network, task: Task, model: Model) -> bool:
-    return not model.split and model.ports == "all"
-
-
-BINOMIAL_TREE = separate(
-    name="binomial-tree",
-    task=Broadcast,
-    builder=binomial_broadcast,
-    reason=lambda network, task, model: None if is_hypercube(network) else "needs a hypercube",
-    claim=lambda network, task, model: Fraction(network.node_count.bit_length() - 1),
-    networks="hypercubes",
-    source="Dimakopoulos 1996, section 3.1",
-    summary="along ever lower dimensions",
-    optimal=lambda network, task, model: not model.split,
-)
-
-
-def _extended_ring_claim(network: Network, task: Task, model: Model) -> Fraction:
-    if model.ports == "all":
-        return Fraction(path_lengths(network.node_count, reach(network) or 1).longest)
-    return _one_port(extended_ring_tree, network, task)
-
-
-EXTENDED_RING_TREE = separate(
-    name="extended-ring-tree",
-    task=Broadcast,
-    builder=extended_ring_broadcast,
-    reason=lambda network, task, model: "needs an extended ring" if reach(network) is None else None,
-    claim=_extended_ring_claim,
-    networks="extended rings, rings and complete networks",
-    source="Dimakopoulos 1996, section 3.1",
-    summary="along paths of nearly equal lengths, with a counter in the packet",
-    optimal=_whole_and_all,
-)
-
-
-def _product_reason(network: Network, task: Task, model: Model) -> str | None:
+def _propose_product(case: Case) -> Offer[Schedule] | Refusal:
+    network = case.network
     if not network.factors:
-        return "needs a product of networks"
+        return Refusal("needs a product of networks")
     for factor in network.factors:
         if int(factor.distances(0).min()) < 0:
-            return f"needs connected factors, and {factor.spec} is not"
-    return None
+            return Refusal(f"needs connected factors, and {factor.spec} is not")
+    if case.send_limited:
+        time, optimal = time_down(_product_tree(case), case), False
+    else:
+        heights = (int(tree.depth.max()) for tree in case.once(factor_trees, network, root_of(case)))
+        time, optimal = Fraction(sum(heights)), case.whole
+    return Offer(lambda: product_broadcast(case), time, optimal=optimal)
 
 
-def _product_claim(network: Network, task: Task, model: Model) -> Fraction:
-    if model.ports == "all":
-        return Fraction(sum(int(t.depth.max()) for t in factor_trees(network, _root(task))))
-    return _one_port(_product_tree, network, task)
-
-
-PRODUCT_TREE = separate(
+PRODUCT_TREE = Algorithm(
     name="product-tree",
-    task=Broadcast,
-    builder=product_broadcast,
-    reason=_product_reason,
-    claim=_product_claim,
+    tasks=(Broadcast,),
+    propose=_propose_product,
     networks="products: arrays, tori, hypercycles, generalized hypercubes and any others",
     source="Dimakopoulos 1996, Theorem 3.1",
     summary="down a tree made of trees of the factors, the last coordinate first",
-    optimal=_whole_and_all,
 )

@@ -7,14 +7,27 @@ from typing import cast
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.trees import RootedTree, shortest_path_tree, unreachable
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast, Task
+from gossamer.tasks import Broadcast
 
-__all__ = ["SHORTEST_PATH_TREE", "one_port_times", "quick_bound", "send_down", "tree_broadcast"]
+__all__ = [
+    "SHORTEST_PATH_TREE",
+    "one_port_times",
+    "quick_bound",
+    "root_of",
+    "send_down",
+    "time_down",
+    "tree_broadcast",
+]
+
+
+def root_of(case: Case) -> int:
+    """Return the root of a broadcast."""
+    return cast(Broadcast, case.task).root
 
 
 def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
@@ -50,19 +63,15 @@ def one_port_times(tree: RootedTree) -> tuple[IntArray, IntArray]:
     return needed, time
 
 
-def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def tree_broadcast(case: Case) -> Schedule:
     """Broadcast down the breadth-first tree of the root.
 
     Parameters
     ----------
-    network : Network
-        Any network in which the root reaches every terminal. Branches without a terminal are left out.
-    task : Broadcast
-    model : Model
-        With ports ``all`` a node sends to all its children at once; with one port to one after the other, the child
-        whose subtree needs the longest first.
-    seed : int
-        Ignored.
+    case : Case
+        A broadcast on any network in which the root reaches every terminal. Branches without a terminal are left out.
+        Where a node may send on all links it sends to all its children at once; where it sends one packet a slot, to
+        one after the other, the child whose subtree needs the longest first.
 
     Returns
     -------
@@ -73,7 +82,7 @@ def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0)
     -----
     All ports: the largest distance from the root to a terminal, which is optimal for whole messages. One port: the
     optimum for that tree, ``max_i (b_i + i)`` at the root; another tree may do better. A node never holds more than
-    the one packet. O(N + L) time, O(N log N) with one port.
+    the one packet, and receives it over one link. O(N + L) time, O(N log N) with one port.
 
     References
     ----------
@@ -82,22 +91,27 @@ def tree_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0)
     Examples
     --------
     >>> import gossamer
-    >>> net, task = gossamer.network("array:3x3"), gossamer.task("broadcast")
-    >>> tree_broadcast(net, task, Model()).completion_time
+    >>> case = Case(gossamer.network("array:3x3"), gossamer.task("broadcast"))
+    >>> tree_broadcast(case).completion_time
     Fraction(4, 1)
-    >>> tree_broadcast(net, task, Model(ports="one")).completion_time
+    >>> tree_broadcast(case.related(rules=gossamer.Model(ports="one"))).completion_time
     Fraction(4, 1)
     """
-    return send_down(shortest_path_tree(network, _root(task)), task, model)
+    return send_down(case.once(shortest_path_tree, case.network, root_of(case)), case)
 
 
-def send_down(tree: RootedTree, task: Task, model: Model) -> Schedule:
+def send_down(tree: RootedTree, case: Case) -> Schedule:
     """Return the fastest broadcast down a given tree: to all children at once, or the slowest subtree first."""
-    time = tree.depth if model.ports == "all" else one_port_times(tree)[1]
+    time = case.once(one_port_times, tree)[1] if case.send_limited else tree.depth
     nodes = tree.order[1:]
     nodes = nodes[np.argsort(time[nodes], kind="stable")]
     links = tree.parent_link[nodes]
-    return Schedule(tree.network, task, model, time[nodes] - 1, links, np.zeros(nodes.size, np.int32))
+    return Schedule.of(case, time[nodes] - 1, links, np.zeros(nodes.size, np.int32))
+
+
+def time_down(tree: RootedTree, case: Case) -> Fraction:
+    """Return the time of the fastest broadcast down a given tree."""
+    return Fraction(int(case.once(one_port_times, tree)[0][tree.root] if case.send_limited else tree.depth.max()))
 
 
 def quick_bound(network: Network, root: int) -> int:
@@ -114,39 +128,28 @@ def quick_bound(network: Network, root: int) -> int:
     return max((network.terminal_count - 1).bit_length(), far + (far > 0 and int((distance == far).sum()) > 1))
 
 
-def _root(task: Task) -> int:
-    return cast(Broadcast, task).root
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, root = case.network, root_of(case)
+    lost = case.once(unreachable, network, root)
+    if lost is not None:
+        return Refusal(f"finds no path from the root to node {network.node_name(lost)}")
+
+    def build() -> Schedule:
+        return tree_broadcast(case)
+
+    if not case.send_limited:
+        farthest = int(network.distances(root)[: network.terminal_count].max())
+        return Offer(build, Fraction(farthest), optimal=case.whole)
+    time = time_down(case.once(shortest_path_tree, network, root), case)
+    is_tree = network.link_count == 2 * (network.node_count - 1) and bool((network.reverse_link >= 0).all())
+    return Offer(build, time, optimal=case.whole and (is_tree or time == quick_bound(network, root)))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    lost = unreachable(network, _root(task))
-    return None if lost is None else f"finds no path from the root to node {network.node_name(lost)}"
-
-
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    if model.ports == "all":
-        return Fraction(int(network.distances(_root(task))[: network.terminal_count].max()))
-    return Fraction(int(one_port_times(shortest_path_tree(network, _root(task)))[0][_root(task)]))
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    if model.split:
-        return False
-    if model.ports == "all":
-        return True
-    if network.link_count == 2 * (network.node_count - 1) and bool((network.reverse_link >= 0).all()):
-        return True  # the network is a tree
-    return _claim(network, task, model) == quick_bound(network, _root(task))
-
-
-SHORTEST_PATH_TREE = separate(
+SHORTEST_PATH_TREE = Algorithm(
     name="shortest-path-tree",
-    task=Broadcast,
-    builder=tree_broadcast,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Broadcast,),
+    propose=_propose,
     networks="any in which the root reaches every node",
     source="Dimakopoulos 1996, section 3.1 and (6.1)",
     summary="down the breadth-first tree; with one port the slowest subtree first",
-    optimal=_optimal,
 )

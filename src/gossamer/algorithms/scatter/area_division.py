@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
 from gossamer.paths.trees import RootedTree, tree_of_parents
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter, Task
+from gossamer.tasks import Scatter
 
 __all__ = ["AREA_DIVISION", "Areas", "area_division", "area_division_scatter", "area_division_tree"]
 
@@ -159,18 +159,13 @@ def area_division_tree(network: Network, root: int) -> RootedTree:
     return tree_of_parents(network, root, parent)
 
 
-def area_division_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def area_division_scatter(case: Case) -> Schedule:
     """Send the messages of each area through its own link of the root, the furthest first.
 
     Parameters
     ----------
-    network : Network
-        A two-dimensional torus n x m with n, m >= 3.
-    task : Scatter
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A scatter on a two-dimensional torus n x m with n, m >= 3, where a node may send on all links at once.
 
     Returns
     -------
@@ -187,28 +182,27 @@ def area_division_scatter(network: Network, task: Task, model: Model, *, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("torus:8x4")
-    >>> area_division_scatter(net, gossamer.task("scatter"), Model()).completion_time
+    >>> area_division_scatter(Case(gossamer.network("torus:8x4"), gossamer.task("scatter"))).completion_time
     Fraction(8, 1)
     """
-    return scatter_down(area_division_tree(network, cast(Scatter, task).root), task, model)
+    return scatter_down(area_division_tree(case.network, root_of(case)), case)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    grid = network.grid
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    grid, n = case.network.grid, case.network.node_count
     if grid is None or grid.wraps != (True, True):
-        return "needs a two-dimensional torus with sides of at least 3"
-    return all_ports_reason(model, held=1) or root_reason(network, model)
+        return Refusal("needs a two-dimensional torus with sides of at least 3")
+    refusal = first_refusal(refuse_send_limit(case.rules), refuse_buffers(case.rules, held=1), refuse_root(case))
+    if refusal is not None:
+        return refusal
+    return Offer(lambda: area_division_scatter(case), Fraction(-(-(n - 1) // 4)), optimal=case.whole or n % 4 == 1)
 
 
-AREA_DIVISION = separate(
+AREA_DIVISION = Algorithm(
     name="area-division",
-    task=Scatter,
-    builder=area_division_scatter,
-    reason=_reason,
-    claim=lambda network, task, model: Fraction(-(-(network.node_count - 1) // 4)),
+    tasks=(Scatter,),
+    propose=_propose,
     networks="two-dimensional tori with sides of at least 3",
     source="Dimakopoulos 1996, section 3.4.2, corrected",
     summary="the torus in four equal areas around the root, a tree in each, the furthest first",
-    optimal=lambda network, task, model: not model.split or network.node_count % 4 == 1,
 )

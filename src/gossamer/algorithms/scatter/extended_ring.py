@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import cast
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.scatter.furthest_first import root_reason, scatter_down
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
 from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, reach
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter, Task
+from gossamer.tasks import Scatter
 
 __all__ = ["EXTENDED_RING_PATHS", "extended_ring_scatter"]
 
 
-def extended_ring_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def extended_ring_scatter(case: Case) -> Schedule:
     """Send the messages down the paths of the extended ring's tree, the furthest first.
 
     Parameters
     ----------
-    network : Network
-        An extended ring E_n^rho; rings and complete networks are some.
-    task : Scatter
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A scatter on an extended ring E_n^rho, rings and complete networks being some, where a node may send on all
+        links at once.
 
     Returns
     -------
@@ -46,31 +40,28 @@ def extended_ring_scatter(network: Network, task: Task, model: Model, *, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("extended-ring:14,2")
-    >>> extended_ring_scatter(net, gossamer.task("scatter"), Model()).completion_time
+    >>> extended_ring_scatter(Case(gossamer.network("extended-ring:14,2"), gossamer.task("scatter"))).completion_time
     Fraction(4, 1)
     """
-    return scatter_down(extended_ring_tree(network, cast(Scatter, task).root), task, model)
+    return scatter_down(extended_ring_tree(case.network, root_of(case)), case)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if reach(network) is None:
-        return "needs an extended ring"
-    return all_ports_reason(model, held=1) or root_reason(network, model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if case.once(reach, case.network) is None:
+        return Refusal("needs an extended ring")
+    refusal = first_refusal(refuse_send_limit(case.rules), refuse_buffers(case.rules, held=1), refuse_root(case))
+    if refusal is not None:
+        return refusal
+    others, degree = case.network.node_count - 1, case.network.degree
+    time = Fraction(-(-others // degree))
+    return Offer(lambda: extended_ring_scatter(case), time, optimal=case.whole or others % degree == 0)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    return Fraction(-(-(network.node_count - 1) // network.degree))
-
-
-EXTENDED_RING_PATHS = separate(
+EXTENDED_RING_PATHS = Algorithm(
     name="extended-ring-paths",
-    task=Scatter,
-    builder=extended_ring_scatter,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Scatter,),
+    propose=_propose,
     networks="extended rings, rings and complete networks",
     source="Dimakopoulos 1996, Theorem 3.8",
     summary="down paths of nearly equal lengths, the furthest first",
-    optimal=lambda network, task, model: not model.split or (network.node_count - 1) % network.degree == 0,
 )

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import cast
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import buffer_reason
-from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, departures, least_time
-from gossamer.model import Model
-from gossamer.networks.network import Network
-from gossamer.paths.trees import RootedTree, path_hops, unreachable
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.scatter.furthest_first import (
+    FURTHEST_FIRST,
+    balanced_tree,
+    departures,
+    least_time,
+    refuse_unreachable,
+    root_of,
+    scatter_down,
+    tree_time,
+)
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter, Task
+from gossamer.tasks import Scatter
 
 __all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter"]
 
@@ -25,18 +31,13 @@ PROVEN = 30_000
 """Links times slots up to which the bounds prove by a cut that less time is not enough."""
 
 
-def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def flow_scatter(case: Case) -> Schedule:
     """Scatter in the least possible time, on paths that need not form a tree.
 
     Parameters
     ----------
-    network : Network
-        Any network in which the root reaches every terminal; links may have any capacity.
-    task : Scatter
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A scatter with all ports on any network in which the root reaches every terminal; links may have any capacity.
 
     Returns
     -------
@@ -63,17 +64,17 @@ def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -
     >>> import gossamer
     >>> import networkx as nx
     >>> net = gossamer.networks.from_networkx(nx.Graph(["va", "vb", "ac", "bc", "cd", "ce"]))
-    >>> flow_scatter(net, gossamer.task("scatter"), Model()).completion_time
+    >>> flow_scatter(Case(net, gossamer.task("scatter"))).completion_time
     Fraction(3, 1)
     """
     from gossamer.algorithms.scatter import _kernels
 
-    root, n = cast(Scatter, task).root, network.node_count
-    tree = balanced_tree(network, root)
-    start = departures(tree, one_port=False)
-    slots, least = _tree_time(tree), least_time(network, root)
+    network, root, n = case.network, root_of(case), case.network.node_count
+    tree = case.once(balanced_tree, network, root, False)
+    start = case.once(departures, tree, case.rules)
+    slots, least = tree_time(tree, case), least_time(case)
     if slots <= least:
-        return Schedule(network, task, model, *path_hops(tree, tree.destinations, start))
+        return scatter_down(tree, case)
     source, target = network.link_source, network.link_target
     into = np.argsort(target, kind="stable").astype(np.int32)
     into_first = np.append(0, np.cumsum(np.bincount(target, minlength=n)))
@@ -94,52 +95,42 @@ def flow_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -
         late -= found
         horizon += not found
     if late:
-        return Schedule(network, task, model, *path_hops(tree, tree.destinations, start))
+        return scatter_down(tree, case)
     hops = int(flow.sum(dtype=np.int64))
     slot, link, packet = np.empty((3, hops + 1), np.int32)
     hops = _kernels.separate(root, to, into_first, into, source, flow, arrival, slot, link, packet)
     order = np.argsort(slot[:hops], kind="stable")
-    return Schedule(network, task, model, slot[order], link[order], packet[order])
+    return Schedule.of(case, slot[order], link[order], packet[order])
 
 
-def _tree_time(tree: RootedTree) -> int:
-    return int((departures(tree, one_port=False) + tree.depth[tree.destinations]).max(initial=0))
-
-
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    root = cast(Scatter, task).root
-    if model.ports != "all":
-        return "needs ports all; with one port furthest-first is optimal"
-    if model.buffer is not None:
-        return buffer_reason(model)
-    lost = unreachable(network, root)
-    if lost is not None:
-        return f"finds no path from the root to node {network.node_name(lost)}"
-    size = network.link_count * least_time(network, root)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if case.send_limited:
+        return Refusal("needs ports all; with one port furthest-first is optimal")
+    refusal = first_refusal(refuse_ports(case.rules), refuse_unreachable(case))
+    if refusal is not None:
+        return refusal
+    least = least_time(case)
+    size = case.network.link_count * least
     if size > LARGEST:
-        return f"takes at most {LARGEST:,} links times slots, and here are {size:,}"
-    return None
+        return Refusal(f"takes at most {LARGEST:,} links times slots, and here are {size:,}")
+    tree = FURTHEST_FIRST.offer(case)
+    assert tree.time is not None
+    proven = case.whole and case.network.link_count * tree.time <= PROVEN
+    return Offer(
+        lambda: flow_scatter(case),
+        tree.time,
+        at_most=True,
+        optimal=tree.optimal or proven,
+        effort="search",
+        least=Fraction(least),
+    )
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    return FURTHEST_FIRST.claim(network, task, model) or Fraction(0)
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    if FURTHEST_FIRST.optimal(network, task, model):
-        return True
-    return not model.split and network.link_count * int(_claim(network, task, model)) <= PROVEN
-
-
-FLOW_OVER_TIME = separate(
+FLOW_OVER_TIME = Algorithm(
     name="flow-over-time",
-    task=Scatter,
-    builder=flow_scatter,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Scatter,),
+    propose=_propose,
     networks=f"any in which the root reaches every node, to {LARGEST:,} links times slots",
     source="Ford and Fulkerson 1958; Hoppe and Tardos 2000; bound (3.3) of Dimakopoulos 1996",
     summary="the least time there is, by augmenting paths over the slots; the paths need not form a tree",
-    claim_is_bound=True,
-    optimal=_optimal,
 )

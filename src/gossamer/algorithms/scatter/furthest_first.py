@@ -8,12 +8,13 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.networks.network import IntArray, Network
 from gossamer.paths.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter, Task
+from gossamer.tasks import Scatter
 
 __all__ = [
     "FURTHEST_FIRST",
@@ -21,18 +22,28 @@ __all__ = [
     "departures",
     "furthest_first_scatter",
     "least_time",
-    "root_reason",
+    "refuse_root",
+    "refuse_unreachable",
+    "root_of",
     "scatter_down",
+    "tree_time",
 ]
 
 
-def balanced_tree(network: Network, root: int) -> RootedTree:
+def root_of(case: Case) -> int:
+    """Return the root of a scatter."""
+    return cast(Scatter, case.task).root
+
+
+def balanced_tree(network: Network, root: int, single: bool = False) -> RootedTree:
     """Return a shortest-path tree whose branches at the root hold about equally many terminals.
 
     Parameters
     ----------
     network : Network
     root : int
+    single : bool
+        Whether every link carries one packet a slot, whatever its capacity.
 
     Returns
     -------
@@ -65,34 +76,38 @@ def balanced_tree(network: Network, root: int) -> RootedTree:
     near = near[np.argsort(target[near], kind="stable")]
     first = np.zeros(network.node_count + 1, np.int64)
     np.cumsum(np.bincount(target[near], minlength=network.node_count), out=first[1:])
-    links = slice(int(network.first_link[root]), int(network.first_link[root + 1]))
-    branch = np.full(network.node_count, -1, np.int32)
-    branch[target[links]] = np.arange(links.stop - links.start)
-    rate = network.link_capacity[links].astype(np.int64)
+    branch, rate = _branches(network, root)
+    rate = np.ones_like(rate) if single else rate
     _kernels.balance(order, distance, first, near, source, network.terminal_count, rate, parent_link, branch)
     return pruned(RootedTree(network, root, parent_link, distance, order))
 
 
-def departures(tree: RootedTree, one_port: bool) -> npt.NDArray[np.int64]:
+def _branches(network: Network, root: int) -> tuple[IntArray, npt.NDArray[np.int64]]:
+    """Return the branch of each neighbor of the root, -1 elsewhere, and the capacity of the link into each branch."""
+    links = slice(*network.first_link[root : root + 2].tolist())
+    branch = np.full(network.node_count, -1, np.int32)
+    branch[network.link_target[links]] = np.arange(links.stop - links.start)
+    return branch, network.link_capacity[links].astype(np.int64)
+
+
+def departures(tree: RootedTree, rules: Model) -> npt.NDArray[np.int64]:
     """Return the slot in which the packet of each destination leaves the root, int64[n-1].
 
-    Packets leave furthest first: with one port one a slot, else as many a slot into each branch as every link of the
-    branch can carry.
+    Packets leave furthest first: one a slot where a node sends no more, else one a slot into each branch where a node
+    receives no more, else as many a slot into each branch as every link of the branch can carry.
     """
     from gossamer.algorithms.scatter import _kernels
 
     to = tree.destinations
     start = np.empty(to.size, np.int64)
     nearness = -tree.depth[to]
-    if one_port:
+    if rules.send_limited:
         start[np.argsort(nearness, kind="stable")] = np.arange(to.size)
         return start
     network = tree.network
-    links = slice(int(network.first_link[tree.root]), int(network.first_link[tree.root + 1]))
-    branch = np.full(network.node_count, -1, np.int32)
-    branch[network.link_target[links]] = np.arange(links.stop - links.start)
-    rate = network.link_capacity[links].astype(np.int64)
+    branch, rate = _branches(network, tree.root)
     _kernels.branch_rates(tree.order, tree.parent_link, network.link_source, network.link_capacity, branch, rate)
+    rate = np.ones_like(rate) if rules.receive_limited else rate
     order = np.lexsort((nearness, branch[to]))
     sizes = np.bincount(branch[to], minlength=rate.size)
     place = np.arange(to.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -100,18 +115,14 @@ def departures(tree: RootedTree, one_port: bool) -> npt.NDArray[np.int64]:
     return start
 
 
-def furthest_first_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def furthest_first_scatter(case: Case) -> Schedule:
     """Send the messages down a shortest-path tree, those with the longest way first; nobody else ever waits.
 
     Parameters
     ----------
-    network : Network
-        Any network in which the root reaches every terminal.
-    task : Scatter
-    model : Model
-        With ports ``all`` the root serves all branches of a balanced tree at once, with one port one packet a slot.
-    seed : int
-        Ignored.
+    case : Case
+        A scatter on any network in which the root reaches every terminal. Where a node may send on all links the root
+        serves all branches of a balanced tree at once, else one packet a slot.
 
     Returns
     -------
@@ -125,8 +136,8 @@ def furthest_first_scatter(network: Network, task: Task, model: Model, *, seed: 
     distance r or more, optimal for whole messages on every network, and n-1 when all n nodes are terminals. All
     ports: the size of the largest branch at the root, or more where a branch is deep and small. Two packets never
     meet on a link, because they come through the same link of the root in different slots; a branch whose links all
-    have capacity c carries c at a time. No node holds more than one packet in transit for each unit of
-    capacity of its branch.
+    have capacity c carries c at a time, or one where a node receives no more. No node holds more than one packet in
+    transit for each unit of capacity of its branch.
     Time O(hops + N + L log L).
 
     References
@@ -136,92 +147,92 @@ def furthest_first_scatter(network: Network, task: Task, model: Model, *, seed: 
     Examples
     --------
     >>> import gossamer
-    >>> net, task = gossamer.network("torus:8x8"), gossamer.task("scatter")
-    >>> furthest_first_scatter(net, task, Model()).completion_time
+    >>> case = Case(gossamer.network("torus:8x8"), gossamer.task("scatter"))
+    >>> furthest_first_scatter(case).completion_time
     Fraction(16, 1)
-    >>> furthest_first_scatter(net, task, Model(ports="one")).completion_time
+    >>> furthest_first_scatter(case.related(rules=Model(ports="one"))).completion_time
     Fraction(63, 1)
     """
-    return scatter_down(_tree(network, task, model), task, model)
+    return scatter_down(_tree(case), case)
 
 
-def scatter_down(tree: RootedTree, task: Task, model: Model) -> Schedule:
+def scatter_down(tree: RootedTree, case: Case) -> Schedule:
     """Return the furthest-first scatter down a given tree."""
-    slot, link, packet = path_hops(tree, tree.destinations, departures(tree, model.ports != "all"))
-    return Schedule(tree.network, task, model, slot, link, packet)
+    slot, link, packet = path_hops(tree, tree.destinations, case.once(departures, tree, case.rules))
+    return Schedule.of(case, slot, link, packet)
 
 
-def _tree(network: Network, task: Task, model: Model) -> RootedTree:
-    root = cast(Scatter, task).root
-    return balanced_tree(network, root) if model.ports == "all" else shortest_path_tree(network, root)
+def tree_time(tree: RootedTree, case: Case) -> int:
+    """Return the time of the furthest-first scatter down a given tree."""
+    return int((case.once(departures, tree, case.rules) + tree.depth[tree.destinations]).max(initial=0))
 
 
-def root_reason(network: Network, model: Model) -> str | None:
-    """Say why a root cannot hold its messages where buffers count everything, or None if it can."""
-    own = network.terminal_count - 1
-    full = model.buffer is not None and model.buffer_counts == "all" and model.buffer < own
-    return f"needs room for the {own} messages of the root" if full else None
+def _tree(case: Case) -> RootedTree:
+    if case.send_limited:
+        return case.once(shortest_path_tree, case.network, root_of(case))
+    return case.once(balanced_tree, case.network, root_of(case), case.receive_limited)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    root = cast(Scatter, task).root
-    lost = unreachable(network, root)
-    if lost is not None:
-        return f"finds no path from the root to node {network.node_name(lost)}"
-    if model.buffer is None or network.terminal_count == 1:
-        return None
-    reason = root_reason(network, model)
-    if reason is not None:
-        return reason
-    widest = max((int(network.link_capacity[link]) for link in network.out_links(root)), default=1)
-    if model.ports == "all" and model.buffer < widest:
-        return f"may hold {widest} packets in transit at a node"
+def refuse_root(case: Case) -> Refusal | None:
+    """Refuse where buffers count everything and the root cannot hold its messages, or not."""
+    own, rules = case.network.terminal_count - 1, case.rules
+    if rules.buffer is not None and rules.buffer_counts == "all" and rules.buffer < own:
+        return Refusal(f"needs room for the {own} messages of the root")
     return None
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    tree = _tree(network, task, model)
-    return Fraction(int((departures(tree, model.ports != "all") + tree.depth[tree.destinations]).max(initial=0)))
+def refuse_unreachable(case: Case) -> Refusal | None:
+    """Refuse where the root finds no path to a terminal, or not."""
+    lost = case.once(unreachable, case.network, root_of(case))
+    return None if lost is None else Refusal(f"finds no path from the root to node {case.network.node_name(lost)}")
 
 
-def _width(network: Network, root: int) -> int:
-    """Return how many packets the root can send a slot over all its links."""
-    links = network.out_links(root)
-    return int(network.link_capacity[links.start : links.stop].sum())
+def _refuse_transit(case: Case) -> Refusal | None:
+    """Refuse where more packets at once come through a link of the root than a node has room for, or not."""
+    if case.rules.buffer is None or case.network.terminal_count == 1 or case.limited:
+        return None
+    links = case.network.out_links(root_of(case))
+    widest = int(case.network.link_capacity[links.start : links.stop].max(initial=1))
+    return Refusal(f"may hold {widest} packets in transit at a node") if case.rules.buffer < widest else None
 
 
-def least_time(network: Network, root: int, one_port: bool = False) -> int:
+def _width(case: Case) -> int:
+    """Return how many packets the root can send a slot."""
+    links = case.network.out_links(root_of(case))
+    return 1 if case.send_limited else int(case.link_capacity[links.start : links.stop].sum())
+
+
+def least_time(case: Case) -> int:
     """Return ``max_r (r - 1 + ceil(R_r / c))``: R_r terminals are at least r hops from a root that sends c a slot.
 
     Examples
     --------
     >>> import gossamer
-    >>> least_time(gossamer.network("torus:8x8"), 0), least_time(gossamer.network("torus:8x8"), 0, one_port=True)
+    >>> case = Case(gossamer.network("torus:8x8"), gossamer.task("scatter"))
+    >>> least_time(case), least_time(case.related(rules=Model(ports="one")))
     (16, 63)
     """
+    network, root = case.network, root_of(case)
     at_distance = np.bincount(np.delete(network.distances(root)[: network.terminal_count], root))
     farther = np.cumsum(at_distance[::-1])[::-1][1:]
-    width = 1 if one_port else max(_width(network, root), 1)
-    return int((np.arange(farther.size) - (-farther // width)).max(initial=0))
+    return int((np.arange(farther.size) - (-farther // max(_width(case), 1))).max(initial=0))
 
 
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    """Whether the time is `least_time`, or leaves no link of the root idle."""
-    root, one_port = cast(Scatter, task).root, model.ports != "all"
-    time = int(_claim(network, task, model))
-    if time * (1 if one_port else _width(network, root)) == network.terminal_count - 1:
-        return True
-    return not model.split and time == least_time(network, root, one_port)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = first_refusal(refuse_unreachable(case), refuse_root(case), _refuse_transit(case))
+    if refusal is not None:
+        return refusal
+    time = tree_time(_tree(case), case)
+    busy = time * _width(case) == case.network.terminal_count - 1  # no link of the root is ever idle
+    optimal = busy or (case.whole and time == least_time(case))
+    return Offer(lambda: furthest_first_scatter(case), Fraction(time), optimal=optimal)
 
 
-FURTHEST_FIRST = separate(
+FURTHEST_FIRST = Algorithm(
     name="furthest-first",
-    task=Scatter,
-    builder=furthest_first_scatter,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Scatter,),
+    propose=_propose,
     networks="any in which the root reaches every node",
     source="Dimakopoulos 1996, Theorems 3.6 and 3.7",
     summary="down a shortest-path tree, the longest way first; with all ports the branches are balanced",
-    optimal=_optimal,
 )

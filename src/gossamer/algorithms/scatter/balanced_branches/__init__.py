@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, scatter_down
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_one_way_links
+from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, root_of, scatter_down
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Network
 from gossamer.paths.trees import RootedTree, tree_of_parents
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter, Task
+from gossamer.tasks import Scatter
 
 __all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "balanced_branches_tree"]
 
@@ -74,18 +73,14 @@ def balanced_branches_tree(network: Network, root: int) -> RootedTree:
     return tree_of_parents(network, root, network.link_source[parent_link])
 
 
-def balanced_branches_scatter(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def balanced_branches_scatter(case: Case) -> Schedule:
     """Send the messages down a tree with even branches, the furthest first.
 
     Parameters
     ----------
-    network : Network
-        Every node a terminal, every link of capacity 1 and with an opposite.
-    task : Scatter
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A scatter where every node is a terminal, may send on all links at once, and every link has capacity 1 and an
+        opposite.
 
     Returns
     -------
@@ -102,34 +97,41 @@ def balanced_branches_scatter(network: Network, task: Task, model: Model, *, see
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("hypercube:10")
-    >>> balanced_branches_scatter(net, gossamer.task("scatter"), Model()).completion_time
+    >>> case = Case(gossamer.network("hypercube:10"), gossamer.task("scatter"))
+    >>> balanced_branches_scatter(case).completion_time
     Fraction(103, 1)
     """
-    return scatter_down(balanced_branches_tree(network, cast(Scatter, task).root), task, model)
+    return scatter_down(case.once(balanced_branches_tree, case.network, root_of(case)), case)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.ports != "all":
-        return "needs ports all; with one port furthest-first is optimal"
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network = case.network
+    if case.send_limited:
+        return Refusal("needs ports all; with one port furthest-first is optimal")
     if network.terminal_count < network.node_count or network.uniform_capacity != 1:
-        return "needs every node to be a terminal and every link to have capacity 1"
-    if network.link_count and int(network.reverse_link.min()) < 0:
-        return "needs an opposite for every link"
-    if len(network.out_links(cast(Scatter, task).root)) > MOST_BRANCHES:
-        return f"needs a root with at most {MOST_BRANCHES:,} links"
-    return FURTHEST_FIRST.reason(network, task, model)
+        return Refusal("needs every node to be a terminal and every link to have capacity 1")
+    refusal = refuse_one_way_links(network)
+    if refusal is not None:
+        return refusal
+    if len(network.out_links(root_of(case))) > MOST_BRANCHES:
+        return Refusal(f"needs a root with at most {MOST_BRANCHES:,} links")
+    found = FURTHEST_FIRST.offers(case)
+    if isinstance(found, Refusal):
+        return found
+    return Offer(
+        lambda: balanced_branches_scatter(case),
+        found[0].time,
+        at_most=True,
+        optimal=found[0].optimal,
+        effort="search",
+    )
 
 
-BALANCED_BRANCHES = separate(
+BALANCED_BRANCHES = Algorithm(
     name="balanced-branches",
-    task=Scatter,
-    builder=balanced_branches_scatter,
-    reason=_reason,
-    claim=lambda network, task, model: FURTHEST_FIRST.claim(network, task, model),
+    tasks=(Scatter,),
+    propose=_propose,
     networks="any in which the root reaches every node, with links of capacity 1",
     source="Dimakopoulos 1996, Theorem 3.7",
     summary="down a tree whose branches are evened out by moving leaves, the furthest first",
-    claim_is_bound=True,
-    optimal=FURTHEST_FIRST.optimal,
 )
