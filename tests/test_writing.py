@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,62 @@ def test_the_file_gets_the_permissions_of_any_new_file(tmp_path):
     with whole_file(tmp_path / "ours"):
         pass
     assert (tmp_path / "ours").stat().st_mode == usual.stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, mode):
+    target = tmp_path / "plan.txt"
+    target.write_text("before")
+    target.chmod(mode)
+    with whole_file(target) as part:
+        part.write_bytes(b"after")
+        assert stat.S_IMODE(part.stat().st_mode) == mode | 0o200
+    assert target.read_text() == "after"
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_symbolic_link_stays_one(tmp_path, there):
+    (tmp_path / "data").mkdir()
+    target, link = tmp_path / "data" / "plan.txt", tmp_path / "link.txt"
+    if there:
+        target.write_text("before")
+    link.symlink_to(Path("data") / "plan.txt")
+    with whole_file(link) as part:
+        part.write_text("after")
+        assert part.parent == tmp_path / "data"
+    assert link.is_symlink()
+    assert target.read_text() == "after"
+    assert names(tmp_path / "data") == ["plan.txt"]
+
+
+def test_a_link_that_points_to_itself_is_refused(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    with pytest.raises(FileFormatError, match="cannot write"):
+        check_writable(link)
+    assert link.is_symlink()
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/null", tmp_path / "pipe"):
+        with pytest.raises(FileFormatError, match="is no regular file"):
+            check_writable(path)
+        assert not Path(path).is_file()
+
+
+def test_a_name_may_be_as_long_as_a_name_can_be(tmp_path):
+    target = tmp_path / ("x" * 251 + ".txt")
+    with whole_file(target) as part:
+        part.write_text("")
+    assert names(tmp_path) == [target.name]
+
+
+def test_names_are_escaped_in_errors(tmp_path):
+    with pytest.raises(FileFormatError) as error:
+        check_writable(tmp_path / "no" / "\x1b[31m\udcff")
+    assert r"\x1b[31m\udcff" in str(error.value)
 
 
 @pytest.mark.parametrize("old", [None, "what was there"])

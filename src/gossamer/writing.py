@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
+import stat
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import FileFormatError
+from gossamer.errors import FileFormatError, shown
 
 __all__ = ["Rows", "check_writable", "memory_text", "quantity", "whole_file"]
 
 
 class whole_file:  # noqa: N801 - used like a function
     """Give a temporary path beside `path` that replaces it when the block ends well and vanishes when it does not.
+
+    A file that is there keeps its permissions, and a symbolic link stays one: what it points to is replaced. Only a
+    process that is killed outright leaves its temporary file, whose name starts with ``.gossamer-``. Such files are
+    not swept, because nobody can tell them from those of a process that is still writing.
 
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "x.txt"
@@ -28,28 +34,47 @@ class whole_file:  # noqa: N801 - used like a function
         self.path = Path(path)
 
     def __enter__(self) -> Path:
-        """Make the temporary file; FileFormatError if the folder does not take one."""
+        """Make the temporary file; FileFormatError if the place does not take one."""
         try:
-            if self.path.is_dir():
-                raise IsADirectoryError(21, "is a folder")
-            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", suffix=self.path.suffix, dir=self.path.parent)
-        except OSError as error:
-            raise FileFormatError(f"cannot write {str(self.path)!r}: {error.strerror or error}") from None
-        os.close(handle)
-        umask = os.umask(0)
-        os.umask(umask)
-        self.part = Path(name)
-        self.part.chmod(0o666 & ~umask)
+            self.target = Path(os.path.realpath(self.path))
+            self.mode = _mode(self.target)
+            self.part = self.target.with_name(f".gossamer-{secrets.token_hex(8)}{self.path.suffix}")
+            self.part.touch(exist_ok=False)
+            if self.mode is not None:
+                self.part.chmod(self.mode | stat.S_IWUSR)
+        except (OSError, ValueError) as error:
+            raise self._refusal(error) from None
         return self.part
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Move the file into place, or remove it."""
         if kind is None:
-            self.part.replace(self.path)
+            try:
+                if self.mode is not None:
+                    self.part.chmod(self.mode)
+                self.part.replace(self.target)
+            except OSError as failed:
+                self.part.unlink(missing_ok=True)
+                raise self._refusal(failed) from failed
         else:
             self.part.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise FileFormatError(f"cannot write {str(self.path)!r}: {error.strerror or error}") from error
+                raise self._refusal(error) from error
+
+    def _refusal(self, error: OSError | ValueError) -> FileFormatError:
+        reason = getattr(error, "strerror", None) or error
+        return FileFormatError(f"cannot write {shown(str(self.path), 200)}: {reason}")
+
+
+def _mode(path: Path) -> int | None:
+    """Return the permissions of a file, None if there is no file yet; OSError if something else is there."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "is a folder" if stat.S_ISDIR(mode) else "is no regular file")
+    return stat.S_IMODE(mode)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

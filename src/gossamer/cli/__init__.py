@@ -5,9 +5,14 @@ Exit status: 0 done; 1 the schedule is not valid; 2 bad input, told in one line.
 
 from __future__ import annotations
 
+import io
 import itertools
+import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 __all__ = ["main"]
@@ -21,12 +26,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Default: those of the process.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets its escape code
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with _terminated_by_exit():
+            return _run(arguments)
+    except BrokenPipeError:
+        _forget_output()
+        return 141
+    except OSError as error:
+        _forget_output()
+        return _fail(f"cannot write {error.filename or 'to standard output'}: {error.strerror}", 2)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     from gossamer.cli.app import app
     from gossamer.errors import GossamerError, VerificationError
 
     try:
         status = app(args=None if arguments is None else list(arguments), prog_name="gossamer", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is closed
+            sys.stdout.flush()
     except VerificationError as error:
         return _fail(str(error), 1)
     except GossamerError as error:
@@ -35,14 +56,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("not enough memory for this size", 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
+    except OSError:
+        raise
+    except SystemExit as end:  # the command-line library ends so when nobody reads on
+        raise end.__context__ if isinstance(end.__context__, BrokenPipeError) else end from None
     except Exception as error:
         if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it
             raise
         return _fail(_usage(error, sys.argv[1:] if arguments is None else arguments), 2)
     return status if isinstance(status, int) else 0
+
+
+@contextmanager
+def _terminated_by_exit() -> Iterator[None]:
+    """Let SIGTERM end the process by an exception, so that files which are half written vanish."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _forget_output() -> None:
+    """Drop what standard output still holds: Python would try to write it once more when it ends."""
+    with suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:
@@ -58,5 +103,7 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 
 def _fail(text: str, status: int) -> int:
-    print("gossamer: " + " ".join(text.split()), file=sys.stderr)
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
+    with suppress(OSError):
+        print(f"gossamer: {line}", file=sys.stderr)
     return status
