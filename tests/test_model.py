@@ -62,22 +62,29 @@ def test_a_model_is_immutable():
         Model().ports = "one"
 
 
+PORTS = "ports must be 'all', 'one', 'one-send' or 'one-receive', got "
 TIME = "control_time must be a fraction of a step in [0, 1], got "
-BUFFER = "buffer must be at least 1 packet or None, got "
+BUFFER = "buffer must be None or a number of packets in 1..2147483647, got "
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"ports": "single"}, "ports must be 'all', 'one' or 'one-send', got 'single'"),
-        ({"ports": "onesend"}, "ports must be 'all', 'one' or 'one-send', got 'onesend' (did you mean 'one-send'?)"),
-        ({"ports": 1}, "ports must be 'all', 'one' or 'one-send', got 1"),
-        ({"ports": ["all"]}, "ports must be 'all', 'one' or 'one-send', got ['all'] (did you mean 'all'?)"),
+        ({"ports": "single"}, PORTS + "'single'"),
+        (
+            {"ports": "onesend"},
+            PORTS + "'onesend' (did you mean 'one-send'?)",
+        ),
+        ({"ports": 1}, PORTS + "1"),
+        (
+            {"ports": ["all"]},
+            PORTS + "['all'] (did you mean 'all'?)",
+        ),
         ({"buffer_counts": "own"}, "buffer_counts must be 'transit' or 'all', got 'own'"),
         ({"split": "no"}, "split must be True or False, got 'no'"),
         ({"split": None}, "split must be True or False, got None"),
         ({"control_time": -1}, TIME + "-1"),
-        ({"control_time": "3/2"}, TIME + "3/2"),
+        ({"control_time": "3/2"}, TIME + "'3/2'"),
         ({"control_time": "soon"}, TIME + "'soon'"),
         ({"control_time": "1/0"}, TIME + "'1/0'"),
         ({"control_time": None}, TIME + "None"),

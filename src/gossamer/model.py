@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from gossamer.errors import ModelError, nearest
+from gossamer.errors import ModelError, shown
+from gossamer.reading import choice, fraction, whole
 
 __all__ = ["Model", "Occupancy", "Ports"]
 
@@ -49,30 +49,15 @@ class Model:
     buffer_counts: Occupancy = "transit"
 
     def __post_init__(self) -> None:
-        if self.ports not in get_args(Ports):
-            hint = nearest(str(self.ports), get_args(Ports))
-            raise ModelError(f"ports must be 'all', 'one', 'one-send' or 'one-receive', got {self.ports!r}{hint}")
-        if self.buffer_counts not in get_args(Occupancy):
-            raise ModelError(f"buffer_counts must be 'transit' or 'all', got {self.buffer_counts!r}")
-        try:
-            time = Fraction(self.control_time)
-        except (TypeError, ValueError, ArithmeticError):
-            raise ModelError(
-                f"control_time must be a fraction of a step in [0, 1], got {self.control_time!r}"
-            ) from None
-        if not 0 <= time <= 1:
-            raise ModelError(f"control_time must be a fraction of a step in [0, 1], got {time}")
+        choice(self.ports, "ports", get_args(Ports))
+        choice(self.buffer_counts, "buffer_counts", get_args(Occupancy))
+        time = fraction(self.control_time, "control_time", 0, 1, allowed="a fraction of a step in [0, 1]")
         object.__setattr__(self, "control_time", time)
         if not isinstance(self.split, bool):
-            raise ModelError(f"split must be True or False, got {self.split!r}")
+            raise ModelError(f"split must be True or False, got {shown(self.split)}")
         if self.buffer is not None:
-            try:
-                size = 0 if isinstance(self.buffer, bool) else operator.index(self.buffer)
-            except TypeError:
-                size = 0
-            if size < 1:
-                raise ModelError(f"buffer must be at least 1 packet or None, got {self.buffer!r}")
-            object.__setattr__(self, "buffer", size)
+            allowed = f"None or a number of packets in 1..{2**31 - 1}"
+            object.__setattr__(self, "buffer", whole(self.buffer, "buffer", 1, allowed=allowed))
 
     @property
     def send_limited(self) -> bool:
@@ -107,4 +92,4 @@ class Model:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Model:
         """Return the model that `to_dict` described."""
-        return cls(**{**fields, "control_time": Fraction(fields["control_time"])})
+        return cls(**{**fields, "control_time": fields["control_time"]})

@@ -108,7 +108,7 @@ def test_an_unknown_kind_is_refused_with_the_nearest(schedule, tmp_path):
 
 @pytest.mark.parametrize("dpi", [0, -3, 5000, float("nan"), "200", True])
 def test_a_senseless_resolution_is_refused(schedule, tmp_path, dpi):
-    with pytest.raises(FileFormatError, match=r"dpi must be 20\.\.1200"):
+    with pytest.raises(FileFormatError, match=r"dpi must be a number in 20\.\.1200"):
         draw(schedule, tmp_path / "a.png", dpi=dpi)
     assert list(tmp_path.iterdir()) == []
 

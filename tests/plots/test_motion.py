@@ -75,7 +75,7 @@ def test_bad_files_and_numbers_are_refused_in_one_line(tmp_path):
     schedule = transposed(2).schedule
     with pytest.raises(FileFormatError, match=r"has the suffix '\.mp4'; an animation is one of \.gif, \.html"):
         animate(schedule, tmp_path / "m.mp4")
-    with pytest.raises(FileFormatError, match=r"frames_per_slot must be 1\.\.10, got 0"):
+    with pytest.raises(FileFormatError, match=r"frames_per_slot must be a number in 1\.\.10, got 0"):
         animate(schedule, tmp_path / "m.gif", frames_per_slot=0)
     unfinished = gossamer.Schedule(schedule.network, schedule.task, schedule.model, [], [], [])
     with pytest.raises(VerificationError):

@@ -55,5 +55,5 @@ def test_too_many_numbers(text):
 def test_the_smallest_number_is_said():
     with pytest.raises(ModelError, match=r"^loads must be numbers of at least 0.5, such as .* got '0.49'$"):
         fractions("0.5,0.49", "loads", Fraction(1, 2))
-    with pytest.raises(ModelError, match=r"^sides must be whole numbers in 1\.\.9, such as .* got 0$"):
+    with pytest.raises(ModelError, match=r"^sides must be whole numbers in 1\.\.9, such as .* got '0'$"):
         wholes("0:3:1", "sides", 1, 9)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gossamer.cli.console import print_json, progress
 from gossamer.errors import ScheduleError
+from gossamer.reading import whole
 
 __all__ = ["draw", "verify"]
 
@@ -16,8 +17,7 @@ def verify(file: Path, limit: int, json: bool) -> int:
     from gossamer.switching import verify as check
     from gossamer.wormhole import WormholeSchedule
 
-    if limit < 1:
-        raise ScheduleError(f"--limit must be at least 1, got {limit}")
+    whole(limit, "--limit", 1, None, error=ScheduleError)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)

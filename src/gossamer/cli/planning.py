@@ -12,6 +12,8 @@ from gossamer.errors import ModelError, TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
+from gossamer.reading import fraction
+from gossamer.reading import seed as check_seed
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.tasks import Task, kind_of
 from gossamer.tasks.patterns import patterned_task
@@ -48,7 +50,7 @@ def model(switching: str, rules: tuple[str, bool, str, int | None, str], costs: 
         if given:
             raise ModelError(f"{given[0][0]} goes with --switching wormhole")
         ports, split, control_time, buffer, counts = rules
-        time = _fraction(control_time)
+        time = fraction(control_time, "--control-time", 0, 1, allowed="a number of steps in [0, 1] such as 0.1 or 1/10")
         return Model(ports=ports, split=split, control_time=time, buffer=buffer, buffer_counts=counts)  # type: ignore[arg-type]
     for (option, default), value in zip(_RULES, rules, strict=True):
         if value != default:
@@ -71,8 +73,7 @@ def case(
     """Return network, task and model from the words of the command line."""
     kind = kind_of(task)
     key = kind.name if kind.name == task else f"{task} ({kind.name})"
-    if seed < 0:
-        raise ModelError(f"--seed must be 0 or more, got {seed}")
+    check_seed(seed, "--seed")
     takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     net = parse_network(network)
     fields: dict[str, Any] = {}
@@ -111,17 +112,6 @@ def case(
     made = kind(**fields)
     made.check(net)
     return Case(net, made, model)
-
-
-def _fraction(text: str) -> Any:
-    from fractions import Fraction
-
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise ModelError(
-            f"--control-time must be a number of steps in [0, 1] such as 0.1 or 1/10, got {text!r}"
-        ) from None
 
 
 def plan(asked: Case, algorithm: str, side: str | None, seed: int, save: Path | None, json: bool) -> None:

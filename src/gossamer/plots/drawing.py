@@ -14,6 +14,7 @@ from gossamer.errors import FileFormatError, nearest
 from gossamer.plots.appearance import PAPER
 from gossamer.plots.load import load_sheet, paint_load
 from gossamer.plots.occupancy import occupancy_sheet, paint_occupancy
+from gossamer.reading import number
 from gossamer.schedules import Schedule, verify
 from gossamer.writing import whole_file
 
@@ -73,8 +74,7 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
             f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
         )
     suffix = picture_format(path)
-    if isinstance(dpi, bool) or not isinstance(dpi, int | float) or not 20 <= dpi <= 1200:
-        raise FileFormatError(f"dpi must be 20..1200 pixels per inch, got {dpi!r}")
+    number(dpi, "dpi", 20, 1200, error=FileFormatError)
     verify(schedule).raise_if_invalid()
     title = f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
     write_picture(lambda: _figure(schedule, kind), path, suffix, title, dpi)

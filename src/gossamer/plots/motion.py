@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, write
 from gossamer.plots.drawing import settings
+from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, verify
 from gossamer.tasks import MOVE
 from gossamer.writing import whole_file
@@ -183,8 +184,7 @@ def animate(
         ("milliseconds", milliseconds, 20, 1000),
         ("dpi", dpi, 20, 300),
     ):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise FileFormatError(f"{name} must be {low}..{high}, got {value!r}")
+        number(value, name, low, high, error=FileFormatError)
     film = _film(schedule, frames_per_slot)
     verify(schedule).raise_if_invalid()
     _write(film, path, suffix, frames_per_slot, milliseconds, dpi)

@@ -32,6 +32,7 @@ def whole(
     least: int = 0,
     most: int | None = 2**31 - 1,
     *,
+    among: Collection[int] | None = None,
     allowed: str | None = None,
     error: type[GossamerError] = ModelError,
 ) -> int:
@@ -45,6 +46,8 @@ def whole(
         What messages call it.
     least, most : int
         The range, both ends allowed; without `most` it has no end.
+    among : collection of int, optional
+        The only numbers of the range that are allowed, if it is not all of them; `allowed` says which.
     allowed : str, optional
         What messages say is allowed. Default: a whole number in the range.
     error : type
@@ -62,10 +65,17 @@ def whole(
         found = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         found = None
-    if found is None or found < least or (most is not None and found > most):
-        end = f"of at least {least}" if most is None else f"in {least}..{most}"
-        raise error(f"{name} must be {allowed or f'a whole number {end}'}, got {shown(value)}")
+    outside = found is None or found < least or (most is not None and found > most)
+    if found is None or outside or (among is not None and found not in among):
+        raise _no_whole(value, name, least, most, allowed, error)
     return found
+
+
+def _no_whole(
+    value: Any, name: str, least: int, most: int | None, allowed: str | None, error: type[GossamerError]
+) -> GossamerError:
+    end = f"of at least {least}" if most is None else f"in {least}..{most}"
+    return error(f"{name} must be {allowed or f'a whole number {end}'}, got {shown(value)}")
 
 
 def whole_text(
@@ -84,8 +94,10 @@ def whole_text(
     """
     word = text.strip()
     digits = word.lstrip("+-0")
-    known = _WHOLE.fullmatch(word) and len(digits) <= _DIGITS
-    return whole(int(word) if known else text, name, least, most, allowed=allowed, error=error)
+    found = int(word) if _WHOLE.fullmatch(word) and len(digits) <= _DIGITS else None
+    if found is None or found < least or (most is not None and found > most):
+        raise _no_whole(text, name, least, most, allowed, error)
+    return found
 
 
 def number(

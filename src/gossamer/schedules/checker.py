@@ -12,12 +12,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ScheduleError
 from gossamer.schedules.metrics import measure_buffers
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import ReplayState
-from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, unmet_goal
+from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
 __all__ = ["verify"]
 
@@ -30,7 +29,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     schedule : Schedule
         Explicit or invariant.
     limit : int
-        Violations to name, 0 or more; the rest are counted.
+        Violations to name, 0 or more and at most a million; the rest are counted.
 
     Returns
     -------
@@ -70,8 +69,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     """
     from gossamer.schedules import _kernels
 
-    if limit < 0:
-        raise ScheduleError(f"limit must be 0 or more, got {limit}")
+    limit = named_count(limit)
     began = time.perf_counter()
     state = ReplayState(schedule)
     found: list[Violation] = []

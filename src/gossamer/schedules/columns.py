@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer import reading
 from gossamer.errors import ScheduleError
 
 __all__ = ["MOST", "check_range", "column", "phase_rows", "whole"]
@@ -45,9 +46,7 @@ def check_range(values: npt.NDArray[Any], name: str, low: int, high: int) -> Non
 
 def whole(value: Any, what: str, least: int = 0) -> int:
     """Return a whole number of at least `least` that fits a column, or raise a ScheduleError that calls it `what`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MOST:
-        raise ScheduleError(f"{what} must be a whole number in {least}..{MOST}, got {value!r}")
-    return int(value)
+    return reading.whole(value, what, least, MOST, error=ScheduleError)
 
 
 def phase_rows(times: npt.NDArray[Any], names: Sequence[str], starts: Sequence[int], phase: int | str) -> slice:

@@ -9,11 +9,11 @@ phases, symmetry, and the number of packets.
 from __future__ import annotations
 
 import os
-from fractions import Fraction
 from typing import Any
 
-from gossamer.errors import FileFormatError
+from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.model import Model
+from gossamer.reading import fraction
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, save
@@ -52,7 +52,7 @@ def _from_header(header: dict[str, Any], columns: dict[str, Any]) -> Schedule:
         parts=header["parts"],
         packets=Packets(*(columns[n] for n in PACKETS)),
         phases=[
-            Phase(name, slots, Fraction(length), control)
+            Phase(name, slots, fraction(length, "a slot length", error=ScheduleError), control)
             for (name, slots, length), control in with_control(header, header["phases"])
         ],
         symmetry=None if symmetry is None else Symmetry(network, symmetry["generated_by"]),

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.reading import fraction
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.symmetry import Symmetry
@@ -116,14 +117,8 @@ class HopTable:
         first = 0
         for phase in phases:
             slots = whole(phase.slots, f"the number of slots of phase {phase.name!r}")
-            try:
-                length = Fraction(phase.slot_length)
-            except (TypeError, ValueError, ArithmeticError):
-                length = Fraction(-1)
-            if length < 0:
-                raise ScheduleError(
-                    f"the slot length of phase {phase.name!r} must be 0 or more steps, got {phase.slot_length!r}"
-                )
+            where = f"the slot length of phase {phase.name!r}"
+            length = fraction(phase.slot_length, where, allowed="0 or more steps", error=ScheduleError)
             yield replace(phase, slots=slots, slot_length=length, control=bool(phase.control), first_slot=first)
             first += slots
         whole(first, "the number of slots of all phases")

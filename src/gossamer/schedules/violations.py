@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gossamer.errors import VerificationError
+from gossamer.errors import ScheduleError, VerificationError
+from gossamer.reading import whole
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.tasks import COMBINE, MOVE
 
-__all__ = ["KINDS", "Verification", "Violation", "at_hop", "unmet_goal"]
+__all__ = ["KINDS", "Verification", "Violation", "at_hop", "named_count", "unmet_goal"]
 
 KINDS = (
     "causality",
@@ -28,6 +29,14 @@ KINDS = (
     "order",
 )
 """Every kind of violation. The first eight are in the order of the compiled kernels."""
+
+
+_MOST_NAMED = 1_000_000
+
+
+def named_count(limit: int) -> int:
+    """Return how many violations a check names: `limit`, but at most a million; ScheduleError if it is negative."""
+    return min(whole(limit, "limit", 0, None, allowed="0 or more", error=ScheduleError), _MOST_NAMED)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import TaskError
+from gossamer.errors import TaskError, shown
 from gossamer.networks.network import Network
+from gossamer.reading import whole
 from gossamer.writing import quantity
 
 __all__ = [
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 Ids = npt.NDArray[np.int64]
+
+_MOST = 2**63 - 1
 
 COPY, MOVE, COMBINE = np.uint8(0), np.uint8(1), np.uint8(2)
 
@@ -160,16 +163,12 @@ def check_node(network: Network, node: int, role: str) -> None:
 
 def node_number(value: Any, role: str) -> int:
     """Return a node number, or raise TaskError if `value` is not a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TaskError(f"the {role} must be a node number, got {value!r}")
-    return int(value)
+    return whole(value, f"the {role}", -_MOST, _MOST, allowed="a node number", error=TaskError)
 
 
 def whole_count(value: Any) -> int:
     """Return a count, or raise TaskError if `value` is not a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TaskError(f"a count must be a whole number, got {value!r}")
-    return int(value)
+    return whole(value, "a count", -_MOST, _MOST, allowed="a whole number", error=TaskError)
 
 
 def listed(values: Any, what: str) -> list[Any]:
@@ -177,7 +176,7 @@ def listed(values: Any, what: str) -> list[Any]:
     if not isinstance(values, str):
         with contextlib.suppress(TypeError):
             return list(values)
-    raise TaskError(f"{what} must be a list, got {values!r}")
+    raise TaskError(f"{what} must be a list, got {shown(values)}")
 
 
 def node_set(nodes: Any, what: str) -> tuple[int, ...]:

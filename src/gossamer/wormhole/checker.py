@@ -7,8 +7,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ScheduleError
-from gossamer.schedules.violations import Verification, Violation
+from gossamer.schedules.violations import Verification, Violation, named_count
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
@@ -25,7 +24,7 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     schedule : WormholeSchedule
         The schedule.
     limit : int
-        Violations to name, 0 or more; the rest are counted.
+        Violations to name, 0 or more and at most a million; the rest are counted.
 
     Returns
     -------
@@ -66,8 +65,7 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     invalid: 1 violation (1 channel)
       channel: step 0: message 1 (0)->(2) by +2 and message 0 (0)->(1) by +1 both use channel (0)->(1)
     """
-    if limit < 0:
-        raise ScheduleError(f"limit must be 0 or more, got {limit}")
+    limit = named_count(limit)
     began = time.perf_counter()
     found: list[Violation] = []
     counts = dict.fromkeys(KINDS, 0)

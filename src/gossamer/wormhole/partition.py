@@ -10,7 +10,6 @@ places, so that two DDNs have no line, and so no channel, in common.
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError
+from gossamer.reading import whole
 
 __all__ = ["Partition", "common_divisors"]
 
@@ -72,14 +72,10 @@ class Partition:
     h: int
 
     def __post_init__(self) -> None:
-        try:
-            h = 0 if isinstance(self.h, bool) else operator.index(self.h)
-        except TypeError:
-            h = 0
-        if h not in common_divisors(self.sides):
-            allowed = ", ".join(map(str, common_divisors(self.sides)))
-            shape = "x".join(map(str, self.sides))
-            raise NotApplicableError(f"h must divide every side of the torus {shape}: one of {allowed}; got {self.h!r}")
+        divisors = common_divisors(self.sides)
+        shape = "x".join(map(str, self.sides))
+        allowed = f"a divisor of every side of the torus {shape}, one of {', '.join(map(str, divisors))}"
+        h = whole(self.h, "h", among=divisors, allowed=allowed, error=NotApplicableError)
         object.__setattr__(self, "h", h)
 
     @property

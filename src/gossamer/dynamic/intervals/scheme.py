@@ -20,6 +20,7 @@ from gossamer.algorithms.multinode_broadcast.partial_times import split_time, wh
 from gossamer.dynamic.statistics import t_interval
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Grid, Network
+from gossamer.reading import fraction
 
 __all__ = ["IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]
 
@@ -335,10 +336,5 @@ def interval_scheme(
     reason = interval_reason(network)
     if reason is not None:
         raise NotApplicableError(f"the interval scheme {reason}, not {network.spec}")
-    try:
-        time = Fraction(control_time)
-    except (ValueError, ZeroDivisionError):
-        time = Fraction(-1)
-    if not 0 <= time <= 1:
-        raise ModelError(f"control_time must be a number of steps in 0..1, got {control_time!r}")
+    time = fraction(control_time, "control_time", 0, 1, allowed="a number of steps in 0..1")
     return IntervalScheme(network, split, time)

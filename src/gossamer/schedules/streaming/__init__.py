@@ -17,7 +17,7 @@ from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.metrics import BufferPeak
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.violations import Verification, Violation
+from gossamer.schedules.violations import Verification, Violation, named_count
 from gossamer.tasks import MOVE, Task
 
 __all__ = ["StreamVerification", "StreamingChecker"]
@@ -100,7 +100,7 @@ class StreamingChecker:
         if model.buffer is not None and model.buffer_counts != "all":
             raise ModelError("streaming counts everything a node holds; use buffer_counts='all' with a buffer")
         self.network, self.task, self.model = network, task, model
-        self.limit = limit
+        self.limit = named_count(limit)
         self._began = time.perf_counter()
         self._targets = messages.targets
         self._location = messages.origin.astype(np.int32)

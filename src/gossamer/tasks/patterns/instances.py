@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.reading import number, whole, whole_text
 from gossamer.tasks.messages import Task
 from gossamer.tasks.names import kind_of
 from gossamer.tasks.patterns.named import generator, pattern
@@ -50,8 +51,7 @@ def random_partial(
         raise TaskError("give either messages or density")
     if density is not None:
         messages = _share(density, n)
-    if isinstance(messages, bool) or not isinstance(messages, int | np.integer) or not 0 <= messages <= n:
-        raise TaskError(f"messages must be 0..{n} on {network.spec}, got {messages!r}")
+    messages = whole(messages, "messages", 0, n, allowed=f"0..{n} on {network.spec}", error=TaskError)
     draw = generator(seed)
     result = np.full(n, -1, np.int32)
     result[draw.permutation(n)[:messages]] = draw.permutation(n)[:messages]
@@ -120,8 +120,7 @@ def random_disjoint_sets(
     ((2,), (), (0, 1, 3), ())
     """
     n = network.terminal_count
-    if isinstance(sources, bool) or not isinstance(sources, int | np.integer) or not 0 <= sources <= n:
-        raise TaskError(f"sources must be 0..{n} on {network.spec}, got {sources!r}")
+    sources = whole(sources, "sources", 0, n, allowed=f"0..{n} on {network.spec}", error=TaskError)
     reached = max(_share(density, n), sources) if sources else 0
     draw = generator(seed)
     source, target = draw.permutation(n)[:sources], draw.permutation(n)[:reached]
@@ -166,9 +165,8 @@ def one_to_many(name: str, network: Network, *, density: float = 1.0, seed: int 
     """
     kind, colon, count = str(name).strip().lower().partition(":")
     if kind == "random" and colon:
-        if not count.isdigit() or len(count) > 18:
-            raise TaskError(f"pattern {name!r} must be random:M with M a number of sources")
-        return OneToManyRouting(random_disjoint_sets(network, int(count), density=density, seed=seed))
+        sources = whole_text(count, "M of the pattern random:M", 0, network.terminal_count, error=TaskError)
+        return OneToManyRouting(random_disjoint_sets(network, sources, density=density, seed=seed))
     single = permutation(name, network, density=density, seed=seed).destination
     return OneToManyRouting(tuple((v,) if v >= 0 else () for v in single))
 
@@ -196,10 +194,4 @@ def patterned_task(task: str, network: Network, name: str, *, density: float = 1
 
 
 def _share(density: float, n: int) -> int:
-    try:
-        share = float(density)
-    except (TypeError, ValueError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise TaskError(f"density must be in [0, 1], got {density!r}")
-    return round(share * n)
+    return round(number(density, "density", 0, 1, error=TaskError) * n)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError, nearest
 from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.reading import seed as check_seed
 
 __all__ = ["PATTERNS", "bit_permute_complement", "generator", "pattern"]
 
@@ -132,10 +133,8 @@ def bit_permute_complement(network: Network, bits: Sequence[int], complement: in
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Return the generator of random choices; TaskError if the seed is no whole number, 0 or more."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise TaskError(f"seed must be a whole number, 0 or more, got {seed!r}")
-    return np.random.default_rng(seed)
+    """Return the generator of random choices; TaskError if the seed is none."""
+    return np.random.default_rng(check_seed(seed, error=TaskError))
 
 
 def _bit_count(what: str, network: Network) -> int:

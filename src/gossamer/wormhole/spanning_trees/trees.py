@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
+from gossamer.reading import whole
 
 __all__ = ["ArcDisjointTrees", "rotated", "shallow_trees", "tree_a", "tree_b"]
 
@@ -89,9 +90,7 @@ class ArcDisjointTrees:
 
 
 def _checked_side(n: int, least: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
-        raise NetworkError(f"arc-disjoint trees of this kind need a side of {least} nodes or more, got {n!r}")
-    return int(n)
+    return whole(n, "the side of a torus with arc-disjoint trees of this kind", least, error=NetworkError)
 
 
 def rotated(direction: npt.ArrayLike) -> ArcDisjointTrees:
