@@ -71,15 +71,9 @@ BUFFER = "buffer must be None or a number of packets in 1..2147483647, got "
     ("fields", "message"),
     [
         ({"ports": "single"}, PORTS + "'single'"),
-        (
-            {"ports": "onesend"},
-            PORTS + "'onesend' (did you mean 'one-send'?)",
-        ),
+        ({"ports": "onesend"}, PORTS + "'onesend' (did you mean 'one-send'?)"),
         ({"ports": 1}, PORTS + "1"),
-        (
-            {"ports": ["all"]},
-            PORTS + "['all'] (did you mean 'all'?)",
-        ),
+        ({"ports": ["all"]}, PORTS + "['all'] (did you mean 'all'?)"),
         ({"buffer_counts": "own"}, "buffer_counts must be 'transit' or 'all', got 'own'"),
         ({"split": "no"}, "split must be True or False, got 'no'"),
         ({"split": None}, "split must be True or False, got None"),

@@ -107,7 +107,7 @@ def test_partition_sides_that_do_not_divide_are_named(h):
     with pytest.raises(ModelError) as error:
         gossamer.plan("torus:6x6", "allgather", gossamer.LinearCost(), h=h)
     assert str(error.value) == (
-        f"the partition side h must divide every side of torus:6x6: 1, 2, 3, 6, or auto; got {h!r}"
+        f"the partition side h must be a divisor of every side of torus:6x6, one of 1, 2, 3, 6, or auto, got {h!r}"
     )
 
 

@@ -133,8 +133,8 @@ def number(
 def fraction(
     value: Any,
     name: str,
-    least: int = 0,
-    most: int | None = None,
+    least: Fraction | int = 0,
+    most: Fraction | int | None = None,
     *,
     allowed: str | None = None,
     error: type[GossamerError] = ModelError,
@@ -148,7 +148,7 @@ def fraction(
         ``2e-9``.
     name, allowed, error
         As for `whole`.
-    least, most : int
+    least, most : int or Fraction
         The range, both ends allowed; without `most` it has no end.
 
     Raises

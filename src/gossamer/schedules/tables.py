@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError, GossamerError
+from gossamer.errors import FileFormatError, GossamerError, ScheduleError
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
+from gossamer.reading import whole
 from gossamer.writing import whole_file
 
 __all__ = [
@@ -186,11 +187,10 @@ def control_phases(phases: Sequence[Any]) -> dict[str, list[int]]:
 
 
 def with_control(header: Mapping[str, Any], phases: Sequence[Any]) -> Iterator[tuple[Any, bool]]:
-    """Yield each phase of a description with whether it is for control packets; ValueError if there is none such."""
+    """Yield each phase of a description with whether it is for control packets; ScheduleError if there is none such."""
     positions = header.get("control_phases", [])
     for i in positions:
-        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < len(phases):
-            raise ValueError(f"control phase {i!r} is none of its {len(phases)} phases")
+        whole(i, "the number of a control phase", 0, len(phases) - 1, error=ScheduleError)
     for i, phase in enumerate(phases):
         yield phase, i in positions
 

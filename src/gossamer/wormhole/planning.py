@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ from typing import Any
 from gossamer.bounds import Bound
 from gossamer.bounds.compared import Compared, peak_memory
 from gossamer.costs import LinearCost
-from gossamer.errors import ModelError, NotApplicableError, nearest
+from gossamer.errors import NotApplicableError, nearest
 from gossamer.networks.network import Network
+from gossamer.reading import whole
 from gossamer.schedules.violations import Verification
 from gossamer.tasks import Task
 from gossamer.wormhole.algorithm import WormholeAlgorithm
@@ -140,14 +140,8 @@ def check_partition_side(network: Network, h: Any) -> int:
     5
     """
     allowed = common_divisors(Channels(network).sides)
-    try:
-        side = 0 if isinstance(h, bool) else operator.index(h)
-    except TypeError:
-        side = 0
-    if side not in allowed:
-        listed = ", ".join(map(str, allowed))
-        raise ModelError(f"the partition side h must divide every side of {network.spec}: {listed}, or auto; got {h!r}")
-    return side
+    listed = f"a divisor of every side of {network.spec}, one of {', '.join(map(str, allowed))}, or auto"
+    return whole(h, "the partition side h", among=allowed, allowed=listed)
 
 
 def applicable(network: Network, task: Task, cost: LinearCost, **options: Any) -> list[WormholeAlgorithm]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError, nearest
 from gossamer.networks.network import IntArray, Network
+from gossamer.reading import number, whole_text
 from gossamer.tasks.patterns import PATTERNS, pattern
 from gossamer.wormhole.channels import Channels
 
@@ -101,9 +102,8 @@ def destinations(
     if kind == "uniform" and not nodes:
         return Destinations("uniform", None, none, 0.0)
     if kind == "hotspot":
-        if isinstance(hot_share, bool) or not isinstance(hot_share, int | float) or not 0 < hot_share <= 1:
-            raise TaskError(f"hot_share must be above 0 and at most 1, got {hot_share!r}")
-        return Destinations(name, None, _hot_nodes(network, nodes), float(hot_share))
+        share = number(hot_share, "hot_share", above=0, most=1, error=TaskError)
+        return Destinations(name, None, _hot_nodes(network, nodes), share)
     if name not in PATTERNS:
         hint = nearest(name, ["uniform", "hotspot", *PATTERNS])
         known = ", ".join(["uniform", "hotspot", *PATTERNS])
@@ -121,13 +121,9 @@ def _hot_nodes(network: Network, text: str) -> IntArray:
     if not text:
         sides = np.array(Channels(network).sides)
         return Channels(network).nodes(sides // 2).reshape(1)
-    try:
-        nodes = [int(word) for word in text.split(",")]
-    except ValueError:
-        raise TaskError(f"hot nodes must be numbers such as hotspot:5,9, got {text!r}") from None
-    wrong = [v for v in nodes if not 0 <= v < network.node_count]
-    if wrong:
-        raise TaskError(f"hot nodes must be 0..{network.node_count - 1}, got {wrong[0]}")
+    most = network.node_count - 1
+    allowed = f"node numbers in 0..{most} such as hotspot:5,9"
+    nodes = [whole_text(word, "hot nodes", 0, most, allowed=allowed, error=TaskError) for word in text.split(",")]
     return np.array(nodes, np.int32)
 
 

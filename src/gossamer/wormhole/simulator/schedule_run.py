@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError, ScheduleError, nearest
+from gossamer.reading import whole
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.simulator.deadlock import Deadlock, find_deadlock
 from gossamer.wormhole.simulator.dependencies import dependencies
@@ -193,8 +194,7 @@ def simulate_schedule(
     time = cycle_time(schedule, settings)
     if startup_cycles is None:
         startup_cycles = ceil(schedule.cost.startup / time)
-    if isinstance(startup_cycles, bool) or not isinstance(startup_cycles, int) or not 0 <= startup_cycles < 2**31:
-        raise ModelError(f"startup_cycles must be a whole number in 0..{2**31 - 1}, got {startup_cycles!r}")
+    startup_cycles = whole(startup_cycles, "startup_cycles")
     m = schedule.message_count
     flits = np.maximum(-(-schedule.length // settings.flit_bytes), 1)
     if m and int(flits.max()) >= 2**31:
