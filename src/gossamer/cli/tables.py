@@ -101,8 +101,6 @@ def _covering(network: str, ports: str, split: bool) -> list[Any]:
     net = parse_network(network)
     model = Model(ports=ports, split=split)  # type: ignore[arg-type]
     few = None if net.node_count <= _SAMPLED_NODES else 1  # tasks that list a million nodes take a while to write down
-    return [
-        a
-        for a in ALGORITHMS
-        if any(a.covers(Case(net, task, model)) for task in itertools.islice(tasks_of(a.tasks[0], net), few))
-    ]
+    kinds = {a.tasks[0] for a in ALGORITHMS}
+    cases = {kind: [Case(net, task, model) for task in itertools.islice(tasks_of(kind, net), few)] for kind in kinds}
+    return [a for a in ALGORITHMS if any(map(a.covers, cases[a.tasks[0]]))]

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import gossamer
 from dynamic.networks_for_schemes import holt, petersen
+from gossamer.dynamic.schemes import SCHEMES
 from gossamer.dynamic.schemes.automorphisms import automorphism, generated, stabilizer
 from gossamer.dynamic.schemes.symmetric import image_trees, share_trees, symmetric, symmetric_factor, symmetric_reason
 from gossamer.dynamic.theory import link_loads, stability_limit
@@ -128,6 +130,13 @@ def test_reasons_say_what_is_missing():
     assert "no routing nodes" in symmetric_reason(gossamer.network("fat-tree:k=2,h=2"))
     with pytest.raises(NotApplicableError, match="trees must be"):
         symmetric_factor(gossamer.network("ring:5"), "rotated")
+
+
+def test_one_way_pairs_and_networks_too_large_to_search_are_refused():
+    one_way = from_networkx(nx.DiGraph([(0, 1)]))
+    assert "not node-symmetric" in symmetric_reason(one_way)
+    assert SCHEMES["fifo"].reason(one_way) is not None
+    assert "more than the 50000 nodes" in symmetric_reason(gossamer.network("ring:50001"))
 
 
 def test_a_node_symmetric_network_given_by_its_links_is_recognized():

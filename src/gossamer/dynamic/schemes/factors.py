@@ -32,7 +32,7 @@ def factor_reason(network: Network) -> str | None:
     """Say why there are no trees for a factor, or None if there are."""
     from gossamer.dynamic.schemes.symmetric import symmetric_reason
 
-    if network.grid is not None or network.degree == network.node_count - 1:
+    if network.grid is not None or network.link_count == network.node_count * (network.node_count - 1):
         return None
     reason = symmetric_reason(network)
     return None if reason is None else f"needs factors that are rings, lines or node-symmetric; {network.spec} {reason}"

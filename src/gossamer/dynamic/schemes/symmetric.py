@@ -33,12 +33,14 @@ _POOL = 240
 """Automorphisms that are looked at, at most."""
 _SEARCHED = 3000
 """Largest network without a known group whose automorphisms are searched for."""
+_TURNED = 50_000
+"""Largest Cayley network for whose trees automorphisms that fix a node are searched for."""
 
 
 def symmetric_reason(network: Network) -> str | None:
     """Say why a network has no trees that are the same from every node, or None if it has.
 
-    Networks that are not given as Cayley networks are searched for automorphisms, up to 3000 nodes.
+    Automorphisms are searched for on Cayley networks of up to 50,000 nodes and on other networks of up to 3000.
 
     >>> import gossamer
     >>> symmetric_reason(gossamer.network("array:4x4"))
@@ -48,7 +50,8 @@ def symmetric_reason(network: Network) -> str | None:
     if reason is not None:
         return reason
     if network.group is not None:
-        return None
+        many = network.node_count > _TURNED
+        return f"has more than the {_TURNED} nodes whose automorphisms are searched for" if many else None
     if network.node_count > _SEARCHED:
         return f"is not known to be node-symmetric and has more than the {_SEARCHED} nodes that are searched"
     if int(network.distances(0).min()) < 0:
