@@ -77,7 +77,7 @@ def _lines(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[str]:
     source: Any = file
     if ending.endswith((".gz", ".bz2")):
         source = gzip.GzipFile(fileobj=file) if ending.endswith(".gz") else bz2.BZ2File(file)
-    most = math.inf if source is file else _EXPANSION * os.fstat(file.fileno()).st_size + 2**20
+    most = math.inf if source is file else _EXPANSION * os.fstat(file.fileno()).st_size + 2**16
     first, total = True, 0
     while line := source.readline(_LINE + 1):
         total += len(line)

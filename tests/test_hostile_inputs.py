@@ -1,0 +1,180 @@
+"""Hostile files and numbers: each is refused in one line, with status 2, before it costs time or memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gossamer.cli import main
+
+DATA = Path(__file__).parent / "data" / "hostile"
+PARTIAL = ("plan", "torus:4x4", "partial-multinode-broadcast")
+WORMHOLE = ("plan", "torus:4x4", "allgather", "--switching", "wormhole")
+DYNAMIC = ("dynamic", "torus:4x4")
+HUGE = "9" * 5000
+
+FILES = [
+    ("no_final_newline.mtx", "could not convert string '2x'"),
+    ("array.mtx", "could not convert string '4x'"),
+    ("hermitian.mtx", "could not convert string '2x'"),
+    ("value.mtx.gz", "could not convert string '2x'"),
+    ("blank_lines.mtx.gz", "it is compressed beyond measure"),
+    ("entries.mtx", "4,000,000,000,000,000,000 entries of 3 numbers are announced, 1 of 3 follow"),
+    ("sizes.mtx", "entries of 1 numbers are announced, 1 of 1 follow"),
+    ("digits.mtx", "a size must be a whole number in 0..4611686018427387904"),
+    ("unclosed.npy", "a header that is damaged"),
+    ("type_error.npy", "a header that is damaged"),
+    ("unhashable.npy", "a header that is damaged"),
+    ("short.npy", "a header that is damaged"),
+    ("nested.npy", "a header that is damaged"),
+    ("claims_gigabytes.npy", "is cut short: its header says (4000000000,), 8 bytes follow"),
+    ("negative.npy", "is cut short: its header says (-4, -2), 64 bytes follow"),
+    ("objects.npy", "must hold an array of numbers, got 'object'"),
+    ("version.npy", "a .npy file of version 3.0"),
+    ("digits.txt", "line 1: '9999"),
+    ("escape.txt", r"line 1: '\x1b[31m2'"),
+]
+
+WORDS = [
+    ((*WORMHOLE, "--startup", "1e-999999999"), "startup must have at most 50 digits, got '1e-999999999'"),
+    ((*WORMHOLE, "--startup", "1e5000"), "startup must have at most 50 digits"),
+    ((*WORMHOLE, "--per-byte", "1e999999999"), "per_byte must have at most 50 digits"),
+    ((*WORMHOLE, "--hop-time", f"1/{HUGE}"), "hop_time must have at most 50 digits"),
+    ((*WORMHOLE, "--message-bytes", "9223372036854775808"), "message_bytes must be a whole number of bytes"),
+    (("plan", "torus:4x4", "allgather", "--control-time", "1e-999999999"), "must have at most 50 digits"),
+    (("plan", "torus:4x4", "allgather", "--buffer", "9223372036854775808"), "buffer must be None or a number"),
+    (("plan", "torus:4x4", "allgather", "--seed", "18446744073709551616"), "must be a whole number in 0..922337203"),
+    (("plan", "torus:4x4", "permutation", "--pattern", "random", "--seed", "-1"), "must be a whole number in 0.."),
+    (("plan", "torus:4x4", "one-to-many-routing", "--pattern", f"random:{HUGE}"), "must be a whole number in 0..16"),
+    (("plan", f"torus:{HUGE}", "allgather"), "torus"),
+    (("plan", "torus:\x1b[31m", "allgather"), r"\x1b[31m"),
+    ((*PARTIAL, "--active", f"random:{HUGE}"), "M of random:M must be a whole number in 1..16"),
+    ((*PARTIAL, "--active", "random:3", "--seed", "18446744073709551616"), "must be a whole number in 0.."),
+    ((*DYNAMIC, "--load", "0.1:0.9:1e-9"), "loads must"),
+    ((*DYNAMIC, "--load", "1e-300"), "loads must have at most 50 digits"),
+    ((*DYNAMIC, "--load", "1e-9"), "loads must be numbers of at least 1e-06"),
+    ((*DYNAMIC, "--load", "0.5", "--seed", "18446744073709551616"), "seed must be"),
+    ((*DYNAMIC, "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-5:1e-5"), "at least 0.1 steps"),
+    ((*DYNAMIC, "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-300:1e300"), "in 1e-06..1000000000"),
+    (("wormhole", "traffic", "torus:4x4", "--load", "1e-308"), "loads must"),
+    (("wormhole", "traffic", "torus:4x4", "--load", "0.1", "--seed", "18446744073709551616"), "seed must be"),
+]
+
+
+def refusal(capsys, *words) -> str:
+    """Return the one line in which the command line refuses some words."""
+    assert main([str(w) for w in words]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("gossamer: ")
+    assert err.count("\n") == 1
+    assert err[:-1].isprintable()
+    assert len(err) < 500
+    return err
+
+
+@pytest.mark.parametrize(("name", "told"), FILES)
+def test_hostile_sets_of_nodes(capsys, name, told):
+    assert told in refusal(capsys, *PARTIAL, "--active", DATA / name)
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in DATA.iterdir() if p.suffix in (".npy", ".csv", ".txt")))
+def test_hostile_traces(capsys, name):
+    assert name in refusal(capsys, *DYNAMIC, "--trace", DATA / name)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in FILES if not name.endswith((".mtx", ".gz"))])
+def test_hostile_destinations(capsys, name):
+    assert name in refusal(capsys, "plan", "torus:4x4", "permutation", "--destinations", DATA / name)
+
+
+@pytest.mark.parametrize(("words", "told"), WORDS, ids=range(len(WORDS)))
+def test_hostile_numbers(capsys, words, told):
+    assert told in refusal(capsys, *words)
+
+
+@pytest.mark.parametrize("limit", ["9223372036854775807", "10000000000", HUGE[:400]])
+def test_any_number_of_violations_may_be_asked_for(capsys, tmp_path, limit):
+    assert main(["plan", "ring:4", "broadcast", "--save", str(tmp_path / "s.parquet")]) == 0
+    assert main(["verify", str(tmp_path / "s.parquet"), "--limit", limit]) == 0
+    assert "valid" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--active", "--trace", "--destinations"])
+def test_a_pipe_is_not_waited_for(capsys, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    words = {"--active": PARTIAL, "--trace": DYNAMIC, "--destinations": ("plan", "torus:4x4", "permutation")}[option]
+    assert "it is no regular file" in refusal(capsys, *words, option, tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("option", ["--save", "--plot"])
+def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, monkeypatch, option):
+    monkeypatch.setattr("gossamer.dynamic.simulator.simulate", None)
+    name = {"--save": "x.csv", "--plot": "x.svg"}[option]
+    (tmp_path / name).mkdir()
+    assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", option, tmp_path / name)
+
+
+# what only a process of its own can show
+
+
+def started(*words, **options):
+    command = [sys.executable, "-m", "gossamer", *map(str, words)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.parametrize("name", ["no_final_newline.mtx", "array.mtx", "hermitian.mtx"])
+def test_a_damaged_matrix_does_not_end_the_process(name):
+    process = started(*PARTIAL, "--active", DATA / name)
+    assert process.communicate(timeout=60)[1].count("\n") == 1
+    assert process.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_standard_output_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        process = started("networks", stdout=full)
+        told = process.communicate(timeout=60)[1]
+    assert told == "gossamer: cannot write to standard output: No space left on device\n"
+    assert process.returncode == 2
+
+
+def test_nobody_who_reads_is_no_invalid_schedule():
+    read, write = os.pipe()
+    os.close(read)
+    process = started("networks", stdout=write)
+    os.close(write)
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_a_name_that_is_not_utf8_is_written_and_told(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff.parquet"
+    process = started("plan", "ring:4", "broadcast", "--save", os.fsdecode(name), stdout=subprocess.PIPE)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+    assert r"\udcff.parquet" in out
+    assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [b"\xff.parquet"]
+
+
+def test_a_terminated_process_leaves_no_temporary_file(tmp_path):
+    script = (
+        "import sys, time; from gossamer.cli import app, main; from gossamer.writing import whole_file\n"
+        "@app.app.command()\n"
+        "def wait(path: str) -> None:\n"
+        "    with whole_file(path):\n"
+        "        print('writing', flush=True); time.sleep(60)\n"
+        "sys.exit(main(['wait', sys.argv[1]]))\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "x")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "writing\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.terminate()
+        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
