@@ -58,7 +58,7 @@ _FORWARD: tuple[Algorithm, ...] = (
 )
 
 _ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
-"""Algorithms in which nodes receive freely and send one packet: reversed, they obey no model."""
+"""Algorithms in which nodes receive freely and send one packet: no allreduce runs them backwards under their rules."""
 
 _DUAL: dict[type[Task], type[Task]] = {
     Broadcast: Reduce,
@@ -73,6 +73,6 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     ARC,
-    *(dual(a, _DUAL[task]) for a in _FORWARD for task in a.tasks if task in _DUAL),
+    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )

@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.reasons import buffer_reason
+from gossamer.algorithms.refusals import refuse_buffers
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
+from gossamer.model import Ports
 from gossamer.networks.network import IntArray, Levels, Network
-from gossamer.tasks import Task
+from gossamer.schedules import Schedule
 
 __all__ = [
     "Hops",
     "Spans",
     "by_slot",
-    "claiming",
-    "covering",
     "exchange_paths",
     "levels_of",
     "phase_starts",
-    "refusal",
+    "proposing",
+    "refuse_fat_tree",
     "serve_queues",
 ]
 
@@ -44,29 +44,46 @@ def levels_of(network: Network) -> Levels:
     return network.levels
 
 
-def refusal(network: Network, model: Model, ports: str) -> str | None:
-    """Return why an algorithm of fat trees for one setting of the ports, without limits on buffers, does not apply."""
-    if network.levels is None:
-        return "needs a fat tree"
-    if model.ports != ports:
-        why = ": a routing node receives from several children at once" if model.ports == "one" else ""
-        return f"needs ports {ports!r}{why}"
-    return buffer_reason(model)
+def refuse_fat_tree(case: Case, ports: Ports) -> Refusal | None:
+    """Refuse for an algorithm of fat trees for one setting of the ports, or not."""
+    if case.network.levels is None:
+        return Refusal("needs a fat tree")
+    if case.rules.ports != ports:
+        why = ": a routing node receives from several children at once" if case.receive_limited else ""
+        return Refusal(f"needs ports {ports!r}{why}")
+    return None
 
 
-def covering(ports: str) -> Callable[[Network, Task, Model], str | None]:
-    """Return `refusal` with these ports as the `reason` of an algorithm."""
-    return lambda network, task, model: refusal(network, model, ports)
+def proposing(
+    builder: Callable[[Case], Schedule],
+    ports: Ports,
+    steps: Callable[[Levels], int | None],
+    optimal: Callable[[Levels], bool] = lambda levels: False,
+) -> Callable[[Case], Offer[Schedule] | Refusal]:
+    """Return the `propose` of an algorithm for one setting of the ports that does not limit the buffers.
 
+    Parameters
+    ----------
+    builder : callable
+        ``case -> schedule``.
+    ports : str
+    steps : callable
+        The steps that it takes in a fat tree of a shape; None for no promise.
+    optimal : callable
+        Whether no schedule of whole messages takes less in a fat tree of a shape.
+    """
 
-def claiming(steps: Callable[[Levels], int | None]) -> Callable[[Network, Task, Model], Fraction | None]:
-    """Return the `claim` of an algorithm that takes so many steps in a fat tree of this shape, None for no promise."""
+    def propose(case: Case) -> Offer[Schedule] | Refusal:
+        refusal = first_refusal(refuse_fat_tree(case, ports), refuse_buffers(case.rules))
+        if refusal is not None:
+            return refusal
+        levels = levels_of(case.network)
+        time = steps(levels)
+        return Offer(
+            lambda: builder(case), None if time is None else Fraction(time), optimal=case.whole and optimal(levels)
+        )
 
-    def claim(network: Network, task: Task, model: Model) -> Fraction | None:
-        found = steps(levels_of(network))
-        return None if found is None else Fraction(found)
-
-    return claim
+    return propose
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.fat_trees.twin import queue_peaks, serve
 from gossamer import ALGORITHMS, Model
-from gossamer.algorithms.algorithm import allreduce_from, dual
+from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
     FLOODING,
     UP_FIRST,
@@ -55,7 +55,7 @@ def test_up_first_is_figure_6_7():
         "0->X(0) 1->X(1) 2->Y(2) 3->Y(3)", "X->R(0) Y->R(2)", "X->R(1) Y->R(3) R->X(2)", "X->0(1) Y->2(3) R->Y(0)",
         "X->1(0) Y->3(2) R->X(3)", "X->0(2) Y->2(0) R->Y(1)", "X->1(2) Y->3(0)", "X->0(3) Y->2(1)", "X->1(3) Y->3(1)",
     ]  # fmt: skip
-    assert steps(UP_FIRST.build(fat_tree(2, 2), TASK, ONE_SEND)) == [set(row.split()) for row in listed]
+    assert steps(UP_FIRST.build(Case(fat_tree(2, 2), TASK, ONE_SEND))) == [set(row.split()) for row in listed]
 
 
 @pytest.mark.uncompiled
@@ -65,7 +65,7 @@ def test_flooding_is_figure_6_9():
         "X->R(1) Y->R(3) R->X(2) R->Y(0)", "X->0(2) X->1(2) Y->2(0) Y->3(0) R->X(3) R->Y(1)",
         "X->0(3) X->1(3) Y->2(1) Y->3(1)",
     ]  # fmt: skip
-    assert steps(FLOODING.build(fat_tree(2, 2), TASK, Model())) == [set(row.split()) for row in listed]
+    assert steps(FLOODING.build(Case(fat_tree(2, 2), TASK, Model()))) == [set(row.split()) for row in listed]
 
 
 @given(fat_trees(), st.sampled_from([(FLOODING, "all"), (STAR_EXCHANGES, "all"), (UP_FIRST, "one-send")]))
@@ -73,22 +73,22 @@ def test_flooding_is_figure_6_9():
 def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(network, algorithm_and_ports):
     algorithm, ports = algorithm_and_ports
     model = Model(ports=ports)
-    schedule = algorithm.build(network, TASK, model)
+    schedule = algorithm.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == algorithm.claim(network, TASK, model)
+    assert schedule.completion_time == algorithm.offer(Case(network, TASK, model)).time
     least = best_bound(Case(network, TASK, model)).value
     assert least <= schedule.completion_time
-    assert least == schedule.completion_time or not algorithm.optimal(network, TASK, model)
+    assert least == schedule.completion_time or not algorithm.offer(Case(network, TASK, model)).optimal
     assert schedule.stored_hops == network.terminal_count * (network.node_count - 1)
 
 
 @given(fat_trees())
 @settings(max_examples=40)
 def test_flooding_is_optimal_and_so_is_its_reversal(network):
-    backward = dual(FLOODING, ReduceScatter).build(network, ReduceScatter(), Model())
+    backward = dual(FLOODING, ReduceScatter).build(Case(network, ReduceScatter(), Model()))
     assert gossamer.verify(backward)
     assert backward.completion_time == best_bound(Case(network, ReduceScatter(), Model())).value
-    assert gossamer.verify(allreduce_from(FLOODING).build(network, Allreduce(), Model()))
+    assert gossamer.verify(allreduce_from(FLOODING).build(Case(network, Allreduce(), Model())))
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (2, 6), (3, 2), (3, 4), (4, 3), (5, 2), (7, 2)])
@@ -106,8 +106,8 @@ def test_times_are_those_of_the_theorems_from_height_2(k, h):
 def test_formulas_of_the_source_fail_at_height_1(k, all_ports, one_send):
     """Erratum 9.10: n+1 = 3 for k = 2, and kn + (k+1)(h-2) + 1 = 2 and 6 for k = 2 and 3."""
     network = fat_tree(k, 1)
-    assert FLOODING.build(network, TASK, Model()).completion_time == all_ports
-    assert UP_FIRST.build(network, TASK, ONE_SEND).completion_time == one_send
+    assert FLOODING.build(Case(network, TASK, Model())).completion_time == all_ports
+    assert UP_FIRST.build(Case(network, TASK, ONE_SEND)).completion_time == one_send
     assert k * k + (k + 1) * (1 - 2) + 1 != one_send
 
 
@@ -122,7 +122,7 @@ def hops_of(schedule, level, upward):
 @pytest.mark.parametrize(("k", "h"), [(2, 3), (2, 5), (3, 3), (4, 3)])
 def test_phases_of_up_first_end_as_in_lemma_6_4(k, h):
     network = fat_tree(k, h)
-    schedule = UP_FIRST.build(network, TASK, ONE_SEND)
+    schedule = UP_FIRST.build(Case(network, TASK, ONE_SEND))
     for i in range(1, h - 1):
         slot, _, _ = hops_of(schedule, i, upward=True)
         assert slot.max() + 1 == i + k**i
@@ -142,7 +142,7 @@ def test_children_must_be_served_in_turn(k, h, slower, steps):
 def test_queues_of_flooding_are_as_long_as_6_3_2_1_says(k, h):
     """With capacity 1: (k-1)k^(i-1) upwards, two less downwards for i >= 2, without the packet sent next."""
     network = fat_tree(k, h)
-    peaks = queue_peaks(FLOODING.build(network, TASK, Model()))
+    peaks = queue_peaks(FLOODING.build(Case(network, TASK, Model())))
     level = network.coordinates[:, 0]
     source, upward = network.link_source, network.link_target > network.link_source
     for i in range(1, h):
@@ -178,9 +178,14 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
 def test_first_climb_is_enough_for_the_checker():
     network = fat_tree(2, 3)
     assert star_exchange_hops(network)[0].size < star_exchange_hops(network, climb_again=True)[0].size
-    assert gossamer.verify(STAR_EXCHANGES.build(network, TASK, Model()))
+    assert gossamer.verify(STAR_EXCHANGES.build(Case(network, TASK, Model())))
 
 
-def test_no_model_admits_the_reversal_of_free_reception():
-    assert not any(a.name == "reversed-fat-tree-up-first" for a in ALGORITHMS)
-    assert dual(UP_FIRST, ReduceScatter).reason(fat_tree(2, 2), ReduceScatter(), ONE_SEND) is not None
+def test_free_reception_run_backwards_is_free_sending():
+    network, task = fat_tree(2, 2), ReduceScatter()
+    backwards = dual(UP_FIRST, ReduceScatter)
+    schedule = backwards.build(Case(network, task, Model(ports="one-receive")))
+    assert gossamer.verify(schedule)
+    assert schedule.completion_time == up_first_steps(2, 2)
+    assert not backwards.covers(Case(network, task, ONE_SEND))
+    assert not any(a.name == "two-way-fat-tree-up-first" for a in ALGORITHMS)

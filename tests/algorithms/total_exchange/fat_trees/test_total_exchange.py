@@ -42,9 +42,9 @@ def fat_trees(draw):
 
 
 def valid(algorithm, network, model=Model()):  # noqa: B008
-    schedule = algorithm.build(network, TASK, model)
+    schedule = algorithm.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
-    claim = algorithm.claim(network, TASK, model)
+    claim = algorithm.offer(Case(network, TASK, model)).time
     assert claim is None or schedule.completion_time == claim
     return schedule
 
@@ -167,7 +167,7 @@ def test_digitwise_is_valid_and_above_the_bound_with_any_capacities(network):
 
 def test_digitwise_needs_queues():
     network = fat_tree(2, 5)
-    assert queue_peaks(DIGITWISE.build(network, TASK, Model())).max() + 1 == 129
+    assert queue_peaks(DIGITWISE.build(Case(network, TASK, Model()))).max() + 1 == 129
 
 
 def test_carries_make_the_greedy_exchange_slower():
@@ -181,7 +181,7 @@ def test_carries_make_the_greedy_exchange_slower():
 
 def test_stars_of_up_to_64_leaves_are_exchanged_in_the_least_time():
     for k in range(9, 65):
-        assert DIGITWISE.optimal(fat_tree(k, 1), TASK, Model())
+        assert DIGITWISE.offer(Case(fat_tree(k, 1), TASK, Model())).optimal
         for c in (1, 2, 3, 5):
             assert valid(DIGITWISE, fat_tree(k, 1, [c])).completion_time == 1 - (1 - k) // c
         assert valid(UP_FIRST, fat_tree(k, 1), ONE_SEND).completion_time == routing_node_steps(k, 1)
@@ -198,15 +198,15 @@ def test_phases_are_valid_and_hold_few_packets_with_any_capacities(network):
     if network.levels.height:
         room = network.levels.arity * max(usable_capacities(network.levels))
         assert buffer_peak(schedule).packets <= room
-        assert PHASES.covers(network, TASK, Model(buffer=room))
-        assert not PHASES.covers(network, TASK, Model(buffer=1))
-        assert gossamer.verify(PHASES.build(network, TASK, Model(buffer=room)))
+        assert PHASES.covers(Case(network, TASK, Model(buffer=room)))
+        assert not PHASES.covers(Case(network, TASK, Model(buffer=1)))
+        assert gossamer.verify(PHASES.build(Case(network, TASK, Model(buffer=room))))
 
 
 @given(fat_trees())
 @settings(max_examples=40)
 def test_packets_never_wait_in_phases(network):
-    schedule = PHASES.build(network, TASK, Model())
+    schedule = PHASES.build(Case(network, TASK, Model()))
     order = np.lexsort((schedule.slot, schedule.packet))
     same = np.diff(schedule.packet[order]) == 0
     assert (np.diff(schedule.slot[order])[same] == 1).all()
@@ -268,8 +268,8 @@ def test_phases_are_not_optimal_for_two_children_as_the_source_conjectures():
 @pytest.mark.parametrize(("k", "h"), [s for s in SHAPES if s[0] > 2 or s[1] <= 2])
 def test_phases_are_optimal_with_exponential_capacities_otherwise(k, h):
     network = fat_tree(k, h, "exponential")
-    assert PHASES.optimal(network, TASK, Model())
-    assert DIGITWISE.optimal(network, TASK, Model())
+    assert PHASES.offer(Case(network, TASK, Model())).optimal
+    assert DIGITWISE.offer(Case(network, TASK, Model())).optimal
     assert phased_steps(network.levels) == best_bound(Case(network, TASK, Model())).value
 
 
@@ -302,7 +302,7 @@ def test_offsets_need_full_capacities(network):
         valid(OFFSETS, network)
     else:
         with pytest.raises(NotApplicableError, match="needs capacities of k"):
-            OFFSETS.build(network, TASK, Model())
+            OFFSETS.build(Case(network, TASK, Model()))
 
 
 @given(fat_trees())
@@ -311,5 +311,5 @@ def test_what_is_called_optimal_meets_the_bound(network):
     bound = best_bound(Case(network, TASK, Model())).value
     assert least_steps(network.levels) <= bound
     for algorithm in (DIGITWISE, OFFSETS, PHASES):
-        if algorithm.covers(network, TASK, Model()) and algorithm.optimal(network, TASK, Model()):
-            assert algorithm.claim(network, TASK, Model()) == bound
+        if algorithm.covers(Case(network, TASK, Model())) and algorithm.offer(Case(network, TASK, Model())).optimal:
+            assert algorithm.offer(Case(network, TASK, Model())).time == bound

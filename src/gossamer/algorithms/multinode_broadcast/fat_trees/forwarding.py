@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.fat_trees import claiming, covering, serve_queues
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import proposing, serve_queues
+from gossamer.cases import Case
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["FLOODING", "UP_FIRST", "flooding_broadcast", "flooding_steps", "up_first_broadcast", "up_first_steps"]
 
@@ -41,18 +41,13 @@ def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
     return max((2 * i - 1 - (arity ** (i - 1) - n) // leaf_capacity for i in range(1, height + 1)), default=0)
 
 
-def flooding_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def flooding_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf by flooding, with a first-in first-out queue for each link.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities.
-    task : MultinodeBroadcast
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast with all ports in a fat tree of any arity, height and capacities.
 
     Returns
     -------
@@ -72,11 +67,11 @@ def flooding_broadcast(network: Network, task: Task, model: Model, *, seed: int 
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
-    >>> flooding_broadcast(net, gossamer.task("allgather"), Model()).completion_time
+    >>> case = Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), gossamer.task("allgather"))
+    >>> flooding_broadcast(case).completion_time
     Fraction(9, 1)
     """
-    return Schedule(network, task, model, *serve_queues(network, _own(network), None, one_send=False))
+    return Schedule.of(case, *serve_queues(case.network, _own(case.network), None, one_send=False))
 
 
 def up_first_steps(arity: int, height: int) -> int:
@@ -105,18 +100,13 @@ def up_first_steps(arity: int, height: int) -> int:
     return transmissions + (arity + 1) * (height - 2) + 1
 
 
-def up_first_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def up_first_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf when nodes send one packet a slot and receive freely.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities.
-    task : MultinodeBroadcast
-    model : Model
-        With ports ``one-send``.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast with ports ``one-send`` in a fat tree of any arity, height and capacities.
 
     Returns
     -------
@@ -138,37 +128,41 @@ def up_first_broadcast(network: Network, task: Task, model: Model, *, seed: int 
     Examples
     --------
     >>> import gossamer
-    >>> net, model = gossamer.network("fat-tree:k=2,h=2"), Model(ports="one-send")
-    >>> up_first_broadcast(net, gossamer.task("allgather"), model).completion_time
+    >>> net, rules = gossamer.network("fat-tree:k=2,h=2"), gossamer.Model(ports="one-send")
+    >>> up_first_broadcast(Case(net, gossamer.task("allgather"), rules)).completion_time
     Fraction(9, 1)
     """
-    return Schedule(network, task, model, *serve_queues(network, _own(network), None, one_send=True))
+    return Schedule.of(case, *serve_queues(case.network, _own(case.network), None, one_send=True))
 
 
 def _own(network: Network) -> npt.NDArray[np.int32]:
     return np.arange(network.terminal_count, dtype=np.int32)[:, None]
 
 
-FLOODING = separate(
+FLOODING = Algorithm(
     name="fat-tree-flooding",
-    task=MultinodeBroadcast,
-    builder=flooding_broadcast,
-    reason=covering("all"),
-    claim=claiming(lambda levels: flooding_steps(levels.arity, levels.height, max(levels.capacities[:1], default=1))),
+    tasks=(MultinodeBroadcast,),
+    propose=proposing(
+        flooding_broadcast,
+        "all",
+        lambda levels: flooding_steps(levels.arity, levels.height, max(levels.capacities[:1], default=1)),
+        optimal=lambda levels: True,
+    ),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2, Theorem 6.9",
     summary="flooding with a queue for each link",
-    optimal=lambda network, task, model: not model.split,
 )
 
-UP_FIRST = separate(
+UP_FIRST = Algorithm(
     name="fat-tree-up-first",
-    task=MultinodeBroadcast,
-    builder=up_first_broadcast,
-    reason=covering("one-send"),
-    claim=claiming(lambda levels: up_first_steps(levels.arity, levels.height)),
+    tasks=(MultinodeBroadcast,),
+    propose=proposing(
+        up_first_broadcast,
+        "one-send",
+        lambda levels: up_first_steps(levels.arity, levels.height),
+        optimal=lambda levels: True,
+    ),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.3, Theorem 6.5",
     summary="one packet a slot and node: first all messages upwards, then the children in turn",
-    optimal=lambda network, task, model: not model.split,
 )

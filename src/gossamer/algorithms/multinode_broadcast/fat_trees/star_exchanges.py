@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, claiming, covering, levels_of, phase_starts
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, proposing
+from gossamer.cases import Case
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["STAR_EXCHANGES", "star_exchange_broadcast", "star_exchange_hops", "star_exchange_steps"]
 
@@ -75,18 +75,14 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
     return by_slot(rows)
 
 
-def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def star_exchange_broadcast(case: Case) -> Schedule:
     """Broadcast from every leaf by one phase of star exchanges a level, timed so that nothing waits for a link.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities; every link carries at most one packet a slot.
-    task : MultinodeBroadcast
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast with all ports in a fat tree of any arity, height and capacities; every link carries at
+        most one packet a slot.
 
     Returns
     -------
@@ -105,19 +101,17 @@ def star_exchange_broadcast(network: Network, task: Task, model: Model, *, seed:
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=3")
-    >>> star_exchange_broadcast(net, gossamer.task("allgather"), Model()).completion_time
+    >>> case = Case(gossamer.network("fat-tree:k=2,h=3"), gossamer.task("allgather"))
+    >>> star_exchange_broadcast(case).completion_time
     Fraction(12, 1)
     """
-    return Schedule(network, task, model, *star_exchange_hops(network))
+    return Schedule.of(case, *star_exchange_hops(case.network))
 
 
-STAR_EXCHANGES = separate(
+STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
-    task=MultinodeBroadcast,
-    builder=star_exchange_broadcast,
-    reason=covering("all"),
-    claim=claiming(lambda levels: star_exchange_steps(levels.arity, levels.height)),
+    tasks=(MultinodeBroadcast,),
+    propose=proposing(star_exchange_broadcast, "all", lambda levels: star_exchange_steps(levels.arity, levels.height)),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2.2",
     summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",

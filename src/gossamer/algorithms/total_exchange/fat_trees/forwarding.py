@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.fat_trees import claiming, covering, levels_of, serve_queues
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import levels_of, proposing, serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
-from gossamer.model import Model
-from gossamer.networks.network import Levels, Network
+from gossamer.cases import Case
+from gossamer.networks.network import Levels
 from gossamer.schedules import Schedule
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["DIGITWISE", "UP_FIRST", "digitwise_exchange", "digitwise_partners", "up_first_exchange"]
 
@@ -38,28 +38,22 @@ def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
     return partner
 
 
-def _exchange(network: Network, task: Task, model: Model, one_send: bool) -> Schedule:
-    levels = levels_of(network)
-    n = network.terminal_count
+def _exchange(case: Case, one_send: bool) -> Schedule:
+    levels, n = levels_of(case.network), case.network.terminal_count
     leaf, partner = np.arange(n)[:, None], digitwise_partners(levels.arity, levels.height)
     packet = (leaf * (n - 1) + partner - (partner > leaf)).astype(np.int32)
     destination = np.empty(n * (n - 1), np.int32)
     destination[packet] = partner
-    return Schedule(network, task, model, *serve_queues(network, packet, destination, one_send))
+    return Schedule.of(case, *serve_queues(case.network, packet, destination, one_send))
 
 
-def up_first_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def up_first_exchange(case: Case) -> Schedule:
     """Exchange between all leaves when nodes send one packet a slot and receive freely.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities.
-    task : TotalExchange
-    model : Model
-        With ports ``one-send``.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange with ports ``one-send`` in a fat tree of any arity, height and capacities.
 
     Returns
     -------
@@ -80,25 +74,20 @@ def up_first_exchange(network: Network, task: Task, model: Model, *, seed: int =
     Examples
     --------
     >>> import gossamer
-    >>> net, model = gossamer.network("fat-tree:k=3,h=2"), Model(ports="one-send")
-    >>> up_first_exchange(net, gossamer.task("alltoall"), model).completion_time
+    >>> rules = gossamer.Model(ports="one-send")
+    >>> up_first_exchange(Case(gossamer.network("fat-tree:k=3,h=2"), gossamer.task("alltoall"), rules)).completion_time
     Fraction(57, 1)
     """
-    return _exchange(network, task, model, one_send=True)
+    return _exchange(case, one_send=True)
 
 
-def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def digitwise_exchange(case: Case) -> Schedule:
     """Exchange between all leaves with a first-in first-out queue for each link.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities.
-    task : TotalExchange
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange with all ports in a fat tree of any arity, height and capacities.
 
     Returns
     -------
@@ -119,11 +108,10 @@ def digitwise_exchange(network: Network, task: Task, model: Model, *, seed: int 
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=5")
-    >>> digitwise_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    >>> digitwise_exchange(Case(gossamer.network("fat-tree:k=2,h=5"), gossamer.task("alltoall"))).completion_time
     Fraction(265, 1)
     """
-    return _exchange(network, task, model, one_send=False)
+    return _exchange(case, one_send=False)
 
 
 def _digitwise_steps(levels: Levels) -> int | None:
@@ -133,31 +121,30 @@ def _digitwise_steps(levels: Levels) -> int | None:
     return int(k**h) + 2 * h - 2 if levels.capacities == tuple(k**i for i in range(h)) else None
 
 
-def _digitwise_optimal(network: Network, task: Task, model: Model) -> bool:
-    levels = levels_of(network)
-    return not model.split and _digitwise_steps(levels) == least_steps(levels)
-
-
-DIGITWISE = separate(
+DIGITWISE = Algorithm(
     name="fat-tree-digitwise",
-    task=TotalExchange,
-    builder=digitwise_exchange,
-    reason=covering("all"),
-    claim=claiming(_digitwise_steps),
+    tasks=(TotalExchange,),
+    propose=proposing(
+        digitwise_exchange,
+        "all",
+        _digitwise_steps,
+        optimal=lambda levels: _digitwise_steps(levels) == least_steps(levels),
+    ),
     networks="fat trees",
     source="gossamer; Dimakopoulos 1996, (6.4), for the bound that it meets",
     summary="furthest first, partners by digits without carries, with a queue for each link",
-    optimal=_digitwise_optimal,
 )
 
-UP_FIRST = separate(
+UP_FIRST = Algorithm(
     name="fat-tree-up-first",
-    task=TotalExchange,
-    builder=up_first_exchange,
-    reason=covering("one-send"),
-    claim=claiming(lambda levels: routing_node_steps(levels.arity, levels.height)),
+    tasks=(TotalExchange,),
+    propose=proposing(
+        up_first_exchange,
+        "one-send",
+        lambda levels: routing_node_steps(levels.arity, levels.height),
+        optimal=lambda levels: True,
+    ),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.2.4, corrected",
     summary="furthest first; one packet a slot and node, upwards first, then to the children in turn",
-    optimal=lambda network, task, model: not model.split,
 )

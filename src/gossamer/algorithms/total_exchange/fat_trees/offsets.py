@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, refusal
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import exchange_paths, levels_of, refuse_fat_tree
+from gossamer.algorithms.refusals import refuse_buffers
 from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.schedules import Schedule
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["OFFSETS", "offset_exchange", "offset_times"]
 
@@ -57,18 +59,14 @@ def offset_times(arity: int, height: int) -> npt.NDArray[np.int64]:
     return times
 
 
-def offset_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def offset_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by digitwise offsets, each at a time of its own at all leaves.
 
     Parameters
     ----------
-    network : Network
-        A fat tree with ``c_i >= k**(i-1)``, so that each branch carries a packet of every leaf below it.
-    task : TotalExchange
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange with all ports in a fat tree with ``c_i >= k**(i-1)``, so that each branch carries a packet of
+        every leaf below it.
 
     Returns
     -------
@@ -92,12 +90,12 @@ def offset_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
-    >>> offset_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    >>> case = Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), gossamer.task("alltoall"))
+    >>> offset_exchange(case).completion_time
     Fraction(11, 1)
     """
-    levels = levels_of(network)
-    k, h, n = levels.arity, levels.height, network.terminal_count
+    levels = levels_of(case.network)
+    k, h, n = levels.arity, levels.height, case.network.terminal_count
     leaf = np.arange(n)
     offset, level = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
     for i in range(h):
@@ -105,28 +103,27 @@ def offset_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
         offset += digit * k**i
         level[digit > 0] = i + 1
     start, arrival = offset_times(k, h)[:, offset]
-    return Schedule(network, task, model, *exchange_paths(network, start, arrival - start - 2 * level + 1))
+    return Schedule.of(case, *exchange_paths(case.network, start, arrival - start - 2 * level + 1))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    reason = refusal(network, model, "all")
-    if reason is not None:
-        return reason
-    levels = levels_of(network)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = first_refusal(refuse_fat_tree(case, "all"), refuse_buffers(case.rules))
+    if refusal is not None:
+        return refusal
+    levels = levels_of(case.network)
     for i, capacity in enumerate(levels.capacities):
         if capacity < levels.arity**i:
-            return f"needs capacities of k**(i-1) or more, but c_{i + 1} is {capacity}"
-    return None
+            return Refusal(f"needs capacities of k**(i-1) or more, but c_{i + 1} is {capacity}")
+    single = max(levels.capacities[:1], default=1) == 1
+    time = Fraction(way_steps(levels.arity, levels.height))
+    return Offer(lambda: offset_exchange(case), time, optimal=case.whole and single)
 
 
-OFFSETS = separate(
+OFFSETS = Algorithm(
     name="fat-tree-offsets",
-    task=TotalExchange,
-    builder=offset_exchange,
-    reason=_reason,
-    claim=claiming(lambda levels: way_steps(levels.arity, levels.height)),
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="fat trees with capacities of at least k**(i-1)",
     source="gossamer",
     summary="digitwise offsets, each with a slot of its own to leave and to arrive in",
-    optimal=lambda network, task, model: not model.split and max(levels_of(network).capacities[:1], default=1) == 1,
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.fat_trees import claiming, exchange_paths, levels_of, phase_starts, refusal
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.fat_trees import exchange_paths, levels_of, phase_starts, refuse_fat_tree
 from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
-from gossamer.model import Model
-from gossamer.networks.network import Levels, Network
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import Levels
 from gossamer.schedules import Schedule
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["PHASES", "phase_lengths", "phased_exchange", "phased_steps", "usable_capacities"]
 
@@ -92,18 +92,13 @@ def _starts(levels: Levels) -> npt.NDArray[np.int64]:
     return starts
 
 
-def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def phased_exchange(case: Case) -> Schedule:
     """Exchange between all leaves by one phase a level, the root's first, in which packets never wait.
 
     Parameters
     ----------
-    network : Network
-        A fat tree of any arity, height and capacities.
-    task : TotalExchange
-    model : Model
-        With ports ``all``.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange with all ports in a fat tree of any arity, height and capacities.
 
     Returns
     -------
@@ -130,36 +125,38 @@ def phased_exchange(network: Network, task: Task, model: Model, *, seed: int = 0
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=3,capacity=exponential")
-    >>> phased_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    >>> case = Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), gossamer.task("alltoall"))
+    >>> phased_exchange(case).completion_time
     Fraction(12, 1)
     """
-    return Schedule(network, task, model, *exchange_paths(network, _starts(levels_of(network))))
+    return Schedule.of(case, *exchange_paths(case.network, _starts(levels_of(case.network))))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    reason = refusal(network, replace(model, buffer=None), "all")
-    if reason is not None or model.buffer is None:
-        return reason
-    if model.buffer_counts == "all":
-        return "limits only the packets in transit"
-    room = levels_of(network).arity * max(usable_capacities(levels_of(network)), default=0)
-    return f"may hold {room} packets in transit at a node" if model.buffer < room else None
+def _refuse_room(case: Case) -> Refusal | None:
+    """Refuse where a node may have no room for what turns downwards there, or not."""
+    if case.rules.buffer is None:
+        return None
+    if case.rules.buffer_counts == "all":
+        return Refusal("limits only the packets in transit")
+    levels = levels_of(case.network)
+    room = levels.arity * max(usable_capacities(levels), default=0)
+    return Refusal(f"may hold {room} packets in transit at a node") if case.rules.buffer < room else None
 
 
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    levels = levels_of(network)
-    return not model.split and phased_steps(levels) == least_steps(levels)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = refuse_fat_tree(case, "all") or _refuse_room(case)
+    if refusal is not None:
+        return refusal
+    levels = levels_of(case.network)
+    steps = phased_steps(levels)
+    return Offer(lambda: phased_exchange(case), Fraction(steps), optimal=case.whole and steps == least_steps(levels))
 
 
-PHASES = separate(
+PHASES = Algorithm(
     name="fat-tree-phases",
-    task=TotalExchange,
-    builder=phased_exchange,
-    reason=_reason,
-    claim=claiming(phased_steps),
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.3, (6.5), corrected",
     summary="one phase a level in which packets never wait",
-    optimal=_optimal,
 )
