@@ -9,7 +9,6 @@ from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.schedules import Schedule, Verification
 from gossamer.schedules import files as store_and_forward_files
 from gossamer.schedules import verify as verify_store_and_forward
-from gossamer.schedules.tables import open_tables
 from gossamer.wormhole import WormholeSchedule
 from gossamer.wormhole import files as wormhole_files
 from gossamer.wormhole import verify as verify_wormhole
@@ -56,7 +55,7 @@ def verify(schedule: Schedule | WormholeSchedule, limit: int = 20) -> Verificati
 
 
 def save(schedule: Schedule | WormholeSchedule, path: str | os.PathLike[str]) -> None:
-    """Write a schedule to a Parquet file, whole or not at all.
+    """Write a schedule to a file, whole or not at all: as text where the suffix is ``.txt``, otherwise as Parquet.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def load(path: str | os.PathLike[str]) -> Schedule | WormholeSchedule:
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
     """
     newest = max(store_and_forward_files.FORMAT_VERSION, wormhole_files.FORMAT_VERSION)
-    with open_tables(path, newest) as file:
+    with store_and_forward_files.open_stored(path, newest) as file:
         switching = file.header.get("switching", "store-and-forward")
     if switching == "wormhole":
         return wormhole_files.load(path)

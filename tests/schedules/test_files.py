@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import random
 import zlib
@@ -216,7 +217,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(saved):
         place = rng.randrange(len(whole))
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :])
         try:
-            assert load(saved) == example() or place > len(whole) // 2  # the header, at the end, has no checksum
+            assert load(saved) == example() or place > len(whole) // 2  # Parquet's own footer has no checksum
         except FileFormatError:
             refused += 1
     assert refused > 100
@@ -255,6 +256,21 @@ def test_unreadable_metadata(path):
         assert refusal(path) == "FILE has unreadable gossamer metadata"
 
 
+@pytest.mark.parametrize("version", ["1", True, 1.0, 0, -1, [1]])
+def test_versions_that_are_no_whole_number_are_refused(saved, version):
+    rewrite(saved, version=version)
+    assert refusal(saved) == "FILE has unreadable gossamer metadata"
+
+
+def test_the_description_has_a_checksum_and_older_files_have_none(saved):
+    metadata = pq.read_schema(saved).metadata
+    assert metadata[b"gossamer_sha256"].decode() == hashlib.sha256(metadata[b"gossamer"]).hexdigest()
+    table = pq.read_table(saved)
+    changed = metadata[b"gossamer"].replace(b"torus:3x3", b"torus:3x4")
+    pq.write_table(table.replace_schema_metadata({**metadata, b"gossamer": changed}), saved)
+    assert refusal(saved) == "FILE has damaged gossamer metadata: its checksum is another"
+
+
 def test_newer_versions_are_named(saved):
     rewrite(saved, version=2)
     assert refusal(saved) == "FILE has format version 2; this gossamer reads up to 1"
@@ -284,10 +300,17 @@ TAMPERED = [
     ({"task": {"name": "partial-exchange", "active": 4}}, "the active nodes must be a list, got 4"),
     ({"task": {"name": "partial-exchange", "active": [9]}}, "active node 9 is outside 0..8 of torus:3x3"),
     ({"task": {"name": "permutation", "destination": [[1], [0]]}}, "the destination must be a node number, got [1]"),
-    ({"model": {}}, "'control_time' is missing"),
+    ({"model": {}}, "'ports' is missing"),
     ({"model": {"control_time": "1/0"}}, ""),
     ({"model": {"control_time": "1", "speed": 3}}, ""),
     ({"model": []}, ""),
+    *(({"model": {n: v for n, v in gossamer.Model().to_dict().items() if n != name}}, f"{name!r} is missing")
+      for name in gossamer.Model().to_dict()),
+    ({"model": {**gossamer.Model().to_dict(), "control_time": "1e-999999999"}}, "control_time must have at most 50"),
+    ({"phases": [["go", 9, "1e-999999999"]]}, "the slot length of phase 'go' must have at most 50 digits"),
+    ({"packets": 5.0}, "the number of packets must be a whole number in 0..2147483647, got 5.0"),
+    ({"packets": True}, "the number of packets must be a whole number in 0..2147483647, got True"),
+    ({"network": {"spec": "product:(edges:/etc/passwd)x(ring:3)", "fingerprint": ""}}, "its network is another file"),
     ({"parts": 0}, "parts must be a whole number in 1..2147483647, got 0"),
     ({"parts": "two"}, "parts must be a whole number in 1..2147483647, got 'two'"),
     ({"phases": [["go", 1, "1"]]}, "a hop is in slot "),
@@ -304,7 +327,7 @@ TAMPERED = [
     ({"network": {"spec": "edges:somewhere.txt", "fingerprint": ""}}, "its network is another file"),
     ({"packets": 5}, "it lists 5 packets, but has 32 packet rows"),
     ({"packets": 0}, "column 'slot' has 32 empty rows"),
-    ({"packets": -1}, "it lists -1 packets, but has 0 packet rows"),
+    ({"packets": -1}, "the number of packets must be a whole number in 0..2147483647, got -1"),
     ({"packets": 10**6}, "it lists 1000000 packets, but has "),
     ({"packets": "all"}, ""),
     *(({key: None}, f"{key!r} is missing") for key in

@@ -142,7 +142,7 @@ def test_a_flipped_bit_is_noticed_or_harmless(saved):
         place = rng.randrange(len(whole))
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :])
         try:
-            assert load(saved) == example() or place > len(whole) // 2  # the header, at the end, has no checksum
+            assert load(saved) == example() or place > len(whole) // 2  # Parquet's own footer has no checksum
         except FileFormatError:
             refused += 1
     assert refused > 20
@@ -186,9 +186,13 @@ NEEDED = ("network", "task", "model", "phases", "algorithm", "pieces")
         ({"network": 5}, ""),
         ({"task": {"name": "partial-multinode-broadcast", "active": [9]}}, "active node 9 is outside 0..5"),
         ({"task": {"name": "reduce"}}, "wormhole messages carry out broadcasts and exchanges, not reduce"),
-        ({"model": {"startup": "-1"}}, "startup must be a number that is 0 or more, such as 100 or 1/10, got '-1'"),
-        ({"model": {"speed": 1}}, ""),
-        ({"model": {"message_bytes": 0}}, "message_bytes must be a whole number of bytes"),
+        (
+            {"model": {**LinearCost().to_dict(), "startup": "-1"}},
+            "startup must be a number that is 0 or more, such as 100 or 1/10, got '-1'",
+        ),
+        ({"model": {"speed": 1}}, "'startup' is missing"),
+        ({"model": {**LinearCost().to_dict(), "startup": "1e-999999999"}}, "startup must have at most 50 digits"),
+        ({"model": {**LinearCost().to_dict(), "message_bytes": 0}}, "message_bytes must be a whole number of bytes"),
         ({"phases": [["all", 1, None]]}, "a message is in step "),
         ({"phases": [["all", "many", None]]}, "the number of steps of phase 'all' must be a whole number"),
         ({"phases": [["all", 99]]}, ""),

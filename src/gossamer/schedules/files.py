@@ -1,27 +1,37 @@
-"""Schedules in files: one Parquet file, readable by any tool that reads Parquet.
+"""Schedules in files: Parquet, readable by any tool that reads it, or text, readable by people.
 
-Rows are of two kinds. Packet rows come first and fill the columns ``origin, message, part``; their order is the packet
-number. Hop rows fill ``slot, link, packet``, sorted by slot. The columns of the other kind are null. The file's
-key-value metadata holds, under ``gossamer``, a JSON object with the format version, network, task, model, parts,
-phases, symmetry, and the number of packets.
+In Parquet rows are of two kinds. Packet rows come first and fill the columns ``origin, message, part``; their order is
+the packet number. Hop rows fill ``slot, link, packet``, sorted by slot. The columns of the other kind are null. The
+file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, network, task, model, parts,
+phases, symmetry, and the number of packets. Text has the same, a line each.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from contextlib import AbstractContextManager
 
-from gossamer.errors import FileFormatError, ScheduleError
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError
 from gossamer.model import Model
-from gossamer.reading import fraction
+from gossamer.networks.network import Network
+from gossamer.schedules.columns import whole
+from gossamer.schedules.descriptions import complete, network_from_dict, with_control
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, save
+from gossamer.schedules.stored import Rows, Stored, is_text, whole_schedule
+from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, SECTIONS, save
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.schedules.tables import network_from_dict, open_tables, read_columns, whole_schedule, with_control
+from gossamer.schedules.tables import open_tables
+from gossamer.schedules.text import open_text
 from gossamer.tasks import task_from_dict
 
-__all__ = ["FORMAT_VERSION", "load", "save"]
+__all__ = ["FORMAT_VERSION", "load", "open_stored", "save"]
+
+_PER_MESSAGE = 32
+"""Bytes that a message of the task takes when the schedule is verified."""
 
 
 def load(path: str | os.PathLike[str]) -> Schedule:
@@ -30,31 +40,66 @@ def load(path: str | os.PathLike[str]) -> Schedule:
     Raises
     ------
     FileFormatError
-        If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
+        If the file is missing, unreadable, truncated, not a schedule, or of a newer format version, or asks for much
+        more memory than its size warrants: over 400 MB and 20 times its size.
     """
-    with open_tables(path, FORMAT_VERSION) as file:
-        if file.header.get("switching", "store-and-forward") != "store-and-forward":
-            other = file.header["switching"]
-            raise FileFormatError(f"{file.name!r} holds a schedule for {other} switching, not for store and forward")
+    with open_stored(path, FORMAT_VERSION, ("store-and-forward", SECTIONS[0].name)) as file:
+        switching = file.header.get("switching", "store-and-forward")
+        if switching != "store-and-forward":
+            raise FileFormatError(
+                f"{file.name!r} holds a schedule for {switching} switching, not for store and forward"
+            )
         with whole_schedule(file.name):
-            tables = [(PACKETS, int(file.header["packets"]), "packet"), (HOPS, None, "hop")]
-            return _from_header(file.header, read_columns(file.parquet, tables))
+            return _schedule(file)
 
 
-def _from_header(header: dict[str, Any], columns: dict[str, Any]) -> Schedule:
-    network = network_from_dict(header["network"])
+def open_stored(
+    path: str | os.PathLike[str], newest: int, first: tuple[str, str] = ("", "")
+) -> AbstractContextManager[Stored]:
+    """Open a file that holds a schedule, as text where the suffix is ``.txt``; see `open_text` and `open_tables`."""
+    return open_text(path, newest, first) if is_text(path) else open_tables(path, newest)
+
+
+def _schedule(file: Stored) -> Schedule:
+    header = file.header
+    network = network_from_dict(header["network"], file.room)
+    task = task_from_dict(header["task"])
+    task.check(network)
     symmetry = header["symmetry"]
+    symmetry = None if symmetry is None else Symmetry(network, symmetry["generated_by"])
+    messages = task.most_messages(network) // (1 if symmetry is None else symmetry.order)
+    file.room.take(_PER_MESSAGE * messages, f"{messages:,} messages of {task.name}")
+    count = None if file.text else whole(header["packets"], "the number of packets")
+    columns = file.read([Rows(PACKETS, count, "packet", SECTIONS[0]), Rows(HOPS, None, "hop", SECTIONS[1])])
+    if file.text:
+        columns["link"] = _links(network, columns["source"], columns["target"])
     return Schedule(
         network,
-        task_from_dict(header["task"]),
-        Model.from_dict(header["model"]),
+        task,
+        Model.from_dict(complete(header["model"], Model().to_dict())),
         *(columns[n] for n in HOPS),
         parts=header["parts"],
         packets=Packets(*(columns[n] for n in PACKETS)),
         phases=[
-            Phase(name, slots, fraction(length, "a slot length", error=ScheduleError), control)
+            Phase(name, slots, length, control)
             for (name, slots, length), control in with_control(header, header["phases"])
         ],
-        symmetry=None if symmetry is None else Symmetry(network, symmetry["generated_by"]),
+        symmetry=symmetry,
         algorithm=header["algorithm"],
     )
+
+
+def _links(network: Network, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the links between nodes; ValueError if there is none."""
+    n = network.node_count
+    key = network.link_source * np.int64(n) + network.link_target
+    order = np.argsort(key, kind="stable")
+    wanted = np.where((target >= 0) & (target < n), source * n + target, -1)
+    place = np.searchsorted(key, wanted, sorter=order)
+    link = np.append(order, 0)[place]
+    missing = np.flatnonzero(np.append(key, -1)[np.where(place < key.size, link, key.size)] != wanted)
+    missing = missing if missing.size else np.flatnonzero(wanted < 0)
+    if missing.size:
+        u, v = source[missing[0]], target[missing[0]]
+        raise ValueError(f"hop {missing[0]} is over a link {u} -> {v}, which {network.spec} does not have")
+    return np.asarray(link, np.int64)

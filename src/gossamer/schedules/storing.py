@@ -6,10 +6,13 @@ import os
 from typing import Any
 
 from gossamer.errors import FileFormatError
+from gossamer.schedules.descriptions import control_phases, network_to_dict
 from gossamer.schedules.hop_table import HopTable
-from gossamer.schedules.tables import control_phases, network_to_dict, write_tables
+from gossamer.schedules.stored import Section, is_text
+from gossamer.schedules.tables import write_tables
+from gossamer.schedules.text import write_text
 
-__all__ = ["FORMAT_VERSION", "HOPS", "PACKETS", "save"]
+__all__ = ["FORMAT_VERSION", "HOPS", "PACKETS", "SECTIONS", "save"]
 
 FORMAT_VERSION = 1
 """Version that `save` writes; `load` reads this one and every older one."""
@@ -17,9 +20,15 @@ FORMAT_VERSION = 1
 HOPS = ("slot", "link", "packet")
 PACKETS = ("origin", "message", "part")
 
+SECTIONS = (
+    Section("packets", "packet {number}: message {message} part {part} from {origin}"),
+    Section("hops", "slot {slot}: {source} -> {target} packet {packet:control}"),
+)
+"""The tables of a file in text form."""
+
 
 def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
-    """Write a schedule to a Parquet file, whole or not at all.
+    """Write a schedule to a file, whole or not at all: as text where the suffix is ``.txt``, otherwise as Parquet.
 
     Raises
     ------
@@ -29,11 +38,17 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import gossamer, pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.parquet"
-    >>> s = gossamer.plan("ring:5", "allgather").schedule
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.txt"
+    >>> s = gossamer.plan("ring:3", "broadcast").schedule
     >>> save(s, path)
     >>> gossamer.load(path) == s
     True
+    >>> print(path.read_text()[-76:-1])
+    packets: 1
+    packet 0: message 0 part 0 from 0
+    <BLANKLINE>
+    hops: 2
+    slot 0: 0 -> 1 packet 0
     """
     if schedule.symmetry is not None and schedule.network.links_only:
         raise FileFormatError(
@@ -41,15 +56,25 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
             "of such a network and not its group; save its expand() instead"
         )
     packets = {name: getattr(schedule.packets, name) for name in PACKETS}
-    hops = {name: getattr(schedule, name) for name in HOPS}
-    write_tables(path, _header(schedule), [packets, hops])
+    if is_text(path):
+        network, link = schedule.network, schedule.link
+        hops = {
+            "slot": schedule.slot,
+            "source": network.link_source[link],
+            "target": network.link_target[link],
+            "packet": schedule.packet,
+        }
+        tables = zip(SECTIONS, (packets, hops), strict=True)
+        write_text(path, "store-and-forward", _header(schedule, text=True), list(tables))
+        return
+    write_tables(path, _header(schedule), [packets, {name: getattr(schedule, name) for name in HOPS}])
 
 
-def _header(schedule: HopTable) -> dict[str, Any]:
+def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
     symmetry = schedule.symmetry
     return {
         "version": FORMAT_VERSION,
-        "network": network_to_dict(schedule.network),
+        "network": network_to_dict(schedule.network, text=text),
         "task": schedule.task.to_dict(),
         "model": schedule.model.to_dict(),
         "parts": schedule.parts,

@@ -1,56 +1,31 @@
 """Several tables in one Parquet file, with a description of them in its metadata.
 
 Each table has columns of its own and fills row groups of its own, one table after the other; in its rows the columns
-of the other tables are null. The file's key-value metadata holds, under ``gossamer``, a JSON object.
+of the other tables are null. The file's key-value metadata holds, under ``gossamer``, a JSON object, and under
+``gossamer_sha256`` a checksum of it.
 """
 
 from __future__ import annotations
 
-import base64
+import hashlib
 import json
 import os
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import FileFormatError, GossamerError, ScheduleError
-from gossamer.networks.network import Network
-from gossamer.networks.spec import network as parse_network
-from gossamer.reading import whole
+from gossamer.errors import FileFormatError
+from gossamer.schedules.stored import DAMAGE, Columns, Room, Rows, Stored
 from gossamer.writing import whole_file
 
-__all__ = [
-    "DAMAGE",
-    "TableFile",
-    "control_phases",
-    "network_from_dict",
-    "network_to_dict",
-    "open_tables",
-    "read_columns",
-    "whole_schedule",
-    "with_control",
-    "write_tables",
-]
+__all__ = ["open_tables", "write_tables"]
 
-DAMAGE = (GossamerError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, OSError, zlib.error)
-"""What goes wrong when a tampered description or column is read."""
-
-_KEY = b"gossamer"
+_KEY, _SUM = b"gossamer", b"gossamer_sha256"
 _ROWS = 4_000_000
-
-Columns = Mapping[str, npt.NDArray[Any]]
-
-
-class TableFile(NamedTuple):
-    """An open file: its name, its Parquet reader and its description."""
-
-    name: str
-    parquet: Any
-    header: dict[str, Any]
 
 
 def write_tables(path: str | os.PathLike[str], header: Mapping[str, Any], tables: Sequence[Columns]) -> None:
@@ -75,7 +50,8 @@ def write_tables(path: str | os.PathLike[str], header: Mapping[str, Any], tables
     import pyarrow.parquet as pq
 
     fields = [(name, pa.from_numpy_dtype(values.dtype)) for table in reversed(tables) for name, values in table.items()]
-    schema = pa.schema(fields, metadata={_KEY: json.dumps(header).encode()})
+    text = json.dumps(header).encode()
+    schema = pa.schema(fields, metadata={_KEY: text, _SUM: hashlib.sha256(text).hexdigest()})
     with (
         whole_file(path) as part,
         pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer,
@@ -92,7 +68,7 @@ def write_tables(path: str | os.PathLike[str], header: Mapping[str, Any], tables
 
 
 @contextmanager
-def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[TableFile]:
+def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[Stored]:
     """Open a file that `write_tables` wrote.
 
     Parameters
@@ -105,7 +81,8 @@ def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[TableFile
     Raises
     ------
     FileFormatError
-        If the file is missing, unreadable, truncated, foreign, or newer.
+        If the file is missing, unreadable, truncated, foreign, or newer, or its description is not what its checksum
+        says.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -115,121 +92,67 @@ def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[TableFile
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise FileFormatError(f"no such file: {name!r}") from None
-    except (pa.ArrowInvalid, pa.ArrowException, OSError, ValueError) as error:  # ValueError: names that are no text
-        reason = str(error).splitlines()[0].rstrip(".")
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:  # ValueError: names that are no text
+        reason = str(error).partition("\n")[0].rstrip(".")
         raise FileFormatError(f"{name!r} is not a readable Parquet file, or is truncated: {reason}") from None
     with file:
-        raw = (file.schema_arrow.metadata or {}).get(_KEY)
-        if raw is None:
+        metadata = file.schema_arrow.metadata or {}
+        if _KEY not in metadata:
             raise FileFormatError(
                 f"{name!r} is a Parquet file, but not a gossamer schedule: it has no 'gossamer' metadata"
             )
-        try:
-            header = json.loads(raw)
-            version = int(header["version"])
-        except DAMAGE:
-            raise FileFormatError(f"{name!r} has unreadable gossamer metadata") from None
-        if version > newest:
-            raise FileFormatError(f"{name!r} has format version {version}; this gossamer reads up to {newest}")
-        yield TableFile(name, file, header)
+        header = _header(name, metadata[_KEY], metadata.get(_SUM))
+        if header["version"] > newest:
+            raise FileFormatError(
+                f"{name!r} has format version {header['version']}; this gossamer reads up to {newest}"
+            )
+        room = Room(Path(path).stat().st_size)
+        yield Stored(name, header, room, lambda tables: _read(file, tables, room))
 
 
-@contextmanager
-def whole_schedule(name: str) -> Iterator[None]:
-    """Turn what goes wrong while the block reads a damaged file into one FileFormatError of one line."""
+def _header(name: str, text: bytes, checksum: bytes | None) -> dict[str, Any]:
+    """Return the description of a file; older files have no checksum of it."""
+    if checksum is not None and hashlib.sha256(text).hexdigest().encode() != checksum:
+        raise FileFormatError(f"{name!r} has damaged gossamer metadata: its checksum is another")
+    try:
+        header = json.loads(text)
+        version = header["version"]
+    except DAMAGE:
+        version = None
+    if type(version) is not int or version < 1:
+        raise FileFormatError(f"{name!r} has unreadable gossamer metadata")
+    found: dict[str, Any] = header
+    return found
+
+
+def _read(parquet: Any, tables: Sequence[Rows], room: Room) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of all tables, in the order of writing; ValueError if rows are missing or empty."""
     import pyarrow as pa
 
-    try:
-        yield
-    except (*DAMAGE, pa.ArrowException) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-        raise FileFormatError(f"{name!r} does not hold a whole schedule: {reason}") from None
-
-
-def read_columns(parquet: Any, tables: Sequence[tuple[Sequence[str], int | None, str]]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of all tables.
-
-    Parameters
-    ----------
-    parquet : pyarrow.parquet.ParquetFile
-        The open file.
-    tables : sequence of (names, rows, what)
-        Columns of each table, in the order of writing, the number of rows that it must have (None for the last: what
-        is left), and what its rows are, for the error.
-
-    Raises
-    ------
-    ValueError
-        If rows are missing or empty.
-    """
     groups, group = parquet.metadata.num_row_groups, 0
     columns: dict[str, npt.NDArray[Any]] = {}
-    for names, expected, what in tables:
+    for names, expected, what, _ in tables:
         first, rows = group, 0
         while group < groups and (expected is None or rows < expected):
             rows += parquet.metadata.row_group(group).num_rows
             group += 1
         if expected is not None and rows != expected:
             raise ValueError(f"it lists {expected} {what}s, but has {rows} {what} rows")
-        table = parquet.read_row_groups(list(range(first, group)), columns=list(names))
         for name in names:
-            values = table.column(name)
-            if values.null_count:
-                raise ValueError(f"column {name!r} has {values.null_count} empty rows")
-            columns[name] = values.to_numpy()
+            kind = parquet.schema_arrow.field(name).type
+            if not pa.types.is_integer(kind):
+                raise ValueError(f"column {name!r} must hold integers, got {kind}")
+            size = np.dtype(kind.to_pandas_dtype())
+            room.take(rows * size.itemsize, f"{rows} {what} rows")
+            columns[name] = np.empty(rows, size)
+        at = 0
+        for batch in parquet.iter_batches(1 << 20, row_groups=list(range(first, group)), columns=list(names)):
+            for name in names:
+                values = batch.column(name)
+                if values.null_count:
+                    raise ValueError(f"column {name!r} has {values.null_count} empty rows")
+                columns[name][at : at + len(values)] = values.to_numpy()
+            at += batch.num_rows
+        if at != rows:
+            raise ValueError(f"it lists {rows} {what}s, but has {at} {what} rows")
     return columns
-
-
-def control_phases(phases: Sequence[Any]) -> dict[str, list[int]]:
-    """Return the description of which phases are for control packets; nothing where none is."""
-    positions = [i for i, phase in enumerate(phases) if phase.control]
-    return {"control_phases": positions} if positions else {}
-
-
-def with_control(header: Mapping[str, Any], phases: Sequence[Any]) -> Iterator[tuple[Any, bool]]:
-    """Yield each phase of a description with whether it is for control packets; ScheduleError if there is none such."""
-    positions = header.get("control_phases", [])
-    for i in positions:
-        whole(i, "the number of a control phase", 0, len(phases) - 1, error=ScheduleError)
-    for i, phase in enumerate(phases):
-        yield phase, i in positions
-
-
-def network_to_dict(network: Network) -> dict[str, Any]:
-    """Return plain values for a network: its spec and a hash of its links, or the links where it has no spec."""
-    if not network.links_only:
-        return {"spec": network.spec, "fingerprint": network.fingerprint}
-    links = np.stack([network.link_source, network.link_target, network.link_capacity]).astype("<i4")
-    packed = base64.b64encode(zlib.compress(links.tobytes(), 6)).decode()
-    return {
-        "name": network.spec,
-        "nodes": network.node_count,
-        "terminals": network.terminal_count,
-        "fingerprint": network.fingerprint,
-        "labels": network.labels,
-        "links": packed,
-    }
-
-
-def network_from_dict(fields: dict[str, Any]) -> Network:
-    """Return the network that `network_to_dict` described; ValueError if it is another one."""
-    if "links" in fields:
-        raw = zlib.decompress(base64.b64decode(fields["links"]))
-        source, target, capacity = np.frombuffer(raw, "<i4").reshape(3, -1)
-        network = Network(
-            fields["name"],
-            fields["nodes"],
-            source,
-            target,
-            capacity,
-            terminal_count=fields["terminals"],
-            labels=fields["labels"],
-            links_only=True,
-        )
-    else:
-        if ":" in fields["spec"] and "edges" in fields["spec"].split(":")[0]:
-            raise ValueError("its network is another file")  # files hold the links of such networks
-        network = parse_network(fields["spec"])
-    if network.fingerprint != fields["fingerprint"]:
-        raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
-    return network

@@ -25,6 +25,10 @@ class Pairs(Task):
         a, b = a[keep], b[keep]
         return to_one(a * network.terminal_count + b, a, b)
 
+    def most_messages(self, network: Network) -> int:
+        """Return the number of pairs."""
+        return network.terminal_count**2
+
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
         """Swap origin and destination."""
         n = network.terminal_count
@@ -65,6 +69,10 @@ class PartialExchange(OfActive, Pairs):
         """One message from each active node to each other terminal."""
         return self._pairs(network, self.active, np.arange(network.terminal_count))
 
+    def most_messages(self, network: Network) -> int:
+        """Return the number of pairs with an active node."""
+        return len(self.active) * network.terminal_count
+
     def dual(self, network: Network) -> Task:
         """Partial gather."""
         return PartialGather(self.active)
@@ -80,6 +88,10 @@ class PartialGather(OfActive, Pairs):
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """One message from each terminal to each other active node."""
         return self._pairs(network, np.arange(network.terminal_count), self.active)
+
+    def most_messages(self, network: Network) -> int:
+        """Return the number of pairs with an active node."""
+        return len(self.active) * network.terminal_count
 
     def dual(self, network: Network) -> Task:
         """Partial exchange."""

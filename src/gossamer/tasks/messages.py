@@ -115,6 +115,10 @@ class Task:
         """Return the messages on `network`; of an invariant task, only those of the given `origins`."""
         raise NotImplementedError
 
+    def most_messages(self, network: Network) -> int:
+        """Return what the number of messages does not exceed, by arithmetic."""
+        return 2 * network.terminal_count
+
     def dual(self, network: Network) -> Task:
         """Return the task that a time-reversed schedule of this one carries out.
 

@@ -186,6 +186,10 @@ class OfCounts(Task):
         if len(self.counts) != n:
             raise TaskError(f"the counts list {len(self.counts)} nodes; {network.spec} has {n}")
 
+    def most_messages(self, network: Network) -> int:
+        """Return the number of messages."""
+        return self.total
+
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """As many messages of each terminal as it counts, for all terminals."""
         return to_all(np.arange(self.total), np.repeat(np.arange(len(self.counts)), self.counts), self.discipline)

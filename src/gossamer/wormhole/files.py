@@ -10,21 +10,25 @@ step. The file's key-value metadata holds, under ``gossamer``, a JSON object wit
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
 from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
-from gossamer.schedules.columns import column
-from gossamer.schedules.tables import network_from_dict, open_tables, read_columns, whole_schedule, with_control
+from gossamer.schedules.columns import column, whole
+from gossamer.schedules.descriptions import complete, network_from_dict, with_control
+from gossamer.schedules.files import open_stored
+from gossamer.schedules.stored import Rows, Stored, whole_schedule
 from gossamer.tasks import task_from_dict
 from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.payloads import Payloads, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.storing import FORMAT_VERSION, PIECES, SETS, message_columns, save
+from gossamer.wormhole.storing import FORMAT_VERSION, PIECES, SETS, message_columns, save, sections
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
+
+_PER_SET, _PER_STEP = 24, 120
+"""Bytes that a set and a step take, the latter with its exact cost, when the schedule is looked at."""
 
 
 def load(path: str | os.PathLike[str]) -> WormholeSchedule:
@@ -35,41 +39,48 @@ def load(path: str | os.PathLike[str]) -> WormholeSchedule:
     FileFormatError
         If the file is missing, unreadable, truncated, not a wormhole schedule, or of a newer format version.
     """
-    with open_tables(path, FORMAT_VERSION) as file:
+    with open_stored(path, FORMAT_VERSION, ("wormhole", "pieces")) as file:
         if file.header.get("switching") != "wormhole":
             raise FileFormatError(f"{file.name!r} does not hold a wormhole schedule")
         with whole_schedule(file.name):
-            return _from_file(file.parquet, file.header)
+            return _schedule(file)
 
 
-def _from_file(parquet: Any, header: dict[str, Any]) -> WormholeSchedule:
-    network = network_from_dict(header["network"])
+def _schedule(file: Stored) -> WormholeSchedule:
+    header, room = file.header, file.room
+    network = network_from_dict(header["network"], room)
     if network.grid is None:
         raise ValueError(f"network {network.spec} is not an array or torus")
+    sets = whole(header["sets"], "the number of sets")
+    room.take(_PER_SET * sets, f"{sets:,} sets")
+    phases = [
+        Phase(name, whole(steps, f"the number of steps of phase {name!r}"), length, control)
+        for (name, steps, length), control in with_control(header, header["phases"])
+    ]
+    steps = sum(phase.steps for phase in phases)
+    room.take(_PER_STEP * steps, f"{steps:,} steps")
     names = message_columns(network.grid.dimensions)
-    tables = (
-        (PIECES, int(header["pieces"]), "piece"),
-        (SETS, int(header["set_entries"]), "set"),
-        (names, None, "message"),
-    )
-    columns = read_columns(parquet, tables)
-    owner, sets = column(columns["set"], "set"), int(header["sets"])
+    forms = sections(network.grid.dimensions)
+    counts = (None, None) if file.text else tuple(whole(header[key], key) for key in ("pieces", "set_entries"))
+    columns = file.read([
+        Rows(PIECES, counts[0], "piece", forms[0]),
+        Rows(SETS, counts[1], "set", forms[1]),
+        Rows(names, None, "message", forms[2]),
+    ])  # fmt: skip
+    owner = column(columns["set"], "set")
     if owner.size and (bool((owner[1:] < owner[:-1]).any()) or owner[0] < 0 or owner[-1] >= sets):
         raise ValueError(f"column 'set' must ascend within 0..{sets - 1}")
     return WormholeSchedule(
         network,
         task_from_dict(header["task"]),
-        LinearCost.from_dict(header["model"]),
+        LinearCost.from_dict(complete(header["model"], LinearCost().to_dict())),
         columns["step"],
         columns["source"],
         np.stack([columns[name] for name in names[2:-2]], axis=1),
         columns["payload"],
         payloads=Payloads(np.searchsorted(owner, np.arange(sets + 1)).astype(np.int64), columns["packet"]),
         packets=Pieces(*(columns[name] for name in PIECES)),
-        phases=[
-            Phase(name, steps, length, control)
-            for (name, steps, length), control in with_control(header, header["phases"])
-        ],
+        phases=phases,
         control_bytes=columns["control_bytes"],
         algorithm=header["algorithm"],
     )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
-from gossamer.schedules.tables import control_phases, network_to_dict, write_tables
+from gossamer.schedules.descriptions import control_phases, network_to_dict
+from gossamer.schedules.stored import Section, is_text
+from gossamer.schedules.tables import write_tables
+from gossamer.schedules.text import write_text
 from gossamer.wormhole.message_table import MessageTable
 
-__all__ = ["FORMAT_VERSION", "PIECES", "SETS", "message_columns", "save"]
+__all__ = ["FORMAT_VERSION", "PIECES", "SETS", "message_columns", "save", "sections"]
 
 FORMAT_VERSION = 1
 """Version that `save` writes; `load` reads this one and every older one."""
@@ -21,8 +24,19 @@ def message_columns(dimensions: int) -> list[str]:
     return ["step", "source", *(f"displacement_{i}" for i in range(dimensions)), "payload", "control_bytes"]
 
 
+def sections(dimensions: int) -> tuple[Section, Section, Section]:
+    """Return how the tables stand in a file in text form."""
+    moves = ",".join(f"{{displacement_{i}}}" for i in range(dimensions))
+    message = f"step {{step}}: from {{source}} by {moves} set {{payload:control}} control bytes {{control_bytes}}"
+    return (
+        Section("pieces", "piece {number}: piece {piece} of message {message}, {size} bytes from {origin}"),
+        Section("set_entries", "set {set}: piece {packet}"),
+        Section("messages", message),
+    )
+
+
 def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
-    """Write a wormhole schedule to a Parquet file, whole or not at all.
+    """Write a wormhole schedule to a file, whole or not at all: as text where the suffix is ``.txt``, or as Parquet.
 
     Raises
     ------
@@ -43,13 +57,15 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     >>> gossamer.load(path) == s
     True
     """
-    sets = schedule.payloads
+    sets, pieces = schedule.payloads, {name: getattr(schedule.packets, name) for name in PIECES}
     moves = schedule.displacement.T
     values = [schedule.step, schedule.source, *moves, schedule.payload, schedule.control_bytes]
+    entries = dict(zip(SETS, (sets.owner, sets.packet), strict=True))
+    tables = [pieces, entries, dict(zip(message_columns(len(moves)), values, strict=True))]
     header = {
         "version": FORMAT_VERSION,
         "switching": "wormhole",
-        "network": network_to_dict(schedule.network),
+        "network": network_to_dict(schedule.network, text=is_text(path)),
         "task": schedule.task.to_dict(),
         "model": schedule.cost.to_dict(),
         "phases": [[p.name, p.steps, p.length] for p in schedule.phases],
@@ -59,9 +75,7 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
         "set_entries": int(sets.packet.size),
         **control_phases(schedule.phases),
     }
-    tables = [
-        {name: getattr(schedule.packets, name) for name in PIECES},
-        dict(zip(SETS, (sets.owner, sets.packet), strict=True)),
-        dict(zip(message_columns(len(moves)), values, strict=True)),
-    ]
-    write_tables(path, header, tables)
+    if is_text(path):
+        write_text(path, "wormhole", header, list(zip(sections(len(moves)), tables, strict=True)))
+    else:
+        write_tables(path, header, tables)
