@@ -138,10 +138,18 @@ def test_refusals_are_one_clear_line():
         scheme.simulate(Fraction(1, 4))
     with pytest.raises(ModelError, match="above 0"):
         scheme.delay_bound(Fraction(0))
-    with pytest.raises(ModelError, match="at least 20 packets, got 3"):
+    with pytest.raises(ModelError, match="packets must be a whole number in 20"):
         scheme.simulate(0.01, packets=3)
     with pytest.raises(ModelError, match=r"control_time must be a number of steps in 0\.\.1, got '2'"):
         interval_scheme(gossamer.network("torus:3"), control_time="2")
     for spec in ("torus:3x4", "star:4", "array:1"):
         with pytest.raises(NotApplicableError, match="equal sides, not"):
             interval_scheme(gossamer.network(spec))
+
+
+def test_intervals_that_would_not_end_are_refused():
+    scheme = interval_scheme(gossamer.network("torus:4x4"))
+    with pytest.raises(
+        ModelError, match=r"about 5.2e\+16 intervals of 16 nodes would be simulated, of at most 6.2e\+10"
+    ):
+        scheme.simulate(Fraction(1, 10**10) / 1500, packets=200_000)

@@ -91,12 +91,16 @@ def test_check_refuses_a_node_that_generates_nothing():
         ({"priority": -1}, "classes start at 0, got -1"),
         ({"sources": [2, 0]}, "ascending nodes"),
         ({"receivers": 0}, "receivers must be at least 1"),
-        ({"dimension": [0, 0]}, "dimension must have 4 entries"),
     ],
 )
 def test_malformed_tables_are_refused(changes, message):
     with pytest.raises(ScheduleError, match=message):
         from_the_end(**changes)
+
+
+def test_dimensions_are_those_of_all_links():
+    with pytest.raises(ScheduleError, match="dimension must have 4 entries"):
+        replace(from_the_end(), dimension=np.zeros(2, np.int32))
 
 
 def test_a_message_has_at_least_one_part():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -213,7 +214,7 @@ def test_load_aware_choice_needs_dimensions_and_choices():
     with pytest.raises(NotApplicableError, match="says no dimensions"):
         simulate(one_link(), rate=0.5, settings=Settings(choose="global"))
     with pytest.raises(NotApplicableError, match="has a single choice"):
-        simulate(one_link(dimension=[0, 0]), rate=0.5, settings=Settings(choose="global"))
+        simulate(replace(one_link(), dimension=np.zeros(2, np.int32)), rate=0.5, settings=Settings(choose="global"))
 
 
 # -- instability ----------------------------------------------------------------------------------------------------

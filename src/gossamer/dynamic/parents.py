@@ -26,9 +26,6 @@ def scheme_from_parents(
     parts: int = 1,
     receivers: npt.ArrayLike = -1,
     sources: npt.ArrayLike | None = None,
-    dimension: npt.ArrayLike | None = None,
-    link_table: npt.ArrayLike | None = None,
-    source: str = "",
 ) -> Scheme:
     """Make a scheme from the parent of every row.
 
@@ -36,8 +33,8 @@ def scheme_from_parents(
 
     Parameters
     ----------
-    name, network, translated, parts, receivers, sources, dimension, link_table, source
-        As in `Scheme`.
+    name, network, translated, parts, receivers, sources
+        As in `Scheme`; for its other attributes take `dataclasses.replace`.
     parent : array_like of int, shape (R,)
         Row whose arrival queues this row; -1 for entry rows.
     step : array_like of int, shape (R,)
@@ -91,7 +88,7 @@ def scheme_from_parents(
     return Scheme(
         name=name,
         network=network,
-        source=source,
+        source="",
         step=steps,
         translated=translated,
         child_first=first[:rows],
@@ -105,6 +102,4 @@ def scheme_from_parents(
         parts=parts,
         receivers=int(np.asarray(receivers)) if np.ndim(receivers) == 0 else np.asarray(receivers, np.int64),
         sources=np.asarray(nodes, np.int32),
-        dimension=None if dimension is None else np.asarray(dimension, np.int32),
-        link_table=None if link_table is None else np.asarray(link_table, np.int32),
     )

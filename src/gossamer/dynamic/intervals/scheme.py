@@ -20,11 +20,14 @@ from gossamer.algorithms.multinode_broadcast.partial_times import split_time, wh
 from gossamer.dynamic.statistics import t_interval
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Grid, Network
-from gossamer.reading import fraction
+from gossamer.reading import fraction, whole
+from gossamer.reading import seed as check_seed
 
 __all__ = ["IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]
 
 _BATCHES = 20
+_MOST_LOOKS = 10**12
+"""Nodes that are looked at, interval after interval, at most: some hours."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,16 @@ class IntervalScheme:
                 f"the interval scheme stops being stable on {self.network.spec}, got {float(rate):.6g}"
             )
 
+    def _check_effort(self, rate: Fraction, packets: int, exact: bool) -> None:
+        """Refuse a run of more intervals than end in a day: at low rates nearly all of them are without packets."""
+        nodes = self.network.node_count
+        looks = Fraction(5, 4) * packets / rate / self.length(0, exact)
+        if looks > _MOST_LOOKS:
+            raise ModelError(
+                f"about {float(looks / nodes):.2g} intervals of {nodes:,} nodes would be simulated, of at most "
+                f"{_MOST_LOOKS / nodes:.2g}; choose a higher rate or fewer packets"
+            )
+
     def simulate(
         self,
         rate: Fraction | float,
@@ -187,15 +200,11 @@ class IntervalScheme:
         progress : callable, optional
             Told what is simulated.
 
-        Returns
-        -------
-        IntervalRun
-            Mean delay with its 95% interval over 20 batch means.
-
         Raises
         ------
         ModelError
-            If the rate or the number of packets is out of range, or more than 50 million packets come to wait.
+            If the rate or the number of packets is out of range, the run would not end in a day, or more than 50
+            million packets come to wait.
 
         Notes
         -----
@@ -212,10 +221,9 @@ class IntervalScheme:
 
         chosen = Fraction(rate)
         self._check_rate(chosen)
-        if packets < _BATCHES:
-            raise ModelError(f"measure at least {_BATCHES} packets, got {packets}")
-        if seed < 0:
-            raise ModelError(f"seed must be 0 or more, got {seed}")
+        whole(packets, "packets", _BATCHES)
+        check_seed(seed)
+        self._check_effort(chosen, packets, exact)
         if progress is not None:
             progress(f"interval scheme on {self.network.spec} at {float(self.load(chosen)):.3f}")
         lengths = np.array([float(self.length(m, exact)) for m in range(self.network.node_count + 1)])

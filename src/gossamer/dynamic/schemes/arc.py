@@ -136,6 +136,11 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
     )
 
 
+def _moved(at: Place, j: int, to: int) -> Place:
+    """Return a place with another coordinate j."""
+    return (*at[:j], to, *at[j + 1 :])
+
+
 def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, int], int]:
     """Return the function that adds the rows of a source over the face at one end of dimension i.
 
@@ -151,9 +156,6 @@ def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, in
     def link(at: Place, j: int, way: int) -> int:
         return int(links[sum(x * s for x, s in zip(at, strides, strict=True)), j, way])
 
-    def moved(at: Place, j: int, to: int) -> Place:
-        return (*at[:j], to, *at[j + 1 :])
-
     def deep(depth: int) -> int:
         """Return the coordinate that is `depth` hops behind the face."""
         return depth if end == 0 else last - depth
@@ -162,21 +164,21 @@ def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, in
     def back(column: Place, depth: int) -> int:
         """Return the row that brings a copy from `depth` to `depth` + 1, and on through the column."""
         following = [back(column, depth + 1)] if depth + 2 < last else []
-        return rows.add(link(moved(column, i, deep(depth)), i, inward), following, low=depth > 0)
+        return rows.add(link(_moved(column, i, deep(depth)), i, inward), following, low=depth > 0)
 
     def back_over(source: Place, depth: int) -> int:
         """Return the row of the column of the source itself, whose nodes up to the source have received before."""
         own = source[i] if end == 0 else last - source[i]
         if depth == own:
-            return back(moved(source, i, surface), depth)
+            return back(_moved(source, i, surface), depth)
         following = [back_over(source, depth + 1)] if depth + 2 < last else []
-        return rows.add(link(moved(source, i, deep(depth)), i, inward), following, counted=False, low=depth > 0)
+        return rows.add(link(_moved(source, i, deep(depth)), i, inward), following, counted=False, low=depth > 0)
 
     @cache
     def along(at: Place, j: int, way: int, rest: Place) -> int:
         """Return the row that takes a copy over the face in dimension j, `rest` being the dimensions after it."""
         to = at[j] + (1 if way == 0 else -1)
-        there = moved(at, j, to)
+        there = _moved(at, j, to)
         end_of_face = sides[j] - 2 if way == 0 else 1
         following = [] if to == end_of_face else [along(there, j, way, rest)]
         return rows.add(link(at, j, way), [*following, *spread(there, rest), back(there, 0)], counted=False)
@@ -194,12 +196,12 @@ def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, in
     def first(source: Place, turn: int) -> int:
         others = tuple((i + 1 + k) % len(sides) for k in range(len(sides) - 1))
         rest = others[turn:] + others[:turn]
-        face = moved(source, i, surface)
+        face = _moved(source, i, surface)
         sent = [*spread(face, rest), back_over(source, 0)]
         own = source[i] if end == 0 else last - source[i]
         row = -1
         for depth in range(1, own + 1):
-            row = rows.add(link(moved(source, i, deep(depth)), i, outward), sent, counted=depth > 1)
+            row = rows.add(link(_moved(source, i, deep(depth)), i, outward), sent, counted=depth > 1)
             sent = [row]
         return row
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -131,74 +131,90 @@ def product_scheme(
     The trees of the factors are drawn with one number for all factors. With Cayley factors the table has, for each
     order, as many rows as the factors have nodes; with others, that many for each node.
     """
-    rows = Rows()
-    sizes = [f.network.node_count for f in factors]
-    strides = [1] * len(sizes)
-    for i in range(len(sizes) - 2, -1, -1):
-        strides[i] = strides[i + 1] * sizes[i + 1]
-    translated = all(f.translated or f.network.node_count == 1 for f in factors)
-    widths = [f.network.degree if f.network.link_count else 0 for f in factors]
-    known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
-    tree_of = cache(lambda i, k, root: factors[i].tree(k, root))
-
-    def step(node: int, i: int, at: int, column: int) -> int:
-        """Return the generator, or the link from `node`, whose coordinate i is `at`."""
-        before = sum(widths[:i])
-        if translated:
-            return before + column
-        first = int(network.first_link[node])
-        for k, factor in enumerate(factors[:i]):
-            first += int(factor.network.out_degree[node // strides[k] % sizes[k]])
-        return first + column
-
-    def arrive(node: int, order: tuple[int, ...], drawn: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the rows that a node queues which is to serve the factors of `order`."""
-        key = (0 if translated else node, order, drawn)
-        if key in known:
-            return known[key]
-        sent: list[int] = []
-        for place, i in enumerate(order):
-            rest = order[place + 1 :]
-            at = node // strides[i] % sizes[i]
-            tree = tree_of(i, drawn[i], 0 if translated else at)
-            below: list[list[int]] = [[] for _ in tree.node]
-            top: list[int] = []
-            for v in range(len(tree.node) - 1, -1, -1):
-                up = tree.parent[v]
-                origin = at if up < 0 else tree.node[up]
-                new = 0 if translated else node + (tree.node[v] - at) * strides[i]
-                link = step(0 if translated else node + (origin - at) * strides[i], i, origin, tree.column[v])
-                following = (*below[v][::-1], *arrive(new, rest, drawn))
-                row = rows.add(link, following, low=not (rest if low == "last factor" else following))
-                (top if up < 0 else below[up]).append(row)
-            sent.extend(reversed(top))
-        known[key] = tuple(sent)
-        return known[key]
-
+    growth = _Growth(network, factors, low)
     draws = _draws([f.probability for f in factors])
-    starts = [0] if translated else range(network.node_count)
+    starts = [0] if growth.translated else range(network.node_count)
     if minis:
-        entries = [[[arrive(s, order, drawn) for order in orders] for drawn, _ in draws] for s in starts]
+        entries = [[[growth.arrive(s, order, drawn) for order in orders] for drawn, _ in draws] for s in starts]
         chance = [p for _, p in draws]
     else:
-        entries = [[[arrive(s, order, drawn)] for order in orders for drawn, _ in draws] for s in starts]
+        entries = [[[growth.arrive(s, order, drawn)] for order in orders for drawn, _ in draws] for s in starts]
         chance = [p * x for x in orders.values() for _, p in draws]
-    columns = [i for i, w in enumerate(widths) for _ in range(w)]
-    if not translated:
-        coordinate = [network.link_source // strides[i] % sizes[i] for i in range(len(sizes))]
-        moved = [network.link_target // strides[i] % sizes[i] != c for i, c in enumerate(coordinate)]
-        columns = [next(i for i in range(len(sizes)) if moved[i][k]) for k in range(network.link_count)]
-    return rows.scheme(
+    return growth.rows.scheme(
         name,
         network,
         source,
         entries,
         [chance] * len(starts),
         priority=priority,
-        translated=translated,
+        translated=growth.translated,
         receivers=network.node_count - 1,
-        dimension=columns,
+        dimension=growth.dimensions(),
     )
+
+
+class _Growth:
+    """The rows of a product's scheme, made from the last factor of each order up."""
+
+    def __init__(self, network: Network, factors: Sequence[Factor], low: str) -> None:
+        self.rows, self.network, self.factors, self.low = Rows(), network, factors, low
+        self.sizes = [f.network.node_count for f in factors]
+        self.strides = [1] * len(self.sizes)
+        for i in range(len(self.sizes) - 2, -1, -1):
+            self.strides[i] = self.strides[i + 1] * self.sizes[i + 1]
+        self.translated = all(f.translated or f.network.node_count == 1 for f in factors)
+        self.widths = [f.network.degree if f.network.link_count else 0 for f in factors]
+        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
+        self._trees: dict[tuple[int, int, int], Tree] = {}
+
+    def dimensions(self) -> list[int]:
+        """Return the factor of each generator, or of each link."""
+        if self.translated:
+            return [i for i, w in enumerate(self.widths) for _ in range(w)]
+        source, target = self.network.link_source, self.network.link_target
+        places = list(zip(self.strides, self.sizes, strict=True))
+        moved = [source // stride % size != target // stride % size for stride, size in places]
+        return [next(i for i in range(len(places)) if moved[i][k]) for k in range(self.network.link_count)]
+
+    def _tree(self, i: int, k: int, root: int) -> Tree:
+        key = (i, k, root)
+        if key not in self._trees:
+            self._trees[key] = self.factors[i].tree(k, root)
+        return self._trees[key]
+
+    def _step(self, node: int, i: int, column: int) -> int:
+        """Return the generator of factor i, or its link from `node`."""
+        if self.translated:
+            return sum(self.widths[:i]) + column
+        first = int(self.network.first_link[node])
+        for k, factor in enumerate(self.factors[:i]):
+            first += int(factor.network.out_degree[node // self.strides[k] % self.sizes[k]])
+        return first + column
+
+    def arrive(self, node: int, order: tuple[int, ...], drawn: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the rows that a node queues which is to serve the factors of `order`."""
+        key = (0 if self.translated else node, order, drawn)
+        if key not in self._known:
+            sent = [row for place in range(len(order)) for row in self._serve(node, order[place:], drawn)]
+            self._known[key] = tuple(sent)
+        return self._known[key]
+
+    def _serve(self, node: int, order: tuple[int, ...], drawn: tuple[int, ...]) -> list[int]:
+        """Return the rows by which a node serves the first factor of `order`; who receives them serves the rest."""
+        i, rest = order[0], order[1:]
+        at = node // self.strides[i] % self.sizes[i]
+        tree = self._tree(i, drawn[i], 0 if self.translated else at)
+        below: list[list[int]] = [[] for _ in tree.node]
+        top: list[int] = []
+        for v in range(len(tree.node) - 1, -1, -1):
+            up = tree.parent[v]
+            origin = at if up < 0 else tree.node[up]
+            new = 0 if self.translated else node + (tree.node[v] - at) * self.strides[i]
+            link = self._step(0 if self.translated else node + (origin - at) * self.strides[i], i, tree.column[v])
+            following = (*below[v][::-1], *self.arrive(new, rest, drawn))
+            row = self.rows.add(link, following, low=not (rest if self.low == "last factor" else following))
+            (top if up < 0 else below[up]).append(row)
+        return top[::-1]
 
 
 def _draws(probabilities: Sequence[Sequence[Fraction]]) -> list[tuple[tuple[int, ...], Fraction]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -60,7 +59,6 @@ def symmetric_reason(network: Network) -> str | None:
     return f"is not node-symmetric: no automorphism takes node 0 to node {way}" if isinstance(way, int) else None
 
 
-@lru_cache(maxsize=8)
 def _transports(network: Network) -> tuple[Images, ...] | int:
     """Return an automorphism that takes node 0 to each node, or the first node where there is none."""
     found: dict[int, Images] = {0: np.arange(network.node_count, dtype=np.int64)}

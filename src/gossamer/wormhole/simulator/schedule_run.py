@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ModelError, ScheduleError, nearest
-from gossamer.reading import whole
+from gossamer.errors import ScheduleError
+from gossamer.reading import choice, whole
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.simulator.deadlock import Deadlock, find_deadlock
 from gossamer.wormhole.simulator.dependencies import dependencies
@@ -188,12 +188,9 @@ def simulate_schedule(
     if not isinstance(schedule, WormholeSchedule):
         raise ScheduleError(f"the flit simulator runs wormhole schedules, got {type(schedule).__name__}")
     settings = Routers() if settings is None else settings
-    if starts not in get_args(Starts):
-        hint = nearest(str(starts), get_args(Starts))
-        raise ModelError(f"starts must be 'barrier' or 'dependencies', got {starts!r}{hint}")
-    time = cycle_time(schedule, settings)
+    choice(starts, "starts", get_args(Starts))
     if startup_cycles is None:
-        startup_cycles = ceil(schedule.cost.startup / time)
+        startup_cycles = ceil(schedule.cost.startup / cycle_time(schedule, settings))
     startup_cycles = whole(startup_cycles, "startup_cycles")
     m = schedule.message_count
     flits = np.maximum(-(-schedule.length // settings.flit_bytes), 1)
@@ -208,24 +205,7 @@ def simulate_schedule(
     if starts == "barrier":
         deadlock = _with_barriers(schedule, settings, state, startup_cycles, step_cycles, tell)
     else:
-        needs = dependencies(schedule, injection_port(settings, schedule.displacement))
-        state = state._replace(
-            dependent_first=needs.first,
-            dependent=needs.dependent,
-            released=np.zeros(m, np.int64),
-        )
-        state.message[:, _kernels.WAITING] = needs.waiting
-        state.message[:, _kernels.SUCCESSOR] = needs.successor
-        state.rules[_kernels.STARTUP] = startup_cycles
-        at_once = np.flatnonzero(needs.waiting == 0)
-        when = np.full(at_once.size, startup_cycles, np.int64)
-        deadlock = _until_done(schedule, state, when, at_once, tell)
-        finished, created = state.message[:, _kernels.FINISHED], state.message[:, _kernels.CREATED]
-        delivered = np.flatnonzero(finished >= 0)
-        began = np.full(schedule.step_count, _kernels.NEVER, np.int64)
-        np.minimum.at(began, schedule.step[delivered], created[delivered] - startup_cycles)
-        np.maximum.at(step_cycles, schedule.step[delivered], finished[delivered])
-        step_cycles -= np.minimum(began, step_cycles)
+        state, deadlock = _by_dependencies(schedule, settings, state, startup_cycles, step_cycles, tell)
     counters, created = state.counters, state.message[:, _kernels.CREATED].copy()
     finished = state.message[:, _kernels.FINISHED]
     if starts == "barrier" and deadlock is None:
@@ -315,6 +295,38 @@ def _with_barriers(
         step_cycles[step] = end - now
         now = end
     return None
+
+
+def _by_dependencies(
+    schedule: WormholeSchedule,
+    settings: Routers,
+    state: State,
+    startup: int,
+    step_cycles: npt.NDArray[np.int64],
+    tell: Callable[[str], None],
+) -> tuple[State, Deadlock | None]:
+    """Start each message as soon as its source has it; fill `step_cycles` and return the state at the end."""
+    from gossamer.wormhole.simulator import _kernels
+
+    needs = dependencies(schedule, injection_port(settings, schedule.displacement))
+    state = state._replace(
+        dependent_first=needs.first,
+        dependent=needs.dependent,
+        released=np.zeros(schedule.message_count, np.int64),
+    )
+    state.message[:, _kernels.WAITING] = needs.waiting
+    state.message[:, _kernels.SUCCESSOR] = needs.successor
+    state.rules[_kernels.STARTUP] = startup
+    at_once = np.flatnonzero(needs.waiting == 0)
+    when = np.full(at_once.size, startup, np.int64)
+    deadlock = _until_done(schedule, state, when, at_once, tell)
+    finished, created = state.message[:, _kernels.FINISHED], state.message[:, _kernels.CREATED]
+    delivered = np.flatnonzero(finished >= 0)
+    began = np.full(schedule.step_count, _kernels.NEVER, np.int64)
+    np.minimum.at(began, schedule.step[delivered], created[delivered] - startup)
+    np.maximum.at(step_cycles, schedule.step[delivered], finished[delivered])
+    step_cycles -= np.minimum(began, step_cycles)
+    return state, deadlock
 
 
 def _until_done(
