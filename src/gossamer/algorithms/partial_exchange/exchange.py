@@ -10,12 +10,10 @@ from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.hops import Hops
 from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import PartialExchange, Task
 
-__all__ = ["MAX_HOPS", "active_count", "ends", "reason", "schedule", "shortest_hops"]
-
-MAX_HOPS = 2**31 - 1
-"""The most hops of a schedule built here (26 GB of columns)."""
+__all__ = ["active_count", "ends", "reason", "schedule", "shortest_hops"]
 
 
 def ends(network: Network, task: Task) -> tuple[IntArray, IntArray]:
@@ -34,10 +32,7 @@ def reason(network: Network, task: Task, model: Model) -> str | None:
     """Return why shortest paths on an array or torus cannot carry out the exchange, or None."""
     if network.grid is None:
         return "needs an array or a torus"
-    reason, hops = all_ports_reason(model), shortest_hops(network, task)
-    if reason is None and hops > MAX_HOPS:
-        return f"would write out {hops} hops; at most {MAX_HOPS} are allowed"
-    return reason
+    return all_ports_reason(model) or too_many_hops(shortest_hops(network, task))
 
 
 def shortest_hops(network: Network, task: Task) -> int:
