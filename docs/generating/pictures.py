@@ -13,7 +13,7 @@ SHADE, SHARE = 24, 0.001
 """By how much the color of a pixel may change, of 255, and the share of pixels that may change by more."""
 
 _OWN_ID = re.compile(r'(?P<before>\bid="|href="#|url\(#)(?P<id>[a-z][0-9a-f]{10})(?=[")])')
-_NUMBER = re.compile(r"(?<![\w#.])-?\d+(?:\.\d+)?(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w#.])-?\d+(?:\.\d+)?(?:(?=pt\b)|(?![\w.]))")
 _PIXELS = re.compile(r'href="data:image/png;base64,\s*([^"]*)"')
 
 

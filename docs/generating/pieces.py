@@ -89,7 +89,7 @@ def _reproduced(name: str) -> Piece:
     return Piece(
         page,
         (f"gossamer.experiments.{name.replace('-', '_')}",),
-        lambda: [partial(reproductions.table_text, name, k) for k in range(reproductions.table_count(name))],
+        lambda: [partial(reproductions.tables, name, module) for module in reproductions.table_modules(name)],
         lambda made: {page: reproductions.reproduction_page(name, made).encode()},
         ("gossamer.experiments", "gossamer.plots.sources"),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from generating.markdown import page
 
@@ -15,33 +17,38 @@ _CURVES_ABOUT = (
 )
 
 
-def table_count(name: str) -> int:
-    """Return how many tables a source has."""
+def table_modules(name: str) -> list[str]:
+    """Return the modules that make the tables of a source: the tables of one share what they compute."""
     from gossamer.experiments import reproduction
 
-    return len(reproduction(name).TABLES)
+    return sorted({_module(make) for make in reproduction(name).TABLES})
 
 
-def table_text(name: str, place: int) -> str:
-    """Return a table of a source, computed, in Markdown."""
+def tables(name: str, module: str) -> dict[int, str]:
+    """Return the tables that a module makes, computed, in Markdown, by their places on the page."""
     from gossamer.experiments import reproduction
 
-    text: str = reproduction(name).TABLES[place]().markdown()
-    return text
+    makers = enumerate(reproduction(name).TABLES)
+    return {place: make().markdown() for place, make in makers if _module(make) == module}
 
 
-def reproduction_page(name: str, tables: Sequence[str]) -> str:
-    """Return the page of a source around its tables."""
+def _module(make: Callable[[], Any]) -> str:
+    return inspect.unwrap(make).__module__
+
+
+def reproduction_page(name: str, made: Sequence[dict[int, str]]) -> str:
+    """Return the page of a source around its tables, as `tables` made them."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
     from gossamer.plots.sources import SOURCE_FIGURES
 
     source = reproduction(name)
+    shown = [text for _, text in sorted((place, text) for some in made for place, text in some.items())]
     figures = [f"## {f.title}\n\n![{f.title}](_static/{f.file})" for f in SOURCE_FIGURES[name]]
     text = f"""
 `gossamer reproduce {name}` prints these tables; with `--figure FILE` it draws the curves, and with `--figures FOLDER`
 the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](errata.md).
 
-{chr(10).join(t + chr(10) for t in tables)}
+{chr(10).join(t + chr(10) for t in shown)}
 ## Curves
 
 ![{getattr(source, "CURVES_TITLE", "Measured times between their bounds")}](_static/{curves_file(name)})

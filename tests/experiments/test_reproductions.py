@@ -115,6 +115,11 @@ def test_table_prints_for_terminal_markdown_and_json():
     assert number(Fraction(5, 1)) == "5"
 
 
+def test_a_row_has_a_cell_for_each_column():
+    with pytest.raises(ValueError, match="table 'Title': 3 cells in a row of 2 columns"):
+        Table("Title", ("name", "value"), (("a", 1), ("b", 2, 3)))
+
+
 def test_every_reproduction_has_tables_and_curves():
     for name in REPRODUCTIONS:
         assert callable(reproduction(name).tables)

@@ -66,12 +66,22 @@ class Table:
         The results.
     note : str
         What a reader must know, below the table.
+
+    Raises
+    ------
+    ValueError
+        If a row has not a cell for each column.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.title!r}: {len(row)} cells in a row of {len(self.columns)} columns")
 
     def text(self) -> str:
         """Return the table for a terminal, numbers aligned to the right."""

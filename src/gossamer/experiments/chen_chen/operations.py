@@ -126,7 +126,7 @@ def all_to_all() -> Table:
         found = [_phase(partitioned(nodes, diagonal, v, 1, _FEW), "all-gather") for v in (ATD_5, ATD_OPT)]
         steps = 2 * ceil_log(5, nodes)
         plain = "collides" if plain_pattern_collides(nodes) else "is free"
-        cells = [c for cost in found for c in cost]
+        cells = [c for cost in found for c in (cost.startups, cost.messages)]
         rows.append((nodes, plain, steps, steps * nodes, *cells, ceil_log(5, nodes), Fraction(nodes - 1, 4)))
     return Table(
         "All-to-all broadcast on a diagonal of N nodes (section 3.2.1)",
