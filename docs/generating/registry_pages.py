@@ -86,7 +86,7 @@ def algorithms_page() -> str:
     sections = []
     for name, kind in TASKS.items():
         rows = []
-        for a in (a for a in ALGORITHMS if a.task is kind):
+        for a in (a for a in ALGORITHMS if kind in a.tasks):
             cases = list(standard_cases(a))
             ports = [p for p in ("all", "one", "one-send") if any(c.model.ports == p for c in cases)]
             claims = [a.claim(*c) is not None for c in cases]
@@ -158,7 +158,7 @@ def array_broadcasts_page() -> str:
         "2x2x2x3", "2x3x4x5", "3x3x3x3", "4x4x4x4", "2x2x3x3x4", "3x3x3x3x3", "2x2x2x2x2x5",
     )  # fmt: skip
     broadcast, model = task("multinode-broadcast"), Model()
-    named = {a.name: a for a in ALGORITHMS if a.task is type(broadcast)}
+    named = {a.name: a for a in ALGORITHMS if type(broadcast) in a.tasks}
     rows = []
     for shape in shapes:
         net = network(f"array:{shape}")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.cases import Case
 from gossamer.paths.lock_step import LockStep, legs_between, moves_along
 from gossamer.schedules.sinks import CheckingSink, RecordingSink
 
@@ -99,10 +100,10 @@ def test_a_checking_sink_sees_what_a_recording_one_keeps():
     target = np.random.default_rng(2).permutation(36)
     task, model = gossamer.task("permutation", destination=target.tolist()), gossamer.Model()
     legs = legs_between(network.grid, np.arange(36), target, (1, 0))
-    recording, checking = RecordingSink(), CheckingSink(network, task, model, chunk_hops=3)
+    recording, checking = RecordingSink(), CheckingSink(Case(network, task, model), chunk_hops=3)
     for sink in (recording, checking):
         LockStep(network, sink).move(moves_along(np.arange(36, dtype=np.int32), legs), "move", rank="leg")
-    schedule, found = recording.schedule(network, task, model), checking.checker.finish()
+    schedule, found = recording.schedule(Case(network, task, model)), checking.checker.finish()
     assert found
     assert (found.hops, checking.completion_time) == (schedule.hop_count, schedule.completion_time)
     assert found.buffer.packets == gossamer.buffer_peak(schedule, "all").packets

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import gossamer
+from gossamer.cases import Case
 from gossamer.errors import ScheduleError
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.sinks import CheckingSink, RecordingSink
 
 LINE = gossamer.network("array:3")  # links 0->1, 1->2, 1->0, 2->1
 TASK = gossamer.task("permutation", destination=[2, -1, -1])
-MODEL = gossamer.Model(control_time=Fraction(1, 4))
+CASE = Case(LINE, TASK, gossamer.Model(control_time=Fraction(1, 4)))
 
 
 def chunks(sink, *hops):
@@ -36,7 +37,7 @@ def fill(sink):
 
 
 def test_a_recording_ends_phases_with_their_last_hops_or_takes_their_lengths():
-    schedule = fill(RecordingSink()).schedule(LINE, TASK, MODEL)
+    schedule = fill(RecordingSink()).schedule(CASE)
     assert [(p.name, p.slots, p.slot_length) for p in schedule.phases] == [
         ("count", 3, Fraction(1, 4)), ("one", 1, 1), ("two", 1, 1),
     ]  # fmt: skip
@@ -47,22 +48,22 @@ def test_a_recording_ends_phases_with_their_last_hops_or_takes_their_lengths():
 
 
 def test_under_the_clock_phases_take_what_is_guaranteed():
-    schedule = fill(RecordingSink(clock=True)).schedule(LINE, TASK, MODEL)
+    schedule = fill(RecordingSink(clock=True)).schedule(CASE)
     assert [p.slots for p in schedule.phases] == [3, 2, 1]
     assert schedule.slot.tolist() == [1, 3, 5]
 
 
 def test_a_checking_sink_finds_the_same_time_and_the_same_hops():
     said = []
-    sink = fill(CheckingSink(LINE, TASK, MODEL, said.append))
+    sink = fill(CheckingSink(CASE, said.append))
     found = sink.checker.finish()
     assert found
     assert (found.hops, found.control_hops, found.delivered) == (2, 1, 1)
-    assert sink.completion_time == fill(RecordingSink()).schedule(LINE, TASK, MODEL).completion_time == Fraction(11, 4)
+    assert sink.completion_time == fill(RecordingSink()).schedule(CASE).completion_time == Fraction(11, 4)
     assert "two, step 1: 3 hops so far" in said
 
 
-@pytest.mark.parametrize("sink", [RecordingSink(), CheckingSink(LINE, TASK, MODEL)], ids=["recording", "checking"])
+@pytest.mark.parametrize("sink", [RecordingSink(), CheckingSink(CASE)], ids=["recording", "checking"])
 def test_a_phase_longer_than_its_length_is_refused(sink):
     with pytest.raises(ScheduleError, match="phase 'count' takes 3 steps, not 2"):
         sink.phase("count", chunks(sink, (2, 3, CONTROL)), length=2, control=True)

@@ -60,8 +60,9 @@ class Offer(Generic[S]):
     options : mapping of str to object
         The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
     stream : callable or None
-        ``(sink) -> None``: hands the hops to a sink as they are made and keeps none, as `gossamer.schedules.streaming`
-        asks.
+        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
+    too_large : Refusal or None
+        Why `build` cannot keep the hops, which can only be streamed.
     """
 
     build: Callable[[], S]
@@ -72,6 +73,7 @@ class Offer(Generic[S]):
     least: Fraction = Fraction(0)
     options: Mapping[str, Any] = field(default_factory=dict)
     stream: Callable[[Any], None] | None = None
+    too_large: Refusal | None = None
 
     @property
     def promise(self) -> Promise:
@@ -108,14 +110,24 @@ class Proposer(Generic[C, S]):
     source: str
     summary: str
 
-    def offers(self, case: C) -> tuple[Offer[S], ...] | Refusal:
-        """Return what the algorithm proposes for a case, its own first choice first, or why it does not cover it."""
+    def offers(self, case: C, *, streamed: bool = False) -> tuple[Offer[S], ...] | Refusal:
+        """Return what the algorithm proposes for a case, its own first choice first, or why it does not cover it.
+
+        `streamed` asks for the offers whose hops can be streamed, even if they are too many to keep.
+        """
         if not isinstance(case.task, self.tasks):
             return Refusal(f"is for {' or '.join(t.name for t in self.tasks)}, not for {case.task.name}")
         found = self.propose(case)
         if isinstance(found, Refusal):
             return found
-        return (found,) if isinstance(found, Offer) else tuple(found)
+        offers = (found,) if isinstance(found, Offer) else tuple(found)
+        if streamed:
+            return tuple(offer for offer in offers if offer.stream) or Refusal("cannot stream its hops")
+        kept = tuple(offer for offer in offers if offer.too_large is None)
+        if kept or not offers:
+            return kept
+        hint = "; stream them (--stream)" if offers[0].stream else ""
+        return Refusal(f"{offers[0].too_large}{hint}")
 
     def covers(self, case: C) -> bool:
         """Whether the algorithm builds a schedule for a case."""

@@ -13,13 +13,12 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from gossamer.cases import Case
 from gossamer.errors import ScheduleError
-from gossamer.model import Model
-from gossamer.networks.network import IntArray, Network
+from gossamer.networks.network import IntArray
 from gossamer.schedules.packets import Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.streaming import StreamingChecker
-from gossamer.tasks import Task
 
 __all__ = ["CHUNK", "CheckingSink", "Chunk", "PhaseRun", "RecordingSink", "Sink", "record"]
 
@@ -156,15 +155,15 @@ class RecordingSink:
         self._slot += self._slots(run)
         return run.steps
 
-    def schedule(self, network: Network, task: Task, model: Model) -> Schedule:
+    def schedule(self, case: Case) -> Schedule:
         """Return the schedule of everything kept."""
         for column in self._columns:
             column.resize(self._used, refcheck=False)
         phases = [
-            Phase(run.name, self._slots(run), model.control_time if run.control else Fraction(1), run.control)
+            Phase(run.name, self._slots(run), case.control_time if run.control else Fraction(1), run.control)
             for run in self.phases
         ]
-        return Schedule(network, task, model, *self._columns, phases=phases)
+        return Schedule.of(case, *self._columns, phases=phases)
 
     def _slots(self, run: PhaseRun) -> int:
         return run.guaranteed if self.clock and run.guaranteed is not None else run.steps
@@ -175,8 +174,8 @@ class CheckingSink:
 
     Parameters
     ----------
-    network, task, model
-        What is carried out, as `StreamingChecker` takes them.
+    case : Case
+        What is carried out: a task that `StreamingChecker` takes, under rules that it takes.
     progress : callable, optional
         Called with a line of text as the hops come.
     chunk_hops : int
@@ -192,7 +191,7 @@ class CheckingSink:
     Examples
     --------
     >>> import gossamer
-    >>> sink = CheckingSink(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0]), Model())
+    >>> sink = CheckingSink(Case(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0])))
     >>> def both_at_once():
     ...     columns = sink.columns(2)
     ...     for column, values in zip(columns, ([0, 0], [0, 1], [0, 1])):
@@ -202,18 +201,11 @@ class CheckingSink:
     (1, True, Fraction(1, 1))
     """
 
-    def __init__(
-        self,
-        network: Network,
-        task: Task,
-        model: Model,
-        progress: Callable[[str], None] | None = None,
-        chunk_hops: int = CHUNK,
-    ) -> None:
+    def __init__(self, case: Case, progress: Callable[[str], None] | None = None, chunk_hops: int = CHUNK) -> None:
         self.chunk_hops: int | None = chunk_hops
         self.phases: list[PhaseRun] = []
-        self.checker = StreamingChecker(network, task, model)
-        self._control_time = model.control_time
+        self.checker = StreamingChecker(case.network, case.task, case.rules)
+        self._control_time = case.control_time
         self._say = progress or (lambda text: None)
         self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
         self._slot = 0
@@ -265,10 +257,8 @@ class CheckingSink:
         return run.steps
 
 
-def record(
-    network: Network, task: Task, model: Model, route: Callable[[Sink], None], *, clock: bool = False
-) -> Schedule:
+def record(case: Case, route: Callable[[Sink], None], *, clock: bool = False) -> Schedule:
     """Return the schedule of the hops that `route` hands to a sink; `clock` as for `RecordingSink`."""
     sink = RecordingSink(clock)
     route(sink)
-    return sink.schedule(network, task, model)
+    return sink.schedule(case)

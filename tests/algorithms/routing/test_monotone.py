@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.routing.monotone import MONOTONE, unpacking_legs
-from gossamer.algorithms.routing.packing import PACKING
+from gossamer.algorithms.routing.packing import PACKING, packing
+from gossamer.cases import Case
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks import array, torus
 from gossamer.paths.packing import Leg, write_legs
 from gossamer.paths.rotation import links_along, rotations
-from gossamer.planner import applicable
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.tasks import Permutation
 
@@ -34,10 +35,10 @@ def task_of(nodes, sources, targets):
 
 def ok(algorithm, network, task):
     """Build, verify and check the claim."""
-    schedule = algorithm.build(network, task, MODEL)
+    schedule = algorithm.build(Case(network, task, MODEL))
     found = verify(schedule)
     assert found.ok, f"{task}: {found}"
-    assert schedule.completion_time == algorithm.claim(network, task, MODEL)
+    assert schedule.completion_time == algorithm.offer(Case(network, task, MODEL)).time
     return schedule
 
 
@@ -86,7 +87,7 @@ def test_packets_never_wait_and_at_most_three_are_at_a_node(sides, wraps, data):
     sources = data.draw(st.sets(st.integers(0, n - 1)))
     targets = data.draw(st.sets(st.integers(0, n - 1), min_size=len(sources), max_size=len(sources)))
     model = Model(buffer=3, buffer_counts="all")
-    schedule = MONOTONE.build(network, task_of(n, sources, targets), model)
+    schedule = MONOTONE.build(Case(network, task_of(n, sources, targets), model))
     assert verify(schedule).ok, str(verify(schedule))
     stride, start = np.array(network.grid.strides), 0
     steps = [(i, side - 1) for i, side in enumerate(sides) if side > 1][::-1]
@@ -149,7 +150,7 @@ def test_digits_corrected_straight_to_the_targets_make_packets_need_one_link():
 
 def test_sources_find_out_their_ranks_at_the_price_of_control_packets():
     network, task = array(3, 4), task_of(12, [1, 5, 11], [0, 2, 3])
-    schedule = MONOTONE.build(network, task, Model(control_time="1/4"))
+    schedule = MONOTONE.build(Case(network, task, Model(control_time="1/4")))
     assert verify(schedule).ok
     assert [(p.name, p.slots) for p in schedule.phases] == [("prefix", 10), ("packing", 5), ("unpacking", 5)]
     assert schedule.completion_time == 10 / 4 + 5 + 5
@@ -157,14 +158,14 @@ def test_sources_find_out_their_ranks_at_the_price_of_control_packets():
 
 def test_the_reverse_of_a_monotone_routing_is_one_of_the_inverse():
     network, task = array(4, 4), task_of(16, [1, 5, 11], [0, 9, 15])
-    back = MONOTONE.build(network, task, MODEL).reverse()
+    back = MONOTONE.build(Case(network, task, MODEL)).reverse()
     assert verify(back).ok
-    assert MONOTONE.reason(network, back.task, MODEL) is None
+    assert MONOTONE.covers(Case(network, back.task, MODEL))
 
 
 def test_planner_knows_packing_and_monotone_routing_where_they_cover():
     def known(task):
-        return {a.name for a in applicable(array(4, 4), task, MODEL)} & {"packing", "monotone"}
+        return {a.name for a in ALGORITHMS if a.covers(Case(array(4, 4), task, MODEL))} & {"packing", "monotone"}
 
     assert known(task_of(16, [3, 8, 9], [0, 1, 2])) == {"packing", "monotone"}
     assert known(task_of(16, [3, 8, 9], [0, 1, 4])) == {"monotone"}
@@ -180,7 +181,7 @@ def test_planner_knows_packing_and_monotone_routing_where_they_cover():
     ],
 )
 def test_other_permutations_are_declined_with_a_reason(destination, algorithm, reason):
-    assert reason in algorithm.reason(array(2, 2), Permutation(destination), MODEL)
+    assert reason in algorithm.offers(Case(array(2, 2), Permutation(destination), MODEL)).why
 
 
 @pytest.mark.parametrize("algorithm", [PACKING, MONOTONE], ids=lambda a: a.name)
@@ -193,9 +194,9 @@ def test_other_permutations_are_declined_with_a_reason(destination, algorithm, r
     ],
 )
 def test_networks_and_models_that_are_not_covered_are_declined(algorithm, spec, model, reason):
-    assert algorithm.reason(gossamer.network(spec), Permutation((0, -1, -1, 1, -1, -1)), model) == reason
+    assert algorithm.offers(Case(gossamer.network(spec), Permutation((0, -1, -1, 1, -1, -1)), model)).why == reason
 
 
 def test_another_task_is_refused():
     with pytest.raises(TaskError, match="carries out permutation, not broadcast"):
-        PACKING.builder(array(3), gossamer.task("broadcast"), MODEL)
+        packing(Case(array(3), gossamer.task("broadcast"), MODEL))

@@ -11,35 +11,25 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-import numpy as np
-
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.routing.packing import sources_and_targets
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.paths.lock_step import LockStep, legs_between, moves_along
 from gossamer.schedules import Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation, Task
+from gossamer.tasks import Permutation
 
-__all__ = ["GREEDY", "greedy", "grid_reason", "route_greedily"]
+__all__ = ["GREEDY", "greedy", "route_greedily"]
 
 
-def greedy(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def greedy(case: Case) -> Schedule:
     """Build the greedy routing in dimension order, last dimension first.
 
     Parameters
     ----------
-    network : Network
-        An array or torus of any dimension.
-    task : Permutation
-        Full or partial.
-    model : Model
-        All ports, no limit of the buffers.
-    seed : int
-        Ignored.
+    case : Case
+        A permutation, full or partial, on an array or torus of any dimension; all ports, no limit of the buffers.
 
     Returns
     -------
@@ -63,45 +53,37 @@ def greedy(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
     >>> p.completion_time, p.optimal
     (Fraction(6, 1), True)
     """
-    return record(network, task, model, partial(route_greedily, network, task))
+    return record(case, partial(route_greedily, case))
 
 
-def route_greedily(network: Network, task: Task, sink: Sink) -> None:
+def route_greedily(case: Case, sink: Sink) -> None:
     """Hand the hops of the greedy routing to a sink."""
-    source, target = sources_and_targets(task)
-    grid = network.grid
+    source, target = sources_and_targets(case)
+    grid = case.network.grid
     assert grid is not None
     legs = legs_between(grid, source, target, range(grid.dimensions)[::-1])
-    LockStep(network, sink).move(moves_along(source, legs), "greedy", rank="leg")
+    LockStep(case.network, sink).move(moves_along(source, legs), "greedy", rank="leg")
 
 
-def grid_reason(network: Network, task: Task, model: Model, paths: float = 1, held: int | None = None) -> str | None:
-    """Say why greedy routing along shortest paths (`paths` of them, one after the other) does not cover a case.
-
-    `held` is what `all_ports_reason` takes.
-    """
-    if network.grid is None:
-        return "needs an array or a torus"
-    source, target = sources_and_targets(task)
-    legs = legs_between(network.grid, source, target, range(network.grid.dimensions))
-    hops = int(paths * sum(int(np.abs(leg, dtype=np.int64).sum()) for _, leg in legs))
-    return all_ports_reason(model, held) or too_many_hops(hops)
-
-
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    if network.grid is None or any(network.grid.wraps) or sum(side > 1 for side in network.grid.sides) > 2:
-        return None
-    return Fraction(sum(side - 1 for side in network.grid.sides))
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    grid = case.network.grid
+    if grid is None:
+        return Refusal("needs an array or a torus")
+    flat = not any(grid.wraps) and sum(side > 1 for side in grid.sides) <= 2
+    return refuse_ports(case.rules) or Offer(
+        partial(greedy, case),
+        Fraction(sum(side - 1 for side in grid.sides)) if flat else None,
+        at_most=True,
+        stream=partial(route_greedily, case),
+        too_large=refuse_paths(grid, *sources_and_targets(case)),
+    )
 
 
-GREEDY = separate(
+GREEDY = Algorithm(
     name="greedy",
-    task=Permutation,
-    builder=greedy,
-    reason=grid_reason,
-    claim=_claim,
+    tasks=(Permutation,),
+    propose=_propose,
     networks="arrays and tori",
     source="folklore; Han 1990, section 1.4.2",
     summary="row, then column (last dimension first), the furthest message of a line first; unbounded buffers",
-    claim_is_bound=True,
 )

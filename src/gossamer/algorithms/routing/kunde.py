@@ -12,33 +12,28 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm, separate
-from gossamer.algorithms.routing.greedy import grid_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
 from gossamer.algorithms.routing.mesh_sort import sort_blocks, sort_steps
-from gossamer.algorithms.routing.packing import sources_and_targets
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.paths.lock_step import LockStep, legs_between, moves_along
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation, Task
+from gossamer.tasks import Permutation
 
 __all__ = ["KUNDE", "kunde", "most_held"]
 
 
-def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: int = 2) -> Schedule:
+def kunde(case: Case, blocks: int = 2) -> Schedule:
     """Build Kunde's routing with `blocks` x `blocks` sorted blocks.
 
     Parameters
     ----------
-    network : Network
-        A two-dimensional array whose sides are multiples of `blocks`.
-    task : Permutation
-        Full or partial; a node without a message counts as holding the largest key.
-    model : Model
-        All ports; a buffer of at least ``2*blocks + 1`` packets, everything counted.
-    seed : int
-        Ignored.
+    case : Case
+        A permutation, full or partial, on a two-dimensional array whose sides are multiples of `blocks`; a node without
+        a message counts as holding the largest key. All ports; a buffer of at least ``2*blocks + 1`` packets,
+        everything counted.
     blocks : int
         The source's epsilon.
 
@@ -70,13 +65,13 @@ def kunde(network: Network, task: Task, model: Model, *, seed: int = 0, blocks: 
     >>> p.claim, p.completion_time, [phase.name for phase in p.schedule.phases]
     (Fraction(32, 1), Fraction(29, 1), ['sort', 'rows', 'columns'])
     """
-    return record(network, task, model, partial(route_sorted, blocks, network, task))
+    return record(case, partial(route_sorted, blocks, case))
 
 
-def route_sorted(blocks: int, network: Network, task: Task, sink: Sink) -> None:
+def route_sorted(blocks: int, case: Case, sink: Sink) -> None:
     """Hand the hops of Kunde's routing to a sink."""
-    source, target = sources_and_targets(task)
-    grid = network.grid
+    source, target = sources_and_targets(case)
+    network, grid = case.network, case.network.grid
     assert grid is not None
     # Sort every block by the column of the destination.
     key = np.full(network.node_count, grid.sides[1], np.int32)  # no message: the largest
@@ -103,37 +98,31 @@ def most_held(blocks: int) -> int:
     return 2 * blocks + 1
 
 
-def _reason(blocks: int, network: Network, task: Task, model: Model) -> str | None:
-    grid = network.grid
+def _propose(blocks: int, case: Case) -> Offer[Schedule] | Refusal:
+    grid = case.network.grid
     if grid is None or grid.dimensions != 2 or any(grid.wraps):
-        return "needs a two-dimensional array"
+        return Refusal("needs a two-dimensional array")
     if any(side % blocks for side in grid.sides):
-        return f"needs sides that are multiples of {blocks}"
-    return grid_reason(network, task, model, paths=4, held=most_held(blocks))
-
-
-def _claim(blocks: int, network: Network, task: Task, model: Model) -> Fraction | None:
-    grid = network.grid
-    if grid is None or grid.dimensions != 2 or any(side % blocks for side in grid.sides):
-        return None
-    return Fraction(sort_steps((grid.sides[0], grid.sides[1]), blocks) + sum(side - 1 for side in grid.sides))
+        return Refusal(f"needs sides that are multiples of {blocks}")
+    steps = sort_steps((grid.sides[0], grid.sides[1]), blocks) + sum(side - 1 for side in grid.sides)
+    return refuse_ports(case.rules, held=most_held(blocks)) or Offer(
+        partial(kunde, case, blocks),
+        Fraction(steps),
+        at_most=True,
+        stream=partial(route_sorted, blocks, case),
+        too_large=refuse_paths(grid, *sources_and_targets(case), times=4),
+    )
 
 
 def _with_blocks(blocks: int) -> Algorithm:
-    def build(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
-        return kunde(network, task, model, seed=seed, blocks=blocks)
-
-    return separate(
+    return Algorithm(
         name=f"kunde-{blocks}",
-        task=Permutation,
-        builder=build,
-        reason=lambda network, task, model: _reason(blocks, network, task, model),
-        claim=lambda network, task, model: _claim(blocks, network, task, model),
+        tasks=(Permutation,),
+        propose=partial(_propose, blocks),
         networks=f"two-dimensional arrays of sides divisible by {blocks}",
         source="Kunde 1988, after Han 1990, section 1.4.2; sorting: Schimmler 1987 (4-way mergesort)",
         summary=f"sorts {blocks} x {blocks} blocks by column of destination, then row and column; "
         f"at most {most_held(blocks)} messages at a node",
-        claim_is_bound=True,
     )
 
 

@@ -6,21 +6,21 @@ correcting the digits straight to the destinations can make two packets meet (er
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.routing.packing import model_reason, sources_and_targets
-from gossamer.model import Model
-from gossamer.networks.network import IntArray, Network
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.algorithms.routing.packing import refuse_network, without_wraps
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import IntArray
 from gossamer.paths.packing import Leg, leg_chunks, packing_legs
 from gossamer.paths.prefix import prefix_chunks, prefix_phase
 from gossamer.paths.rotation import Rotation, links_along, rotations
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation, Task
+from gossamer.tasks import Permutation
 
 __all__ = ["MONOTONE", "monotone", "unpacking_legs"]
 
@@ -47,19 +47,14 @@ def unpacking_legs(rotation: Rotation, target: IntArray) -> list[Leg]:
     return [(digit, name + move * np.int32(rotation.places[digit]), -move) for digit, name, move in legs][::-1]
 
 
-def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def monotone(case: Case) -> Schedule:
     """Build the routing of messages whose destinations are in the order of their sources.
 
     Parameters
     ----------
-    network : Network
-        An array or torus; of a torus only the links of the array are used. The sides may differ.
-    task : Permutation
-        Partial or full, with ascending destinations.
-    model : Model
-        All ports.
-    seed : int
-        Ignored.
+    case : Case
+        A permutation, partial or full, with ascending destinations on an array or torus; all ports. Of a torus only the
+        links of the array are used. The sides may differ.
 
     Returns
     -------
@@ -79,16 +74,17 @@ def monotone(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sc
     --------
     >>> import gossamer
     >>> task = gossamer.task("permutation", destination=[-1, 3, -1, -1, 4, 7, -1, -1, 8])
-    >>> s = monotone(gossamer.network("array:3x3"), task, Model())
+    >>> s = monotone(Case(gossamer.network("array:3x3"), task))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(8, 1), True)
     """
-    return record(network, task, model, partial(route_in_order, network, task))
+    return record(case, partial(route_in_order, case))
 
 
-def route_in_order(network: Network, task: Task, sink: Sink) -> None:
+def route_in_order(case: Case, sink: Sink) -> None:
     """Hand the hops of the routing to a sink."""
-    source, target = sources_and_targets(task)
+    network = case.network
+    source, target = sources_and_targets(case)
     if network.node_count == 1:
         return
     rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
@@ -107,27 +103,28 @@ def route_in_order(network: Network, task: Task, sink: Sink) -> None:
         sink.phase(name, chunks, length=sum(lengths))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    source, target = sources_and_targets(task)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    source, target = sources_and_targets(case)
     down = np.flatnonzero(np.diff(target) < 0)
     if down.size:
         (a, b), (v, w) = source[down[0] : down[0] + 2], target[down[0] : down[0] + 2]
-        return f"needs destinations in the order of the sources, but nodes {a} and {b} send to {v} and {w}"
-    return model_reason(network, model)
+        return Refusal(f"needs destinations in the order of the sources, but nodes {a} and {b} send to {v} and {w}")
+    refused = refuse_network(case)
+    if refused is not None or case.network.grid is None:
+        return refused or Refusal("needs an array or a torus")
+    grid = case.network.grid
+    return Offer(
+        partial(monotone, case),
+        2 * (1 + case.control_time) * sum(side - 1 for side in grid.sides),
+        stream=partial(route_in_order, case),
+        too_large=refuse_paths(without_wraps(grid), source, np.arange(source.size, dtype=np.int32), target),
+    )
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    if network.grid is None:
-        return None
-    return 2 * (1 + model.control_time) * sum(side - 1 for side in network.grid.sides)
-
-
-MONOTONE = separate(
+MONOTONE = Algorithm(
     name="monotone",
-    task=Permutation,
-    builder=monotone,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Permutation,),
+    propose=_propose,
     networks="arrays and tori",
     source="Varvarigos and Bertsekas 1994, Theorem 4, after Nassimi and Sahni",
     summary="packs the messages, then packs the destinations backwards; for destinations in the order of the sources",

@@ -7,33 +7,28 @@ from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.errors import TaskError
-from gossamer.model import Model
-from gossamer.networks.network import IntArray, Network
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import Grid
 from gossamer.paths.packing import leg_chunks, packing_legs
 from gossamer.paths.rotation import links_along, rotations
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation, Task
+from gossamer.tasks import Permutation
 
-__all__ = ["PACKING", "model_reason", "packing", "sources_and_targets"]
+__all__ = ["PACKING", "packing", "refuse_network", "route_packing", "without_wraps"]
 
 
-def packing(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
-    """Build the routing in which the i-th source sends its packet to node i.
+def packing(case: Case) -> Schedule:
+    """Build the packing: the i-th message (from 0) goes to node i.
 
     Parameters
     ----------
-    network : Network
-        An array or torus; of a torus only the links of the array are used. The sides may differ.
-    task : Permutation
-        With messages of some nodes, the i-th of them (from 0) to node i.
-    model : Model
-        All ports.
-    seed : int
-        Ignored.
+    case : Case
+        A permutation on an array or torus, with messages of some nodes, the i-th of them (from 0) to node i; all ports.
+        Of a torus only the links of the array are used. The sides may differ.
 
     Returns
     -------
@@ -53,19 +48,20 @@ def packing(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sch
     --------
     >>> import gossamer
     >>> task = gossamer.task("permutation", destination=[-1, 0, -1, -1, 1, 2, -1, -1, 3])
-    >>> s = packing(gossamer.network("array:3x3"), task, Model())
+    >>> s = packing(Case(gossamer.network("array:3x3"), task))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(4, 1), True)
     """
-    return record(network, task, model, partial(route_packing, network, task))
+    return record(case, partial(route_packing, case))
 
 
-def route_packing(network: Network, task: Task, sink: Sink) -> None:
+def route_packing(case: Case, sink: Sink) -> None:
     """Hand the hops of packing to a sink."""
-    source, _ = sources_and_targets(task)
+    network = case.network
     if network.node_count == 1:
         sink.phase("packing", iter(()), length=0)
         return
+    source, _ = sources_and_targets(case)
     rotation = rotations(network.grid)[0]  # type: ignore[arg-type]
     legs = list(packing_legs(rotation, rotation.name[source]))
     steps = [side - 1 for side in rotation.sides]
@@ -73,55 +69,44 @@ def route_packing(network: Network, task: Task, sink: Sink) -> None:
     sink.phase("packing", leg_chunks(sink, paths, links_along(network), steps), length=sum(steps))
 
 
-def sources_and_targets(task: Task) -> tuple[IntArray, IntArray]:
-    """Return the nodes that send a message in a permutation, ascending, and where each message goes, int32[m] both.
-
-    Raises
-    ------
-    TaskError
-        If the task is another one.
-
-    Examples
-    --------
-    >>> [nodes.tolist() for nodes in sources_and_targets(Permutation([2, -1, 0]))]
-    [[0, 2], [2, 0]]
-    """
-    if not isinstance(task, Permutation):
-        raise TaskError(f"this carries out {Permutation.name}, not {task.name}")
-    destination = np.array(task.destination, np.int32)
-    source = np.flatnonzero(destination >= 0).astype(np.int32)
-    return source, destination[source]
+def without_wraps(grid: Grid) -> Grid:
+    """Return the grid of the array in a torus, or the array itself."""
+    return Grid(grid.sides, (False,) * grid.dimensions)
 
 
-def model_reason(network: Network, model: Model) -> str | None:
-    """Say why packing does not cover a network or model, or None if it does.
+def refuse_network(case: Case) -> Refusal | None:
+    """Refuse for packing, or not.
 
     A node holds at most three packets at a time: one that stays, one that goes up and one that goes down.
     """
-    if network.grid is None:
-        return "needs an array or a torus"
-    return all_ports_reason(model, held=3)
+    if case.network.grid is None:
+        return Refusal("needs an array or a torus")
+    return refuse_ports(case.rules, held=3)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    source, target = sources_and_targets(task)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    source, target = sources_and_targets(case)
     wrong = np.flatnonzero(target != np.arange(target.size))
     if wrong.size:
         i = int(wrong[0])
-        return f"sends the message of the i-th source to node i, but source {i}, node {source[i]}, sends to {target[i]}"
-    return model_reason(network, model)
+        return Refusal(
+            f"sends the message of the i-th source to node i, but source {i}, node {source[i]}, sends to {target[i]}"
+        )
+    refused = refuse_network(case)
+    if refused is not None or case.network.grid is None:
+        return refused or Refusal("needs an array or a torus")
+    return Offer(
+        partial(packing, case),
+        Fraction(sum(side - 1 for side in case.network.grid.sides)),
+        stream=partial(route_packing, case),
+        too_large=refuse_paths(without_wraps(case.network.grid), source, target),
+    )
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    return None if network.grid is None else Fraction(sum(side - 1 for side in network.grid.sides))
-
-
-PACKING = separate(
+PACKING = Algorithm(
     name="packing",
-    task=Permutation,
-    builder=packing,
-    reason=_reason,
-    claim=_claim,
+    tasks=(Permutation,),
+    propose=_propose,
     networks="arrays and tori",
     source="Varvarigos and Bertsekas 1994, Theorem 3, after Nassimi and Sahni",
     summary="corrects the digits of the nodes, least significant first; for messages of i-th sources to nodes i",

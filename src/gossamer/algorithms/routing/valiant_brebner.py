@@ -9,53 +9,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.routing.greedy import grid_reason
-from gossamer.algorithms.routing.packing import sources_and_targets
-from gossamer.model import Model
-from gossamer.networks.network import Grid, IntArray, Network
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import Grid, IntArray
 from gossamer.paths.lock_step import LockStep, legs_between, moves_along
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation, Task
+from gossamer.tasks import Permutation
 
 __all__ = ["RANDOMIZED", "random_nodes", "random_slices", "valiant_brebner"]
 
 
-def _over(
-    name: str, network: Network, source: IntArray, middle: IntArray, target: IntArray, axes: Sequence[int], sink: Sink
-) -> None:
+def _over(name: str, case: Case, source: IntArray, middle: IntArray, axes: Sequence[int], sink: Sink) -> None:
     """Route from the sources over the nodes in the middle; the legs to these correct the given axes."""
-    grid = network.grid
+    grid = case.network.grid
     assert grid is not None
+    _, target = sources_and_targets(case)
     legs = legs_between(grid, source, middle, axes)
     legs += legs_between(grid, middle, target, range(grid.dimensions)[::-1])
-    LockStep(network, sink).move(moves_along(source, legs), name, rank="leg")
+    LockStep(case.network, sink).move(moves_along(source, legs), name, rank="leg")
 
 
-def _over_random_rows(slice_length: Callable[[int], int], network: Network, task: Task, seed: int, sink: Sink) -> None:
+def _over_random_rows(slice_length: Callable[[int], int], case: Case, sink: Sink) -> None:
     """Route over random rows of slices, so many of the rows of a side, and then in dimension order."""
-    source, target = sources_and_targets(task)
-    grid = network.grid
+    source, _ = sources_and_targets(case)
+    grid = case.network.grid
     assert grid is not None
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(case.seed)
     axes = range(max(grid.dimensions - 1, 1))
     middle = source
     for axis in axes:
         middle = _redrawn(grid, middle, axis, draw, slice_length(grid.sides[axis]))
-    _over("over random rows", network, source, middle, target, axes, sink)
+    _over("over random rows", case, source, middle, axes, sink)
 
 
-def _over_random_nodes(network: Network, task: Task, seed: int, sink: Sink) -> None:
-    source, target = sources_and_targets(task)
+def _over_random_nodes(case: Case, sink: Sink) -> None:
+    """Route over random nodes, in dimension order both times."""
+    source, _ = sources_and_targets(case)
+    network = case.network
     assert network.grid is not None
-    middle = np.random.default_rng(seed).integers(0, network.node_count, source.size).astype(np.int32)
-    _over("over random nodes", network, source, middle, target, range(network.grid.dimensions)[::-1], sink)
+    middle = np.random.default_rng(case.seed).integers(0, network.node_count, source.size).astype(np.int32)
+    _over("over random nodes", case, source, middle, range(network.grid.dimensions)[::-1], sink)
 
 
 def _whole_side(side: int) -> int:
@@ -78,19 +78,14 @@ def _redrawn(grid: Grid, node: IntArray, axis: int, draw: np.random.Generator, s
     return drawn
 
 
-def valiant_brebner(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def valiant_brebner(case: Case) -> Schedule:
     """Build the routing over a random row of the column, then in dimension order.
 
     Parameters
     ----------
-    network : Network
-        An array or torus; in d dimensions the first d-1 coordinates are drawn.
-    task : Permutation
-        Full or partial.
-    model : Model
-        All ports, no limit of the buffers.
-    seed : int
-        Of the random rows; another seed gives another schedule.
+    case : Case
+        A permutation, full or partial, on an array or torus, of which the first d-1 coordinates are drawn with the
+        case's seed; all ports, no limit of the buffers.
 
     Returns
     -------
@@ -112,10 +107,10 @@ def valiant_brebner(network: Network, task: Task, model: Model, *, seed: int = 0
     >>> bool(p.verification), p.claim
     (True, None)
     """
-    return record(network, task, model, partial(_over_random_rows, _whole_side, network, task, seed))
+    return record(case, partial(_over_random_rows, _whole_side, case))
 
 
-def random_slices(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def random_slices(case: Case) -> Schedule:
     """Build the routing over a random row of the at most n/log2(n) rows of a slice; else as `valiant_brebner`.
 
     Notes
@@ -133,10 +128,10 @@ def random_slices(network: Network, task: Task, model: Model, *, seed: int = 0) 
     >>> bool(gossamer.plan("array:8x8", "permutation", pattern="shuffle", algorithm="random-slices").verification)
     True
     """
-    return record(network, task, model, partial(_over_random_rows, _logarithmic_slice, network, task, seed))
+    return record(case, partial(_over_random_rows, _logarithmic_slice, case))
 
 
-def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def random_nodes(case: Case) -> Schedule:
     """Build the routing over a random node, to it and from it in dimension order.
 
     Notes
@@ -153,40 +148,41 @@ def random_nodes(network: Network, task: Task, model: Model, *, seed: int = 0) -
     >>> bool(gossamer.plan("torus:8x8", "permutation", pattern="tornado", algorithm="random-nodes").verification)
     True
     """
-    return record(network, task, model, partial(_over_random_nodes, network, task, seed))
+    return record(case, partial(_over_random_nodes, case))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    return grid_reason(network, task, model, paths=3)
+def _propose(route: Callable[[Case, Sink], None], case: Case) -> Offer[Schedule] | Refusal:
+    if case.network.grid is None:
+        return Refusal("needs an array or a torus")
+    return refuse_ports(case.rules) or Offer(
+        lambda: record(case, partial(route, case)),
+        stream=partial(route, case),
+        too_large=refuse_paths(case.network.grid, *sources_and_targets(case), times=3),
+    )
 
 
-_VALIANT_BREBNER = separate(
-    name="valiant-brebner",
-    task=Permutation,
-    builder=valiant_brebner,
-    reason=_reason,
-    claim=lambda network, task, model: None,
-    networks="arrays and tori",
-    source="Valiant and Brebner 1981; Han 1990, Table 1.1: 3n + o(n) with high probability",
-    summary="a random row of the column, then row and column; unbounded buffers",
-)
+def _randomized(name: str, route: Callable[[Case, Sink], None], source: str, summary: str) -> Algorithm:
+    return Algorithm(name, (Permutation,), partial(_propose, route), "arrays and tori", source, summary)
+
 
 RANDOMIZED = (
-    _VALIANT_BREBNER,
-    replace(
-        _VALIANT_BREBNER,
-        name="random-slices",
-        builder=random_slices,
-        source="Rajasekaran and Tsantilas 1987; Krizanc, Rajasekaran and Tsantilas 1988: "
-        "2n + o(n) with high probability",
-        summary="a random row of a slice of n/log n rows, then row and column; unbounded buffers",
+    _randomized(
+        "valiant-brebner",
+        partial(_over_random_rows, _whole_side),
+        "Valiant and Brebner 1981; Han 1990, Table 1.1: 3n + o(n) with high probability",
+        "a random row of the column, then row and column; unbounded buffers",
     ),
-    replace(
-        _VALIANT_BREBNER,
-        name="random-nodes",
-        builder=random_nodes,
-        source="Valiant 1982; Valiant and Brebner 1981",
-        summary="in dimension order to a random node, then to the destination; unbounded buffers",
+    _randomized(
+        "random-slices",
+        partial(_over_random_rows, _logarithmic_slice),
+        "Rajasekaran and Tsantilas 1987; Krizanc, Rajasekaran and Tsantilas 1988: 2n + o(n) with high probability",
+        "a random row of a slice of n/log n rows, then row and column; unbounded buffers",
+    ),
+    _randomized(
+        "random-nodes",
+        _over_random_nodes,
+        "Valiant 1982; Valiant and Brebner 1981",
+        "in dimension order to a random node, then to the destination; unbounded buffers",
     ),
 )
 """The randomized algorithms; they claim no time, because none is certain."""

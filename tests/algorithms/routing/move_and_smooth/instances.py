@@ -9,6 +9,7 @@ import numpy as np
 import gossamer
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
+from gossamer.cases import Case
 from gossamer.networks.network import Network
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 from gossamer.tasks.patterns import pattern
@@ -16,7 +17,7 @@ from gossamer.tasks.patterns import pattern
 
 def algorithm(name: str, task: type[Task] = Permutation) -> Algorithm:
     """Return the algorithm of that name for the task."""
-    return next(a for a in MOVE_AND_SMOOTH if a.name == name and a.task is task)
+    return next(a for a in MOVE_AND_SMOOTH if a.name == name and task in a.tasks)
 
 
 def permutation(network: Network, moves: dict) -> Permutation:
@@ -64,7 +65,7 @@ def every_class(network: Network, seed: int) -> Iterator[Task]:
 def run(name: str, network: Network, task: Task, buffer: int | None = None):
     """Return the verified schedule of an algorithm with buffers counted, its steps of messages and of counting."""
     model = gossamer.Model(control_time=1, buffer=buffer, buffer_counts="all")
-    schedule = algorithm(name, type(task)).build(network, task, model)
+    schedule = algorithm(name, type(task)).build(Case(network, task, model))
     found = gossamer.verify(schedule)
     assert found, found
     control = sum(p.slots for p in schedule.phases if p.name.startswith("count"))

@@ -8,6 +8,7 @@ import numpy as np
 
 import gossamer
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
+from gossamer.cases import Case
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import RecordingSink
 
@@ -18,7 +19,7 @@ def traffic_of(counts) -> Traffic:
     net = gossamer.network("array:" + "x".join(map(str, counts.shape)))
     total = int(counts.sum())
     destination = [u if u < total else -1 for u in range(counts.size)]
-    traffic = Traffic.of(net, gossamer.task("permutation", destination=destination), RecordingSink())
+    traffic = Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
     traffic.node = np.repeat(np.arange(counts.size, dtype=np.int32), counts.reshape(-1))
     return traffic
 

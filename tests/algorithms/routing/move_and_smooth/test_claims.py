@@ -14,6 +14,7 @@ from gossamer.algorithms.routing.move_and_smooth.h import h_stages
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.q import q_move_length, q_stages
 from gossamer.algorithms.routing.move_and_smooth.stages import follow, guaranteed_times
+from gossamer.cases import Case
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import Permutation
@@ -23,8 +24,8 @@ from gossamer.tasks.patterns import pattern
 def followed(network, task, stages, **options):
     """Return the verified schedule of the given stages."""
     recording = RecordingSink()
-    follow(Traffic.of(network, task, recording), stages, **options)
-    schedule = recording.schedule(network, task, gossamer.Model())
+    follow(Traffic.of(Case(network, task), recording), stages, **options)
+    schedule = recording.schedule(Case(network, task, gossamer.Model()))
     found = gossamer.verify(schedule)
     assert found, found
     return schedule
@@ -155,4 +156,4 @@ def test_the_actual_steps_of_17x17_stay_below_9n():
     network = gossamer.network("array:17x17")
     task = Permutation(tuple(np.random.default_rng(0).permutation(289).tolist()))
     schedule, messages, counting = run("H", network, task)
-    assert messages + counting <= 9 * 17 < algorithm("H").claim(network, task, schedule.model)
+    assert messages + counting <= 9 * 17 < algorithm("H").offer(Case(network, task, schedule.model)).time

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.routing.move_and_smooth.replaying import travel
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
+from gossamer.cases import Case
 from gossamer.errors import ScheduleError
 from gossamer.paths.lock_step import Moves
 from gossamer.schedules.sinks import RecordingSink
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.uncompiled
 def line_traffic(nodes, packets):
     net = gossamer.network(f"array:{nodes}")
     destination = [u if u < packets else -1 for u in range(nodes)]
-    return Traffic.of(net, gossamer.task("permutation", destination=destination), RecordingSink())
+    return Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
 
 
 def moves_on_line(start, hops, **more):
@@ -47,7 +48,7 @@ def test_the_last_hop_waits_for_its_step():
 def test_a_copy_is_left_on_the_way_and_goes_on_from_there():
     net = gossamer.network("array:3x3")
     traffic = Traffic.of(
-        net, gossamer.task("one-to-many-routing", destinations=[[6, 7, 3], *[[]] * 8]), RecordingSink()
+        Case(net, gossamer.task("one-to-many-routing", destinations=[[6, 7, 3], *[[]] * 8])), RecordingSink()
     )
     packet, start = np.zeros(3, np.int32), np.zeros(3, np.int32)
     hops = np.array([[2, 1], [2, 0], [1, 0]], np.int32)
@@ -94,7 +95,7 @@ def test_the_engine_agrees_with_its_twin(case):
     axis = np.broadcast_to(np.arange(len(sides), dtype=np.int8), hops.shape)
     n = int(np.prod(sides))
     destination = [u if u < len(starts) else -1 for u in range(n)]
-    traffic = Traffic.of(net, gossamer.task("permutation", destination=destination), RecordingSink())
+    traffic = Traffic.of(Case(net, gossamer.task("permutation", destination=destination)), RecordingSink())
     steps = move(traffic, Moves(np.arange(len(starts), dtype=np.int32), np.array(starts, np.int32), axis, hops))
     legs = [list(enumerate(row)) for row in hops.tolist()]
     assert (steps, traffic.node.tolist()) == (travel(sides, at.tolist(), legs)[0], ends)
@@ -109,7 +110,7 @@ def test_copies_of_a_packet_share_every_hop_that_their_routes_share(data):
     targets = sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=8)))
     net = gossamer.network("array:" + "x".join(map(str, sides)))
     sets = [targets if u == start else [] for u in range(n)]
-    traffic = Traffic.of(net, gossamer.task("one-to-many-routing", destinations=sets), RecordingSink())
+    traffic = Traffic.of(Case(net, gossamer.task("one-to-many-routing", destinations=sets)), RecordingSink())
     old, part = traffic.divide(traffic.destination)
     at = np.array(np.unravel_index(traffic.node, sides)).T
     hops = (np.array(np.unravel_index(part, sides)).T - at).astype(np.int32)
@@ -127,5 +128,5 @@ def test_copies_of_a_packet_share_every_hop_that_their_routes_share(data):
                 edges.add((*place.tolist(), a, h > 0))
                 place[a] += 1 if h > 0 else -1
     assert len(hops_of(traffic)) == len(edges)  # a tree: every common hop once
-    assert gossamer.verify(traffic.sink.schedule(net, gossamer.task("one-to-many-routing", destinations=sets),
-                                                 gossamer.Model()))  # fmt: skip
+    assert gossamer.verify(traffic.sink.schedule(Case(net, gossamer.task("one-to-many-routing", destinations=sets),
+                                                 gossamer.Model())))  # fmt: skip

@@ -22,6 +22,7 @@ from algorithms.routing.move_and_smooth.instances import (
 from gossamer.algorithms.routing.move_and_smooth.h import h_stages
 from gossamer.algorithms.routing.move_and_smooth.q import q_stages
 from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.tasks import OneToManyRouting, Permutation
@@ -101,13 +102,13 @@ def test_random_instances_on_any_array_keep_claim_and_buffers(spec, seed, copied
     sources = int(draw.integers(1, network.node_count + 1))
     task = broadcasts(network, sources, draw, density) if copied else partial(network, density, draw)
     model = gossamer.Model(control_time=Fraction(1, 3))
-    if not algorithm(name, type(task)).covers(network, task, model):
+    if not algorithm(name, type(task)).covers(Case(network, task, model)):
         assert name == "Q"
         assert network.grid.dimensions > 2
         return
-    schedule = algorithm(name, type(task)).build(network, task, model)
+    schedule = algorithm(name, type(task)).build(Case(network, task, model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time <= algorithm(name, type(task)).claim(network, task, model)
+    assert schedule.completion_time <= algorithm(name, type(task)).offer(Case(network, task, model)).time
     dimensions = sum(side > 1 for side in network.grid.sides)
     power = all(side & (side - 1) == 0 for side in network.grid.sides)
     most = 3 if name == "H" or dimensions == 1 else 2**dimensions + 1 if power else 9
@@ -235,7 +236,7 @@ def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
     task = OneToManyRouting(tuple(sets))
     schedule, _, _ = run(name, network, task, 5 if name == "Q" else 3)
     assert steps_of(schedule, 4) == lengths
-    traffic = Traffic.of(network, task, RecordingSink())
+    traffic = Traffic.of(Case(network, task), RecordingSink())
     split_and_move(traffic, (q_stages if name == "Q" else h_stages)((8, 8))[0])
     origin = task.messages(network).origin
     letters = {8 * i + j: letter for letter, (i, j) in SOURCES.items()}

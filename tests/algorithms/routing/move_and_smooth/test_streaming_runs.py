@@ -35,9 +35,9 @@ def test_a_streamed_run_is_the_recorded_one(case, name, chunk, monkeypatch):
     model = Model(control_time=1, buffer=9, buffer_counts="all")
     said = []
     run = route_streaming(network, task, model, name, said.append)
-    schedule = algorithm(name).build(network, task, model)
+    schedule = algorithm(name).build(Case(network, task, model))
     assert run.completion_time == schedule.completion_time
-    assert run.claim == algorithm(name).claim(network, task, model)
+    assert run.claim == algorithm(name).offer(Case(network, task, model)).time
     assert [(p.name, p.steps) for p in run.phases] == [(p.name, p.slots) for p in schedule.phases]
     assert run.found.hops + run.found.control_hops == schedule.hop_count
     peak = buffer_peak(schedule, "all")
@@ -60,7 +60,7 @@ def test_what_cannot_be_streamed_is_said():
         route_streaming(network, task, algorithm="packing")
     with pytest.raises(NotApplicableError, match="needs an array"):
         route_streaming(gossamer.network("ring:16"), task)
-    with pytest.raises(NotApplicableError, match="is for permutation when streaming"):
+    with pytest.raises(NotApplicableError, match="cannot stream its hops"):
         route_streaming(network, broadcasts(network, 3, np.random.default_rng(0)))
     with pytest.raises(NotApplicableError, match="more than the buffer of 2"):
         route_streaming(network, task, Model(buffer=2, buffer_counts="all"), "H")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
 
-from gossamer.algorithms.algorithm import Algorithm, separate
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow, guaranteed_times
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.schedules import Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.schedules.sinks import RecordingSink
-from gossamer.tasks import OneToManyRouting, Permutation, Task
+from gossamer.schedules.sinks import Sink, record
+from gossamer.tasks import OneToManyRouting, Permutation
 
-__all__ = ["MoveAndSmooth", "even_power", "family", "model_reason", "power_of_two"]
+__all__ = ["MoveAndSmooth", "even_power", "family", "power_of_two", "refuse_rules", "route"]
 
-Sides = tuple[int, ...]
+Sides: TypeAlias = tuple[int, ...]
+
+Run: TypeAlias = Callable[[Traffic, Sequence[Stage]], None]
+"""What routes traffic through stages."""
 
 
 def power_of_two(side: int) -> bool:
@@ -43,105 +46,86 @@ def even_power(side: int) -> int | None:
     return None
 
 
-def model_reason(network: Network, model: Model, buffers: int) -> str | None:
-    """Say why move-and-smooth routing with so many buffers does not cover a network or model, or None if it does."""
+def refuse_rules(case: Case, buffers: int) -> Refusal | None:
+    """Refuse for move-and-smooth routing with so many buffers, or not."""
+    network = case.network
     if network.grid is None or any(network.grid.wraps):
-        return "needs an array"
+        return Refusal("needs an array")
     if network.uniform_capacity != 1:
-        return "needs links of capacity 1"
-    if model.ports != "all":
-        return f"needs all ports at once, not ports {model.ports!r}"
-    if model.buffer is not None and model.buffer < buffers:
-        return f"may keep {buffers} packets at one node, more than the buffer of {model.buffer}"
-    return None
+        return Refusal("needs links of capacity 1")
+    return refuse_ports(case.rules, buffers)
+
+
+def route(case: Case, run: Run, stages: Sequence[Stage], sink: Sink) -> None:
+    """Route the case's messages through stages, and hand the hops to a sink."""
+    run(Traffic.of(case, sink), stages)
 
 
 @dataclass(frozen=True)
 class MoveAndSmooth:
-    """A builder: the stages of an array, followed, and recorded with phases of actual or of guaranteed length.
+    """What an algorithm of the family proposes.
 
     Attributes
     ----------
-    stages : callable
-        From the sides of an array to its stages.
-    sides_reason : callable
+    refuse : callable
         Says of the sides of an array why they are not covered, or None.
+    stages : callable
+        From the sides of an array that is covered to its stages.
     buffers : callable
-        From the sides to the most packets that a node holds.
+        From these stages to the most packets that a node holds.
     run : callable
         Routes traffic through stages.
     clock : bool
-        Whether phases take their guaranteed lengths.
+        Whether phases take their guaranteed lengths, as under a distributed clock, rather than end with their last hop.
     """
 
+    refuse: Callable[[Sides], str | None]
     stages: Callable[[Sides], Sequence[Stage]]
-    sides_reason: Callable[[Sides], str | None]
-    buffers: Callable[[Sides], int]
-    run: Callable[[Traffic, Sequence[Stage]], None]
+    buffers: Callable[[Sequence[Stage]], int]
+    run: Run
     clock: bool
 
-    def __call__(self, network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
-        """Return the schedule."""
-        recording = RecordingSink(self.clock)
-        self.route(Traffic.of(network, task, recording))
-        return recording.schedule(network, task, model)
-
-    def route(self, traffic: Traffic) -> None:
-        """Route the traffic; its sink gets the hops."""
-        self.run(traffic, self.stages(traffic.sides))
-
-    def reason(self, network: Network, model: Model) -> str | None:
-        """Say why the network or the model is not covered, or None if they are."""
-        if network.grid is None:
-            return "needs an array"
-        sides = network.grid.sides
-        return self.sides_reason(sides) or model_reason(network, model, self.buffers(sides))
-
-    def reason_to_write(self, network: Network, task: Task, model: Model) -> str | None:
-        """Say why no schedule can be written out, or None."""
-        wrong = self.reason(network, model)
-        if wrong is not None or network.grid is None:
-            return wrong
-        most = too_many_hops(network.node_count * sum(stage.move for stage in self.stages(network.grid.sides)))
-        return None if most is None else f"{most}; use route_streaming, or --stream"
-
-    def claim(self, network: Network, task: Task, model: Model) -> Fraction:
-        """Return the guaranteed completion time."""
-        assert network.grid is not None
-        times = guaranteed_times(self.stages(network.grid.sides))
-        return times.data + times.control * model.control_time
+    def __call__(self, case: Case) -> Offer[Schedule] | Refusal:
+        """Return the offer for a case, or a refusal."""
+        if case.network.grid is None:
+            return Refusal("needs an array")
+        sides = case.network.grid.sides
+        why = self.refuse(sides)
+        if why is not None:
+            return Refusal(why)
+        stages = case.once(self.stages, sides)
+        refused = refuse_rules(case, self.buffers(stages))
+        if refused is not None:
+            return refused
+        times = guaranteed_times(stages)
+        hand_over = partial(route, case, self.run, stages)
+        return Offer(
+            partial(record, case, hand_over, clock=self.clock),
+            times.data + times.control * case.control_time,
+            at_most=not self.clock,
+            stream=None if self.clock or not isinstance(case.task, Permutation) else hand_over,
+            too_large=refuse_hops(case.network.node_count * sum(stage.move for stage in stages)),
+        )
 
 
 def family(
     name: str,
     *,
     stages: Callable[[Sides], Sequence[Stage]],
-    reason: Callable[[Sides], str | None],
-    buffers: Callable[[Sides], int],
+    refuse: Callable[[Sides], str | None],
+    buffers: Callable[[Sequence[Stage]], int],
     networks: str,
     source: str,
     summary: str,
-    run: Callable[[Traffic, Sequence[Stage]], None] = follow,
+    run: Run = follow,
 ) -> tuple[Algorithm, ...]:
-    """Return the algorithms with the given stages: `name` and ``name-clock``, each for both routing tasks.
+    """Return the algorithms with the given stages, `name` and ``name-clock``, for permutations and one-to-many routing.
 
     Phases of `name` end with their last hop, those of ``name-clock`` take their guaranteed lengths.
     """
-    builders = [MoveAndSmooth(stages, reason, buffers, run, clock) for clock in (False, True)]
-    return tuple(
-        separate(
-            name=f"{name}-clock" if builder.clock else name,
-            task=task,
-            builder=builder,
-            reason=builder.reason_to_write,
-            claim=builder.claim,
-            networks=networks,
-            source=source,
-            summary=f"{name} with phases of guaranteed length, as under a distributed clock"
-            if builder.clock
-            else summary,
-            claim_is_bound=not builder.clock,
-        )
-        for task in (Permutation, OneToManyRouting)
-        for builder in builders
+    tasks = (Permutation, OneToManyRouting)
+    clocked = f"{name} with phases of guaranteed length, as under a distributed clock"
+    return (
+        Algorithm(name, tasks, MoveAndSmooth(refuse, stages, buffers, run, False), networks, source, summary),
+        Algorithm(f"{name}-clock", tasks, MoveAndSmooth(refuse, stages, buffers, run, True), networks, source, clocked),
     )

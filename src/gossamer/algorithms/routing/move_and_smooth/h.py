@@ -72,7 +72,7 @@ def _uneven_lengths(regions: Regions, axes: tuple[int, ...]) -> Lengths:
     return Lengths(count, (row,), column)
 
 
-def _strips_reason(sides: tuple[int, ...]) -> str | None:
+def _refuse_strips(sides: tuple[int, ...]) -> str | None:
     if len(sides) != 2 or sides[0] != sides[1] or even_power(sides[0]) is None:
         return "needs a square array whose side is a power of an even number k >= 4"
     return None
@@ -81,8 +81,8 @@ def _strips_reason(sides: tuple[int, ...]) -> str | None:
 H: tuple[Algorithm, ...] = family(
     "H",
     stages=h_stages,
-    reason=lambda sides: None,
-    buffers=lambda sides: 3,
+    refuse=lambda sides: None,
+    buffers=lambda stages: 3,
     networks="arrays",
     source="Han 1990, chapter 4 (Theorems 4.5-4.7, 4.6.2, 4.6.4, 4.6.5)",
     summary="halves the array along one axis after the other, moving and smoothing in between; 3 buffers",
@@ -91,8 +91,8 @@ H: tuple[Algorithm, ...] = family(
 H_K_STRIPS: tuple[Algorithm, ...] = family(
     "H-k-strips",
     stages=lambda sides: h_stages(sides, even_power(sides[0]) or 2),
-    reason=_strips_reason,
-    buffers=lambda sides: (even_power(sides[0]) or 2) + 1,
+    refuse=_refuse_strips,
+    buffers=lambda stages: stages[0].b + 1,
     networks="n x n arrays with n = k^p, k even, k >= 4",
     source="Han 1990, section 4.6.3",
     summary="Algorithm H with k strips instead of halves; k + 1 buffers",

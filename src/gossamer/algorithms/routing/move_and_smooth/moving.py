@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.cases import Case
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.lock_step import LockStep, Moves
 from gossamer.schedules.sinks import Sink
-from gossamer.tasks import Task
 
 __all__ = ["Traffic", "branch_order", "branching", "move"]
 
@@ -37,15 +37,15 @@ class Traffic:
     item: IntArray
 
     @classmethod
-    def of(cls, network: Network, task: Task, sink: Sink) -> Traffic:
+    def of(cls, case: Case, sink: Sink) -> Traffic:
         """Return the traffic at the start: one item at each origin, packets numbered as the task's messages."""
-        messages = task.messages(network)
+        messages = case.messages
         assert messages.target_start is not None
         assert messages.targets is not None
         packet = np.arange(messages.count, dtype=np.int32)
         item = np.repeat(packet, np.diff(messages.target_start))
         origin, destination = messages.origin.astype(np.int32), messages.targets.astype(np.int32)
-        return cls(LockStep(network, sink), packet, origin, destination, item)
+        return cls(LockStep(case.network, sink), packet, origin, destination, item)
 
     @property
     def network(self) -> Network:

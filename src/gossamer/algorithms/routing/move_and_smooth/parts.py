@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from gossamer.algorithms.routing.move_and_smooth.contract import model_reason
+from gossamer.algorithms.routing.move_and_smooth.contract import refuse_rules, route
 from gossamer.algorithms.routing.move_and_smooth.h import h_stages
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.q import q_stages
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
-from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
-from gossamer.schedules.sinks import RecordingSink
-from gossamer.tasks import OneToManyRouting, Permutation, Task
+from gossamer.schedules.sinks import record
+from gossamer.tasks import OneToManyRouting, Permutation
 
 __all__ = ["k_partition", "k_strips"]
 
 
-def k_partition(network: Network, task: Task, model: Model, k: int, clock: bool = False) -> Schedule:
+def k_partition(case: Case, k: int, clock: bool = False) -> Schedule:
     """Build the routing by Algorithm Q with k parts along each axis.
 
     Parameters
     ----------
-    network : Network
-        An n x n array, n a power of k.
-    task : Permutation or OneToManyRouting
-        What is routed.
-    model : Model
-        All ports.
+    case : Case
+        A permutation or one-to-many routing on an n x n array, n a power of k; all ports.
     k : int
         Parts along each axis, at least 2; odd ones too.
     clock : bool
@@ -38,7 +33,7 @@ def k_partition(network: Network, task: Task, model: Model, k: int, clock: bool 
     Raises
     ------
     NotApplicableError
-        If the network, task or model does not fit.
+        If the case or the number of parts does not fit.
 
     Notes
     -----
@@ -52,25 +47,25 @@ def k_partition(network: Network, task: Task, model: Model, k: int, clock: bool 
     --------
     >>> import gossamer
     >>> task = gossamer.task("permutation", destination=list(range(80, -1, -1)))
-    >>> schedule = k_partition(gossamer.network("array:9x9"), task, gossamer.Model(), 3)
+    >>> schedule = k_partition(Case(gossamer.network("array:9x9"), task), 3)
     >>> [(p.name, p.slots) for p in schedule.phases][:2], bool(gossamer.verify(schedule))
     ([('move 9x9', 12), ('count 3x3', 3)], True)
     """
-    return _build(network, task, model, k, clock, q_stages, k * k + 2)
+    return _build(case, k, clock, q_stages, k * k + 2)
 
 
-def k_strips(network: Network, task: Task, model: Model, k: int, clock: bool = False) -> Schedule:
+def k_strips(case: Case, k: int, clock: bool = False) -> Schedule:
     """Build the routing by Algorithm H with k strips.
 
     Parameters
     ----------
-    network, task, model, k, clock
+    case, k, clock
         As for `k_partition`.
 
     Raises
     ------
     NotApplicableError
-        If the network, task or model does not fit.
+        If the case or the number of parts does not fit.
 
     Notes
     -----
@@ -84,36 +79,27 @@ def k_strips(network: Network, task: Task, model: Model, k: int, clock: bool = F
     --------
     >>> import gossamer
     >>> task = gossamer.task("permutation", destination=list(range(80, -1, -1)))
-    >>> schedule = k_strips(gossamer.network("array:9x9"), task, gossamer.Model(), 3)
+    >>> schedule = k_strips(Case(gossamer.network("array:9x9"), task), 3)
     >>> schedule.completion_time, bool(gossamer.verify(schedule))
     (Fraction(16, 1), True)
     """
-    return _build(network, task, model, k, clock, h_stages, k + 1 + k % 2)
+    return _build(case, k, clock, h_stages, k + 1 + k % 2)
 
 
 def _build(
-    network: Network,
-    task: Task,
-    model: Model,
-    k: int,
-    clock: bool,
-    stages: Callable[[tuple[int, ...], int], Sequence[Stage]],
-    buffers: int,
+    case: Case, k: int, clock: bool, stages: Callable[[tuple[int, ...], int], Sequence[Stage]], buffers: int
 ) -> Schedule:
-    task.check(network)
-    sides = network.grid.sides if network.grid is not None else ()
-    wrong = model_reason(network, model, buffers)
-    if not isinstance(task, Permutation | OneToManyRouting):
-        wrong = f"the task is {task.name}, not permutation or one-to-many-routing"
+    sides = case.network.grid.sides if case.network.grid is not None else ()
+    wrong: object = refuse_rules(case, buffers)
+    if not isinstance(case.task, Permutation | OneToManyRouting):
+        wrong = f"the task is {case.task.name}, not permutation or one-to-many-routing"
     elif k < 2:
         wrong = f"there must be 2 parts or more, got {k}"
     elif wrong is None and (len(sides) != 2 or sides[0] != sides[1] or not _is_power(sides[0], k)):
-        wrong = f"it needs a square array whose side is a power of {k}, got {network.spec}"
+        wrong = f"it needs a square array whose side is a power of {k}, got {case.network.spec}"
     if wrong is not None:
         raise NotApplicableError(f"routing with {k} parts: {wrong}")
-    recording = RecordingSink(clock)
-    follow(Traffic.of(network, task, recording), stages(sides, k))
-    return recording.schedule(network, task, model)
+    return record(case, partial(route, case, follow, stages(sides, k)), clock=clock)
 
 
 def _is_power(side: int, k: int) -> bool:

@@ -10,7 +10,7 @@ from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import smooth_lengths
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage
 
-__all__ = ["Q_K_PARTITION", "q_move_length", "q_reason", "q_stages"]
+__all__ = ["Q_K_PARTITION", "q_move_length", "q_stages", "refuse_sides"]
 
 
 def q_move_length(shape: tuple[int, ...], parts: int = 2) -> int:
@@ -72,7 +72,7 @@ def _delivery(regions: Regions) -> Iterator[Stage]:
         yield Stage(regions, regions, (long[0],), regions.largest[long[0]] - 1)
 
 
-def q_reason(sides: tuple[int, ...]) -> str | None:
+def refuse_sides(sides: tuple[int, ...]) -> str | None:
     """Say why Algorithm Q does not cover an array of these sides, or None."""
     many = [side for side in sides if side > 1]
     if len(many) > 1 and not all(map(power_of_two, many)):
@@ -82,7 +82,7 @@ def q_reason(sides: tuple[int, ...]) -> str | None:
     return None
 
 
-def _partition_reason(sides: tuple[int, ...]) -> str | None:
+def _refuse_partition(sides: tuple[int, ...]) -> str | None:
     if len(sides) != 2 or sides[0] != sides[1] or even_power(sides[0]) is None:
         return "needs a square array whose side is a power of an even number k >= 4"
     return None
@@ -95,8 +95,8 @@ def _partition_stages(sides: tuple[int, ...]) -> list[Stage]:
 Q_K_PARTITION: tuple[Algorithm, ...] = family(
     "Q-k-partition",
     stages=_partition_stages,
-    reason=_partition_reason,
-    buffers=lambda sides: (even_power(sides[0]) or 2) ** 2 + 2,
+    refuse=_refuse_partition,
+    buffers=lambda stages: stages[0].b + 2,
     networks="n x n arrays with n = k^p, k even, k >= 4",
     source="Han 1990, section 3.6.1, with farthest-first as the only priority",
     summary="Algorithm Q with k parts along each axis; k^2 + 2 buffers",

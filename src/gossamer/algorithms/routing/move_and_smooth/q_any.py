@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class MappedStage(Stage):
     variant: str = "C"
 
 
-@lru_cache(maxsize=64)
 def any_stages(sides: tuple[int, ...], variant: str) -> tuple[Stage, ...]:
     """Return the stages of Algorithm Q on an array of two dimensions, with guaranteed lengths.
 
@@ -138,35 +137,36 @@ def _move_length(variant: str, r: int, c: int) -> int:
     return sum(halves(side)[0] for side in (r, c) if side > 1) + gate
 
 
-def buffers_seen(sides: tuple[int, ...], variant: str) -> int:
+def buffers_seen(stages: Sequence[Stage]) -> int:
     """Return the most items that a node was seen to hold at a time in any run; nothing proves it.
 
     Parameters
     ----------
-    sides : tuple of int
-        Sides of the array.
-    variant : {"A", "C"}
-        How cells of odd regions are mapped.
+    stages : sequence of Stage
+        As from `any_stages`, or of Algorithm Q on sides that are powers of two.
 
     Notes
     -----
-    After a move a cell can hold what its region has room for, of the items that have it as their target; with 5 on top
-    for those that pass, and 6 for variant A if a side is odd.
+    After a move a cell can hold what its region has room for, of the items that have it as their target; with one on
+    top for those that pass if all sides are even, 5 in all for two axes, and 6 for variant A if a side is odd.
 
     Examples
     --------
-    >>> [buffers_seen((n, n), "A") for n in (5, 15, 64)], [buffers_seen((n, n), "C") for n in (5, 14, 22, 64)]
-    ([6, 9, 5], [5, 7, 5, 5])
+    >>> [buffers_seen(any_stages((n, n), "A")) for n in (5, 15, 64)]
+    [6, 9, 5]
+    >>> [buffers_seen(any_stages((n, n), "C")) for n in (5, 14, 22, 64)]
+    [5, 7, 5, 5]
     """
-    most = 5 if min(sides) > 1 else 3
-    for stage in any_stages(sides, variant):
-        for r, c in stage.before.shapes() if isinstance(stage, MappedStage) else ():
-            odd = variant == "A" and (r % 2 or c % 2) and max(r, c) > 1
-            most = max(most, 6 if odd else 0, *(int(load.max()) for load in _quadrant_loads(variant, r, c)))
+    most = 3
+    for stage in stages:
+        if isinstance(stage, MappedStage):
+            odd = any((r % 2 or c % 2) and max(r, c) > 1 for r, c in stage.before.shapes())
+            most = max(most, 6 if odd and stage.variant == "A" else 5, stage.b)
+        elif not stage.delivers:
+            most = max(most, stage.b + 1)
     return most
 
 
-@lru_cache(maxsize=256)
 def _quadrant_loads(variant: str, rows: int, columns: int) -> tuple[IntArray, ...]:
     """Return for each quadrant what its cells can hold after the move; a quadrant has no more items than cells."""
     load = multiplicity(VARIANTS[variant], rows, columns)
@@ -223,10 +223,11 @@ def move_by_mapping(
     Examples
     --------
     >>> import gossamer
+    >>> from gossamer.cases import Case
     >>> from gossamer.schedules.sinks import RecordingSink
     >>> net = gossamer.network("array:5x5")
     >>> task = gossamer.task("permutation", destination=range(24, -1, -1))
-    >>> move_by_mapping(Traffic.of(net, task, RecordingSink()), Regions.whole((5, 5)), variant_a)
+    >>> move_by_mapping(Traffic.of(Case(net, task), RecordingSink()), Regions.whole((5, 5)), variant_a)
     6
     """
 
@@ -252,30 +253,25 @@ def move_by_mapping(
     return move(traffic, moves, name, guaranteed)
 
 
-def _reason(sides: tuple[int, ...]) -> str | None:
+def _refuse(sides: tuple[int, ...]) -> str | None:
     return None if len(sides) == 2 else "needs an array of two dimensions"
 
 
 def _q_stages(sides: tuple[int, ...]) -> Sequence[Stage]:
-    return q.q_stages(sides) if q.q_reason(sides) is None else any_stages(sides, "C")
+    return q.q_stages(sides) if q.refuse_sides(sides) is None else any_stages(sides, "C")
 
 
-def _q_reason(sides: tuple[int, ...]) -> str | None:
-    wrong = q.q_reason(sides)
+def _refuse_q(sides: tuple[int, ...]) -> str | None:
+    wrong = q.refuse_sides(sides)
     return None if wrong is None or len(sides) == 2 else f"{wrong}, or an array of two dimensions"
-
-
-def _q_buffers(sides: tuple[int, ...]) -> int:
-    long = sum(side > 1 for side in sides)
-    return buffers_seen(sides, "C") if len(sides) == 2 else max(2**long + 1, 3)
 
 
 Q_ANY: tuple[Algorithm, ...] = (
     *family(
         "Q",
         stages=_q_stages,
-        reason=_q_reason,
-        buffers=_q_buffers,
+        refuse=_refuse_q,
+        buffers=buffers_seen,
         run=run,
         networks="arrays of two dimensions; in more, with equal sides that are powers of two",
         source="Han 1990, chapter 3 (Theorems 3.3, 3.4, 3.6.2-3.6.4)",
@@ -285,8 +281,8 @@ Q_ANY: tuple[Algorithm, ...] = (
     *family(
         "Q-A",
         stages=partial(any_stages, variant="A"),
-        reason=_reason,
-        buffers=partial(buffers_seen, variant="A"),
+        refuse=_refuse,
+        buffers=buffers_seen,
         run=run,
         networks="arrays of two dimensions",
         source="Han 1990, section 3.6.3, first mapping, extended to every r x c",
@@ -295,8 +291,8 @@ Q_ANY: tuple[Algorithm, ...] = (
     *family(
         "Q-C",
         stages=partial(any_stages, variant="C"),
-        reason=_reason,
-        buffers=partial(buffers_seen, variant="C"),
+        refuse=_refuse,
+        buffers=buffers_seen,
         run=run,
         networks="arrays of two dimensions",
         source="Han 1990, section 3.6.3, third mapping, extended to every r x c",

@@ -114,9 +114,10 @@ def smooth(
     Four packets at the corner of a 2 x 2 array.
 
     >>> import gossamer
+    >>> from gossamer.cases import Case
     >>> from gossamer.schedules.sinks import RecordingSink
-    >>> net = gossamer.network("array:2x2")
-    >>> traffic = Traffic.of(net, gossamer.task("permutation", destination=[0, 1, 2, 3]), RecordingSink())
+    >>> case = Case(gossamer.network("array:2x2"), gossamer.task("permutation", destination=[0, 1, 2, 3]))
+    >>> traffic = Traffic.of(case, RecordingSink())
     >>> traffic.node[:] = 0
     >>> smooth(traffic, Regions.whole((2, 2)), (1, 0), 4)
     Lengths(count=1, rows=(2,), column=1)
@@ -128,14 +129,17 @@ def smooth(
         raise ScheduleError(f"smoothing for {b} packets at a node meets {most} packets at one")
     lengths = lengths or smooth_lengths(regions, axes, b)
     label = "x".join(map(str, regions.largest))
+    # counting: every node learns how many items come before it (3.3, Lemma 3.1)
     if lengths.count:
         traffic.sink.phase(f"count {label}", _count(traffic, regions, axes), length=lengths.count, control=True)
+    # row movements: every row of a half gets its share, rounded down or up (3.3, Lemmas 3.2 and 3.3)
     rows = []
     for j, axis in enumerate(axes[:-1]):
         number = f" {j + 1}" if len(axes) > 2 else ""
         leading, following = axes[:j], (*axes[: j - len(axes) : -1], axis)
         chunks = _balance(traffic, regions, leading, following, axes[-1])
         rows.append(traffic.sink.phase(f"row{number} {label}", chunks, guaranteed=lengths.rows[j]))
+    # column movement: at most one item stays at a node (3.3, Lemma 3.4)
     column = _spread(traffic, regions, axes, f"column {label}", lengths.column)
     return Lengths(lengths.count, tuple(rows), column)
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.algorithms.routing.move_and_smooth.contract import MoveAndSmooth
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.table import MOVE_AND_SMOOTH
+from gossamer.cases import Case, Refusal
 from gossamer.errors import NotApplicableError, nearest
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -191,33 +190,27 @@ def route_streaming(
     >>> run.completion_time, run.claim, run.bound, bool(run.found), run.found.delivered
     (Fraction(14, 1), Fraction(24, 1), Fraction(14, 1), True, 64)
     """
-    model = model or Model()
-    task.check(network)
-    known = {
-        a.name: a.builder
-        for a in MOVE_AND_SMOOTH
-        if a.task is Permutation and isinstance(a.builder, MoveAndSmooth) and not a.builder.clock
-    }
+    case = Case(network, task, model)
+    known = {a.name: a for a in MOVE_AND_SMOOTH if not a.name.endswith("-clock")}
     if algorithm not in known:
         names = ", ".join(known)
         raise NotApplicableError(
             f"no streaming for algorithm {algorithm!r}{nearest(algorithm, known)}; there are: {names}"
         )
-    run = known[algorithm]
-    reason = (
-        run.reason(network, model) if isinstance(task, Permutation) else f"is for {Permutation.name} when streaming"
-    )
-    if reason is not None or not isinstance(task, Permutation):
-        raise NotApplicableError(f"algorithm {algorithm!r} does not cover {task.name} on {network.spec}: it {reason}")
+    offers = known[algorithm].offers(case, streamed=True)
+    if isinstance(offers, Refusal) or not isinstance(task, Permutation):
+        raise NotApplicableError(f"algorithm {algorithm!r} does not cover {task.name} on {network.spec}: it {offers}")
     began = time.perf_counter()
-    sink = CheckingSink(network, task, model, progress)
-    run.route(Traffic.of(network, task, sink))
+    sink = CheckingSink(case, progress)
+    assert offers[0].stream is not None
+    assert offers[0].time is not None
+    offers[0].stream(sink)
     found = sink.checker.finish()
     found.verification.raise_if_invalid()
     seconds = time.perf_counter() - began
-    claim = run.claim(network, task, model)
     bound = _distance(network, task)
-    return StreamedRun(network, task, model, algorithm, tuple(sink.phases), found, claim, *bound, seconds)
+    phases = tuple(sink.phases)
+    return StreamedRun(network, task, case.rules, algorithm, phases, found, offers[0].time, *bound, seconds)
 
 
 def _distance(network: Network, task: Permutation) -> tuple[Fraction, str]:
