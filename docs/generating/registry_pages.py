@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from generating.markdown import page, table
 
 
@@ -207,22 +209,30 @@ time is promised by the algorithm's claim, and checked wherever it runs.
     return page("Multinode broadcast on arrays", text, "the schedules of torus-on-array")
 
 
+def _builders(module: ModuleType) -> list[str]:
+    """Return the names of the public functions of a module that make a schedule, in the order of the file."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if name in getattr(module, "__all__", ())
+        and getattr(value, "__module__", "") == module.__name__
+        and getattr(value, "__annotations__", {}).get("return") == "Schedule"
+    ]
+
+
 def builders_page() -> str:
     """Return the reference of the functions that build schedules, by module."""
     import inspect
-    from functools import partial
 
     from gossamer import ALGORITHMS
 
     functions: dict[str, list[str]] = {}
     for a in ALGORITHMS:
-        builder = a.builder.func if isinstance(a.builder, partial) else a.builder
-        name = getattr(builder, "__name__", "")
-        module = inspect.getmodule(builder)
-        if module is not None and getattr(module, name, None) is builder and not name.startswith("_"):
-            listed = functions.setdefault(module.__name__, [])
-            if name not in listed:
-                listed.append(name)
+        for of_algorithm in (getattr(a, "builder", None), a.propose):
+            module = inspect.getmodule(getattr(of_algorithm, "func", of_algorithm))
+            builders = _builders(module) if module is not None else []
+            if module is not None and builders:
+                functions.setdefault(module.__name__, builders)
     sections = []
     for module_name, names in functions.items():
         directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.bounds.distances import distance_bounds
-from gossamer.cases import Case
+from gossamer.cases import Case, Refusal
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -48,7 +48,7 @@ class Worst(NamedTuple):
 
 def algorithm(name: str) -> Algorithm:
     """Return the permutation routing algorithm of that name."""
-    return next(a for a in ALGORITHMS if a.name == name and a.task is Permutation)
+    return next(a for a in ALGORITHMS if a.name == name and Permutation in a.tasks)
 
 
 def instances(network: Network) -> Iterator[tuple[str, Permutation]]:
@@ -80,10 +80,10 @@ def worst(name: str, spec: str) -> Worst:
         If the checker refuses a schedule.
     """
     network = parse_network(spec)
-    router, model = algorithm(name), Model()
+    router = algorithm(name)
     data = control = total = buffers = distance = 0
     for _, task in instances(network):
-        schedule = router.build(network, task, model)
+        schedule = router.build(Case(network, task))
         verify(schedule).raise_if_invalid()
         moving, counting = split_time(schedule)
         data, control = max(data, moving), max(control, counting)
@@ -94,14 +94,19 @@ def worst(name: str, spec: str) -> Worst:
 
 
 def _farthest(network: Network, task: Permutation) -> int:
-    return max((int(b.value) for b in distance_bounds(Case(network, task, Model()))), default=0)
+    return max((int(b.value) for b in distance_bounds(Case(network, task))), default=0)
 
 
 def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:
     """Return the guaranteed steps of a move-and-smooth router with messages, and of counting."""
-    network = parse_network(spec)
+    network, router = parse_network(spec), algorithm(name)
     task = Permutation(tuple(range(network.node_count)))
-    router = algorithm(name)
-    data = router.claim(network, task, Model()) or Fraction(0)
-    both = router.claim(network, task, Model(control_time=Fraction(1))) or Fraction(0)
+    data, both = (_promised(router, Case(network, task, Model(control_time=Fraction(t_p)))) for t_p in (0, 1))
     return data, both - data
+
+
+def _promised(router: Algorithm, case: Case) -> Fraction:
+    """Return the guaranteed steps, also of a schedule that is too large to keep."""
+    offers = router.offers(case, streamed=True)
+    assert not isinstance(offers, Refusal)
+    return offers[0].time or Fraction(0)
