@@ -56,7 +56,9 @@ def test_traffic(benchmark, capsys, name):
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedule(benchmark, capsys, name):
     model = LinearCost(message_bytes=256)
-    schedule = gossamer.plan("torus:16x16", "allgather", model=model, algorithm="ring-all-gather").schedule
+    schedule = gossamer.plan(
+        "torus:16x16", "allgather", algorithm="ring-all-gather", switching="wormhole", cost=model
+    ).schedule
     run = benchmark.pedantic(
         simulate_schedule, args=(schedule,), kwargs={"starts": SCHEDULES[name]}, rounds=3, warmup_rounds=1
     )

@@ -35,7 +35,9 @@ CASES = [
 
 @pytest.mark.parametrize(("spec", "where", "active"), CASES, ids=[f"{s}-{w}" for s, w, _ in CASES])
 def test_partial_exchange(benchmark, capsys, spec, where, active):
-    plan = benchmark.pedantic(lambda: gossamer.plan(spec, "partial-exchange", active=active), rounds=1, warmup_rounds=0)
+    plan = benchmark.pedantic(
+        lambda: gossamer.plan(spec, gossamer.task("partial-exchange", active=active)), rounds=1, warmup_rounds=0
+    )
     seconds = benchmark.stats.stats.min
     facts = {
         "active": len(active),

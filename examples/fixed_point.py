@@ -122,9 +122,11 @@ def full_iterations(f: PageRank, accuracy: float) -> int:
 def full_broadcast(network: gossamer.Network, components: int, split: bool) -> Fraction:
     """Return the steps in which every component reaches every node, when all nodes know that it comes."""
     known = gossamer.Model(split=split)  # no control packets
-    steps = gossamer.plan(network, "multinode-broadcast", known).completion_time
+    steps = gossamer.plan(network, "multinode-broadcast", rules=known).completion_time
     if components < network.node_count:  # the other nodes have nothing to send
-        partial = gossamer.plan(network, "partial-multinode-broadcast", known, active=range(components))
+        partial = gossamer.plan(
+            network, gossamer.task("partial-multinode-broadcast", active=range(components)), rules=known
+        )
         steps = min(steps, partial.completion_time)
     return steps
 
@@ -138,7 +140,7 @@ def run(f: PageRank, exact: np.ndarray, spec: str, model: gossamer.Model, tolera
     full = full_broadcast(network, f.n, model.split)
     broadcasts = []
     for active, guarantee in zip(active_sets, guarantees, strict=False):
-        plan = gossamer.plan(network, "partial-multinode-broadcast", model, active=active)
+        plan = gossamer.plan(network, gossamer.task("partial-multinode-broadcast", active=active), rules=model)
         control = [p.slots * p.slot_length for p in plan.schedule.phases if "prefix" in p.name]
         spent, counting = sum(control, Fraction(0)), sum(control[:1], Fraction(0))
         times = (plan.completion_time, spent, counting, full, plan.bound)

@@ -79,7 +79,7 @@ def active_sets(source: np.ndarray, target: np.ndarray, nodes: int) -> tuple[lis
     return [int(u) for u in np.flatnonzero(partner >= 0) if u not in reached], sorted(targets)
 
 
-def arrivals(plan: gossamer.Plan) -> dict[tuple[int, int], int]:
+def arrivals(plan: gossamer.Outcome) -> dict[tuple[int, int], int]:
     """Replay a schedule and return where the message from each source to each target comes to rest."""
     schedule = plan.schedule
     at = schedule.packets.origin.copy()
@@ -90,7 +90,9 @@ def arrivals(plan: gossamer.Plan) -> dict[tuple[int, int], int]:
     return {divmod(m, n): v for m, v in zip(schedule.packets.message.tolist(), at.tolist(), strict=True)}
 
 
-def transposed(matrix: scipy.sparse.coo_array, owner: np.ndarray, plans: list[gossamer.Plan]) -> scipy.sparse.csr_array:
+def transposed(
+    matrix: scipy.sparse.coo_array, owner: np.ndarray, plans: list[gossamer.Outcome]
+) -> scipy.sparse.csr_array:
     """Return the matrix that the nodes hold after the messages arrived; entries that are lost or astray are missing."""
     where: dict[tuple[int, int], int] = {}
     for plan in plans:
@@ -121,11 +123,11 @@ def run(matrix: scipy.sparse.coo_array, spec: str, control_time: Fraction) -> bo
     model = gossamer.Model(control_time=control_time)
     rows, columns = active_sets(source, target, nodes)
     plans = [
-        gossamer.plan(network, task, model, active=active)
+        gossamer.plan(network, gossamer.task(task, active=active), rules=model)
         for task, active in (("partial-exchange", rows), ("partial-gather", columns))
         if active
     ]
-    full = gossamer.plan(network, "total-exchange", gossamer.Model())
+    full = gossamer.plan(network, "total-exchange", rules=gossamer.Model())
     counts = [len(active) for active in (rows, columns) if active]
     print(f"\n{'task':>18}  active  steps  lower bound  algorithm")
     for count, p in zip([*counts, nodes], [*plans, full], strict=True):

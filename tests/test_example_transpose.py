@@ -91,7 +91,7 @@ def test_a_message_that_went_astray_is_noticed(script):
     import gossamer
 
     matrix = scipy.sparse.coo_array(np.eye(4)[[1, 0, 2, 3]])
-    plan = gossamer.plan("array:4", "partial-exchange", active=[0, 1])
+    plan = gossamer.plan("array:4", gossamer.task("partial-exchange", active=[0, 1]))
     owner = script.owners(4, 4)
     right = scipy.sparse.csr_array(matrix.T)
     assert (script.transposed(matrix, owner, [plan]) != right).nnz == 0

@@ -18,13 +18,14 @@ from gossamer.version import __version__
 if TYPE_CHECKING:
     from gossamer.algorithms import ALGORITHMS
     from gossamer.bounds import Bound
-    from gossamer.bounds import bounds as lower_bounds
-    from gossamer.costs import LinearCost
+    from gossamer.cases import Case
+    from gossamer.costs import LinearCost, StepCost
     from gossamer.errors import GossamerError
     from gossamer.model import Model
     from gossamer.networks.network import Network
     from gossamer.networks.spec import network
-    from gossamer.planner import Plan, plan
+    from gossamer.outcome import Comparison, Outcome
+    from gossamer.planner import compare, lower_bounds, plan
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
@@ -34,20 +35,24 @@ if TYPE_CHECKING:
 _HOME = {
     "ALGORITHMS": "gossamer.algorithms",
     "Bound": "gossamer.bounds",
+    "Case": "gossamer.cases",
+    "Comparison": "gossamer.outcome",
     "GossamerError": "gossamer.errors",
+    "LinearCost": "gossamer.costs",
     "Model": "gossamer.model",
     "Network": "gossamer.networks.network",
+    "Outcome": "gossamer.outcome",
     "Packets": "gossamer.schedules",
     "Phase": "gossamer.schedules",
-    "Plan": "gossamer.planner",
     "Schedule": "gossamer.schedules",
+    "StepCost": "gossamer.costs",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
-    "LinearCost": "gossamer.costs",
     "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
+    "compare": "gossamer.planner",
     "load": "gossamer.switching",
-    "lower_bounds": "gossamer.bounds",
+    "lower_bounds": "gossamer.planner",
     "network": "gossamer.networks.spec",
     "plan": "gossamer.planner",
     "save": "gossamer.switching",
@@ -56,25 +61,26 @@ _HOME = {
     "verify": "gossamer.switching",
 }
 
-# a package keeps the name of its folder, so its chief function has another one here
-_NAMED = {"lower_bounds": "bounds"}
-
 __all__ = [
     "ALGORITHMS",
     "Bound",
+    "Case",
+    "Comparison",
     "GossamerError",
     "LinearCost",
     "Model",
     "Network",
+    "Outcome",
     "Packets",
     "Phase",
-    "Plan",
     "Schedule",
+    "StepCost",
     "Symmetry",
     "Task",
     "WormholeSchedule",
     "__version__",
     "buffer_peak",
+    "compare",
     "load",
     "lower_bounds",
     "network",
@@ -93,7 +99,7 @@ def _rooms() -> set[str]:
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), _NAMED.get(name, name))
+        value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _rooms():
         value = importlib.import_module(f"gossamer.{name}")
     else:

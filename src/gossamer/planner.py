@@ -1,240 +1,216 @@
-"""The planner: from a network and a task to a verified schedule beside a lower bound."""
+"""The planner: from a network and a task to a verified schedule beside a lower bound, by one loop over offers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
-from gossamer.algorithms import ALGORITHMS, Algorithm
-from gossamer.bounds import Bound, bounds
-from gossamer.bounds.compared import Compared, peak_memory
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.costs import LinearCost
+from gossamer import switching as switchings
+from gossamer.bounds import Bound
+from gossamer.cases import EFFORTS, Case, Offer, Refusal
+from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
-from gossamer.model import Model, Ports
+from gossamer.model import Model
+from gossamer.networks import as_network
 from gossamer.networks.network import Network
-from gossamer.networks.spec import network as parse_network
-from gossamer.schedules import BufferPeak, Schedule, Verification, buffer_peak, link_utilization, verify
-from gossamer.tasks import OneToManyRouting, Permutation, Task
+from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
+from gossamer.reading import choice, number
+from gossamer.reading import seed as read_seed
+from gossamer.switching import Switching
+from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
-from gossamer.tasks.patterns import patterned_task
-from gossamer.writing import quantity
 
-if TYPE_CHECKING:
-    from gossamer.wormhole.planning import WormholePlan
+__all__ = ["compare", "lower_bounds", "plan"]
 
-__all__ = ["Plan", "applicable", "plan"]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Plan(Compared):
-    """A schedule that the checker accepted, and what can be said about it.
+class _Candidate:
+    """An algorithm's offer."""
 
-    Attributes
-    ----------
-    schedule : Schedule
-        The schedule.
-    verification : Verification
-        What the checker said; always without violations.
-    bounds : tuple of Bound
-        Every lower bound, the largest first.
-    claim : Fraction or None
-        Completion time in steps that the algorithm's source promises.
-    claim_is_bound : bool
-        Whether the claim is an upper bound rather than an exact time.
-    link_utilization : Fraction
-        Share of link capacity used by message packets over the completion time.
-    buffer : BufferPeak
-        The most packets in transit at a node.
-    held : BufferPeak or None
-        In routing tasks the most packets that a node holds, its own and the delivered ones included.
-    build_seconds, verify_seconds : float
-        Wall time of the builder and of the checker.
-    peak_memory : int
-        Largest resident size of the process so far, in bytes.
-    """
+    algorithm: str
+    offer: Offer[Any]
 
-    schedule: Schedule
-    verification: Verification
-    bounds: tuple[Bound, ...]
-    claim: Fraction | None
-    claim_is_bound: bool
-    link_utilization: Fraction
-    buffer: BufferPeak
-    held: BufferPeak | None
-    build_seconds: float
-    verify_seconds: float
-    peak_memory: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; times in steps, exact ones also as fractions in text."""
-        s = self.schedule
-        return {
-            "network": s.network.spec,
-            "nodes": s.network.node_count,
-            "links": s.network.link_count,
-            "task": s.task.name,
-            "model": s.model.to_dict(),
-            "algorithm": self.algorithm,
-            **self.times(),
-            "invariant": s.invariant,
-            "parts": s.parts,
-            "phases": [{"name": p.name, "slots": p.slots, "slot_length": str(p.slot_length)} for p in s.phases],
-            "slots": s.slot_count,
-            "hops": s.hop_count,
-            "packets": s.packet_count,
-            "stored_hops": s.stored_hops,
-            "link_utilization": float(self.link_utilization),
-            "buffer_peak": self.buffer.packets,
-            "held_peak": None if self.held is None else self.held.packets,
-            **self.expense(),
-        }
-
-    def rows(self) -> list[tuple[str, str]]:
-        """Return what a person wants to read, as (label, text) rows."""
-        s = self.schedule
-        stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
-        parts = f", messages in {s.parts} parts" if s.parts > 1 else ""
-        control = [p for p in s.phases if p.control]
-        together = "" if self.held is None else f", {self.held.packets:,} with its own and those delivered"
-        rows = [
-            ("network", f"{s.network.spec}: {s.network.node_count:,} nodes, {s.network.link_count:,} links"),
-            ("task", s.task.describe()),
-            ("model", f"ports {s.model.ports}, {'split' if s.model.split else 'whole'} messages{parts}"),
-            ("algorithm", self.algorithm),
-            *self.time_rows(),
-            ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets"),
-            ("link utilization", f"{float(self.link_utilization):.1%}"),
-            ("buffer peak", f"{quantity(self.buffer.packets, 'packet')} in transit at a node{together}"),
-            ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
-            self.expense_row(),
-        ]
-        if control:
-            slots = sum(p.slots for p in control)
-            text = f"{slots} slots of control packets at t_p = {s.model.control_time} step"
-            rows.insert(6, ("of which", f"{text} (set it with --control-time)"))
-        return rows
-
-    def time_text(self, value: Fraction) -> str:
-        """Return a time in steps."""
-        exact = f"{value.numerator:,}" if value.denominator == 1 else f"{value} = {float(value):.4g}"
-        return f"{exact} step{'' if value == 1 else 's'}"
-
-    def __repr__(self) -> str:
-        s = self.schedule
-        times = f"{self.completion_time} steps, bound {self.bound}"
-        return f"<Plan {s.task.name} on {s.network.spec}: {times}, {self.algorithm}>"
+    @property
+    def place(self) -> tuple[int, bool, Fraction]:
+        """Where it stands in the order of trying: the least effort first, then the smallest promise."""
+        return (EFFORTS.index(self.offer.effort), self.offer.time is None, self.offer.time or Fraction(0))
 
 
-def applicable(case: Case) -> list[tuple[Algorithm, Offer[Schedule]]]:
-    """Return the offers of the algorithms that cover the case, the smallest promise first.
+class _Search:
+    """One case, its candidates and bounds, and the loop that builds and verifies."""
 
-    Raises
-    ------
-    NotApplicableError
-        If there is none, with the reason that each algorithm of the task gives.
-    """
-    of_task = [a for a in ALGORITHMS if isinstance(case.task, a.tasks)]
-    found: list[tuple[Algorithm, Offer[Schedule]]] = []
-    refusals = []
-    for algorithm in of_task:
-        offers = algorithm.offers(case)
-        if isinstance(offers, Refusal):
-            refusals.append(f"{algorithm.name} {offers}")
+    def __init__(self, kind: Switching[Any, Any], case: Case, progress: Say | None) -> None:
+        self.kind, self.case = kind, case
+        self.say: Say = progress or (lambda stage: None)
+        self.refusals: dict[str, str] = {}
+
+    def candidates(self, algorithm: str, options: Mapping[str, Any], effort: str) -> list[_Candidate]:
+        """Return what is to be tried, in order; NotApplicableError with the reasons if there is nothing."""
+        task = self.case.task
+        of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
+        if algorithm == "best":
+            named = list(of_task.values())
+        elif algorithm in of_task:
+            named = [of_task[algorithm]]
         else:
-            found += [(algorithm, offer) for offer in offers]
-    if found:
-        return sorted(found, key=lambda pair: (pair[1].time is None, pair[1].time or 0))
-    if not of_task:
-        raise NotApplicableError(f"no algorithm for {case.task.name} yet; its lower bounds are known (gossamer bounds)")
-    where = f"{case.task.name} on {case.network.spec} with ports {case.rules.ports}"
-    raise NotApplicableError(f"no algorithm covers {where}: {'; '.join(refusals)}")
+            hint, names = nearest(algorithm, of_task), ", ".join(of_task) or "none yet"
+            raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
+        found: list[_Candidate] = []
+        for each in named:
+            offers = each.offers(self.case)
+            if isinstance(offers, Refusal):
+                self.refusals[each.name] = offers.why
+                continue
+            chosen = [offer for offer in offers if options.items() <= offer.options.items()]
+            if not chosen:
+                self.refusals[each.name] = _no_such_option(offers, options)
+            found += [_Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
+        if not found:
+            raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
+        allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]  # type: ignore[arg-type]
+        return sorted(allowed or found[:1], key=lambda c: c.place)
+
+    def _nothing(self, algorithm: str, known: bool) -> str:
+        case = self.case
+        where = f"{case.task.name} on {case.network.spec}"
+        if not known:
+            return f"no {self.kind.noun} for {case.task.name} yet; its lower bounds are known (gossamer bounds)"
+        if algorithm != "best":
+            return f"algorithm {algorithm!r} does not cover {where}: it {self.refusals[algorithm]}"
+        told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())
+        return f"no {self.kind.noun} covers {where} with {self.kind.describe(case)}: {told}"
+
+    def bounds(self) -> tuple[Bound, ...]:
+        """Return the lower bounds."""
+        self.say("computing lower bounds")
+        return self.kind.bounds(self.case)
+
+    def carried_out(self, candidate: _Candidate, limits: tuple[Bound, ...], stream: bool) -> Outcome:
+        """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
+        kind, offer = self.kind, candidate.offer
+        self.say(f"building with {candidate.algorithm}")
+        began = time.process_time()
+        if stream:
+            seen = kind.stream(self.case, offer, self.say)
+            schedule, held, verification, facts = None, 0, seen.verification, seen.facts
+            completion, built = seen.completion_time, time.process_time() - began - verification.seconds
+        else:
+            schedule = offer.build().replace(algorithm=candidate.algorithm)
+            built = time.process_time() - began
+            self.say(f"verifying the schedule of {candidate.algorithm}")
+            verification = kind.verify(schedule, 20)
+            completion, held = schedule.completion_time, schedule.nbytes
+        verification.raise_if_invalid()
+        if schedule is not None:
+            self.say("measuring links and buffers")
+            facts = kind.facts(schedule)
+        expense = Expense(built, verification.seconds, held, peak_memory())
+        return Outcome(
+            self.case, kind, candidate.algorithm, offer, schedule, completion, verification, limits, facts, expense
+        )
 
 
-def _named(name: str, task: Task) -> Algorithm:
-    of_task = {a.name: a for a in ALGORITHMS if isinstance(task, a.tasks)}
-    if name not in of_task:
-        names = ", ".join(of_task) or "none yet"
-        raise NotApplicableError(f"no algorithm {name!r} for {task.name}{nearest(name, of_task)}; there are: {names}")
-    return of_task[name]
+def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) -> str:
+    for name, value in options.items():
+        known = [str(offer.options[name]) for offer in offers if name in offer.options]
+        if not known:
+            return f"takes no {name}"
+        if str(value) not in known:
+            return f"takes {name} = {', '.join(known)} here, not {value}"
+    return f"takes no {', '.join(f'{name} = {value}' for name, value in options.items())}"
 
 
-@overload
+def _asked(
+    network: Any, task: Task | str, switching: str, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+) -> tuple[Switching[Any, Any], Case]:
+    """Return the switching and the case of what a user asks."""
+    kind = switchings.named(switching)
+    if rules is not None and not isinstance(rules, Model):
+        raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
+    made = parse_task(task) if isinstance(task, str) else task
+    return kind, kind.case(as_network(network), made, rules, cost, read_seed(seed))
+
+
+def _within(candidates: list[_Candidate], budget: float | None) -> Iterator[tuple[_Candidate, list[_Candidate]]]:
+    """Yield the candidates in order, each with those that are left after the budget's end (none before it)."""
+    deadline = None if budget is None else time.monotonic() + number(budget, "budget", above=0)
+    for i, candidate in enumerate(candidates):
+        late = i > 0 and deadline is not None and time.monotonic() > deadline
+        yield candidate, candidates[i:] if late else []
+
+
+def _stopped(budget: float | None, left: list[_Candidate]) -> str:
+    names = ", ".join(dict.fromkeys(c.algorithm for c in left))
+    return f"the budget of {budget:g} s was spent; not tried: {names}"
+
+
 def plan(
-    network: Network | str,
+    network: Network | Any,
     task: Task | str,
-    model: Model | None = None,
     *,
+    switching: str = "store-and-forward",
+    rules: Model | None = None,
+    cost: StepCost | LinearCost | None = None,
     algorithm: str = "best",
+    options: Mapping[str, Any] | None = None,
+    effort: str = "search",
+    budget: float | None = None,
+    stream: bool = False,
     seed: int = 0,
-    ports: Ports | None = None,
-    split: bool | None = None,
-    progress: Callable[[str], None] | None = None,
-    **fields: Any,
-) -> Plan: ...
-
-
-@overload
-def plan(
-    network: Network | str,
-    task: Task | str,
-    model: LinearCost,
-    *,
-    algorithm: str = "best",
-    seed: int = 0,
-    progress: Callable[[str], None] | None = None,
-    **fields: Any,
-) -> WormholePlan: ...
-
-
-def plan(
-    network: Network | str,
-    task: Task | str,
-    model: Model | LinearCost | None = None,
-    *,
-    algorithm: str = "best",
-    seed: int = 0,
-    ports: Ports | None = None,
-    split: bool | None = None,
-    progress: Callable[[str], None] | None = None,
-    **fields: Any,
-) -> Plan | WormholePlan:
+    progress: Say | None = None,
+) -> Outcome:
     """Plan a task on a network: choose an algorithm, build its schedule, verify it, and set it beside the bounds.
 
     Parameters
     ----------
-    network : Network or str
-        A network, or its spec such as ``"torus:8x8"``.
+    network : Network, str, path or networkx graph
+        A network, its spec such as ``"torus:8x8"``, a graph of NetworkX, or a file of links.
     task : Task or str
-        A task, or its name such as ``"allgather"``, with its fields as further keywords (``root=``, ``active=``).
-        A routing task takes ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, instead of its destinations,
-        and ``density=``, the share of its messages that are kept.
-    model : Model or LinearCost, optional
-        Default: store and forward, all ports, whole messages; `ports` and `split` change just these. With a
-        `LinearCost` the plan is for wormhole switching, and ``h=`` sets the side of the blocks of a partition.
+        A task such as ``gossamer.task("broadcast", root=3)``, or the name of one such as ``"allgather"``.
+    switching : {"store-and-forward", "wormhole"}
+        How messages travel.
+    rules : Rules, optional
+        What the schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+    cost : StepCost or LinearCost, optional
+        What the schedule costs: steps (store and forward), or start-ups and bytes (wormhole). Default: the defaults of
+        these.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
+    options : mapping, optional
+        Options that the algorithm must be used with, such as ``{"h": 5}``, the side of the blocks of a partition. An
+        algorithm that is named makes its source's own choice of what is left open; ``"best"`` tries every choice.
+    effort : {"closed form", "search", "solver"}
+        How hard algorithms may work; more finds better schedules and takes longer.
+    budget : float, optional
+        Seconds after which no further algorithm is begun; the best found so far is returned, and `Outcome.stopped`
+        says so.
+    stream : bool
+        Check hops as they are made and keep none, for schedules too large to keep; not every algorithm can.
     seed : int
-        For builders that make random choices, and for random patterns.
+        For algorithms that make random choices.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
     Returns
     -------
-    Plan or WormholePlan
+    Outcome
         Never of a schedule that the checker refused.
 
     Raises
     ------
     GossamerError
-        If the spec, task or model is illegal or no algorithm covers the case.
+        If what is asked is illegal or no algorithm covers the case.
 
     Notes
     -----
-    ``"best"`` builds in the order of the claims and stops as soon as no remaining claim can beat the best time found.
+    ``"best"`` builds in the order of effort and promise, verifies every schedule that it builds, and passes over what
+    certainly is no better than the best found: an exact promise or a floor that is as large, or a best time that meets
+    the lower bound.
 
     Examples
     --------
@@ -242,70 +218,119 @@ def plan(
     >>> p = gossamer.plan("torus:4x4", "allgather")
     >>> p.completion_time, p.bound, p.optimal
     (Fraction(4, 1), Fraction(4, 1), True)
+    >>> cost = gossamer.LinearCost(startup=10, message_bytes=8)
+    >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
+    Fraction(22, 1)
     """
-    if isinstance(network, str):
-        network = parse_network(network)
-    side = fields.pop("h", "auto") if isinstance(model, LinearCost) else "auto"
-    if isinstance(task, str) and "pattern" in fields:
-        task = patterned_task(task, network, fields.pop("pattern"), seed=seed, density=fields.pop("density", 1.0))
-    elif isinstance(task, str):
-        task, fields = parse_task(task, **fields), {}
-    if fields:
-        raise ModelError(f"unexpected keyword {next(iter(fields))!r}; the task is given already")
-    if isinstance(model, LinearCost):
-        if ports is not None or split is not None:
-            raise ModelError("ports and split are not choices of wormhole switching; it uses all ports")
-        from gossamer.wormhole.planning import plan as plan_wormhole
-
-        return plan_wormhole(network, task, model, algorithm, seed, side, progress)
-    if model is not None and not isinstance(model, Model):
-        raise ModelError(f"model must be a gossamer.Model or a gossamer.LinearCost, got {model!r}")
-    model = model or Model()
-    if ports is not None or split is not None:
-        model = Model(
-            ports=ports if ports is not None else model.ports,
-            split=split if split is not None else model.split,
-            control_time=model.control_time,
-            buffer=model.buffer,
-            buffer_counts=model.buffer_counts,
-        )
-    case = Case(network, task, model, seed=seed)
-    say = progress or (lambda stage: None)
-    if algorithm == "best":
-        candidates = applicable(case)
-    else:
-        named = _named(algorithm, task)
-        candidates = [(named, named.offer(case))]
-    say("computing lower bounds")
-    limits = bounds(case)
+    search = _Search(*_asked(network, task, switching, rules, cost, seed), progress)
+    candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS))
+    if stream:
+        candidates = _streamed(candidates)
+    limits = search.bounds()
     least = limits[0].value if limits else Fraction(0)
-
-    best: tuple[Schedule, Verification, Offer[Schedule], float] | None = None
-    for candidate, offer in candidates:
-        if best is not None and best[0].completion_time <= max(least, offer.floor):
+    best: Outcome | None = None
+    for candidate, left in _within(candidates, budget):
+        if best is not None and best.completion_time <= max(least, candidate.offer.floor):
             continue
-        say(f"building with {candidate.name}")
-        began = time.perf_counter()
-        schedule = offer.build().replace(algorithm=candidate.name)
-        seconds = time.perf_counter() - began
-        say(f"verifying {schedule.stored_hops:,} hops")
-        verification = verify(schedule)
-        verification.raise_if_invalid()
-        if best is None or schedule.completion_time < best[0].completion_time:
-            best = (schedule, verification, offer, seconds)
+        if left and best is not None:
+            return replace(best, stopped=_stopped(budget, left))
+        found = search.carried_out(candidate, limits, stream)
+        if best is None or found.completion_time < best.completion_time:
+            best = found
     assert best is not None  # candidates is never empty
-    schedule, verification, chosen, seconds = best
-    say("measuring links and buffers")
-    return Plan(
-        schedule,
-        verification,
-        limits,
-        chosen.time,
-        chosen.at_most,
-        link_utilization(schedule),
-        buffer_peak(schedule),
-        buffer_peak(schedule, "all") if isinstance(task, Permutation | OneToManyRouting) else None,
-        seconds,
-        verification.seconds,
-        peak_memory(),
-    )
+    return best
+
+
+def _streamed(candidates: list[_Candidate]) -> list[_Candidate]:
+    """Return the candidate to stream: the one with the smallest promise."""
+    able = [c for c in candidates if c.offer.stream is not None]
+    if not able:
+        names = ", ".join(dict.fromkeys(c.algorithm for c in candidates))
+        raise NotApplicableError(f"no hops can be streamed by {names}; routing permutations on arrays and tori can")
+    return able[:1]
+
+
+def compare(
+    network: Network | Any,
+    task: Task | str,
+    *,
+    switching: str = "store-and-forward",
+    rules: Model | None = None,
+    cost: StepCost | LinearCost | None = None,
+    options: Mapping[str, Any] | None = None,
+    effort: str = "search",
+    budget: float | None = None,
+    seed: int = 0,
+    progress: Say | None = None,
+) -> Comparison:
+    """Carry out a task by every algorithm that covers it, and rank them.
+
+    Parameters
+    ----------
+    network, task, switching, rules, cost, options, effort, budget, seed, progress
+        As for `plan`.
+
+    Returns
+    -------
+    Comparison
+        Rows of plain values that pandas reads, the fastest first, and why the other algorithms do not cover the case.
+        Every schedule was verified; none is kept.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal or no algorithm covers the case.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> [(row["algorithm"], row["time"]) for row in gossamer.compare("ring:6", "broadcast")][0]
+    ('shortest-path-tree', 3)
+    """
+    search = _Search(*_asked(network, task, switching, rules, cost, seed), progress)
+    candidates = search.candidates("best", options or {}, choice(effort, "effort", EFFORTS))
+    limits = search.bounds()
+    found: list[Outcome] = []
+    stopped = ""
+    for candidate, left in _within(candidates, budget):
+        if left:
+            stopped = _stopped(budget, left)
+            break
+        found.append(replace(search.carried_out(candidate, limits, stream=False), schedule=None))
+    found.sort(key=lambda outcome: outcome.completion_time)
+    return Comparison(search.case, tuple(found), search.refusals, stopped)
+
+
+def lower_bounds(
+    network: Network | Any,
+    task: Task | str,
+    *,
+    switching: str = "store-and-forward",
+    rules: Model | None = None,
+    cost: StepCost | LinearCost | None = None,
+) -> tuple[Bound, ...]:
+    """Return lower bounds on the completion time of a task, the largest first.
+
+    Parameters
+    ----------
+    network, task, switching, rules, cost
+        As for `plan`.
+
+    Returns
+    -------
+    tuple of Bound
+        At least one; values in the unit of the cost.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal, or a message has no path to a target.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> print(gossamer.lower_bounds("torus:8x8", "alltoall")[0])
+    64 steps, total hops: all messages together need 16,384 hops, made over 256 links
+    """
+    kind, case = _asked(network, task, switching, rules, cost, 0)
+    return kind.bounds(case)

@@ -19,7 +19,9 @@ CASES = [
 
 @pytest.mark.parametrize(("spec", "task", "fields", "algorithm"), CASES)
 def test_control_phases_carry_control_packets_only_and_others_none(spec, task, fields, algorithm):
-    schedule = gossamer.plan(spec, task, gossamer.Model(split=True), algorithm=algorithm, **fields).schedule
+    schedule = gossamer.plan(
+        spec, gossamer.task(task, **fields), rules=gossamer.Model(split=True), algorithm=algorithm
+    ).schedule
     for number, phase in enumerate(schedule.phases):
         packets = schedule.packet[schedule.phase_hops(number)]
         assert not packets.size or ((packets == CONTROL) == phase.control).all()
@@ -28,7 +30,9 @@ def test_control_phases_carry_control_packets_only_and_others_none(spec, task, f
 
 def test_a_plan_tells_the_time_of_control_by_phases_not_by_their_names():
     plan = gossamer.plan(
-        "torus:4x4", "partial-multinode-broadcast", active=[0, 3, 5], algorithm="rotated-dimensions-whole"
+        "torus:4x4",
+        gossamer.task("partial-multinode-broadcast", active=[0, 3, 5]),
+        algorithm="rotated-dimensions-whole",
     )
     slots = sum(phase.slots for phase in plan.schedule.phases if phase.control)
     assert f"{slots} slots of control packets at t_p = 0 step" in dict(plan.rows())["of which"]
@@ -38,10 +42,10 @@ def test_wormhole_control_phases_carry_control_messages_only():
     for algorithm in ("atd-5", "tree-by-rank", "packed-ring-all-gather", "packet-switched"):
         plan = gossamer.plan(
             "torus:6x6",
-            "partial-multinode-broadcast",
-            gossamer.LinearCost(message_bytes=64),
-            active=[0, 3, 5],
+            gossamer.task("partial-multinode-broadcast", active=[0, 3, 5]),
             algorithm=algorithm,
+            switching="wormhole",
+            cost=gossamer.LinearCost(message_bytes=64),
         )
         schedule = plan.schedule
         for number, phase in enumerate(schedule.phases):

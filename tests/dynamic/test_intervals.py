@@ -64,7 +64,7 @@ def test_no_interval_is_shorter_than_the_broadcast_it_holds(spec, split):
     for active in range(1, nodes + 1, 1 if nodes < 12 else 5):
         chosen = sorted(rng.choice(nodes, active, replace=False).tolist())
         task = gossamer.task("partial-multinode-broadcast", active=chosen)
-        plan = gossamer.plan(spec, task, model, algorithm=name)  # verified, or it raises
+        plan = gossamer.plan(spec, task, algorithm=name, rules=model)  # verified, or it raises
         assert plan.completion_time == scheme.length(active, exact=True) <= scheme.length(active)
 
 

@@ -74,7 +74,12 @@ def test_a_time_of_the_comparison_is_that_of_the_plan():
     model = gossamer.LinearCost(startup=10240, message_bytes=1024)
     active = list(gossamer.reading.tables.named_nodes("random:10", 100, seed=0))
     plan = gossamer.plan(
-        "torus:10x10", "partial-multinode-broadcast", active=active, model=model, algorithm="atd-piece", h=h
+        "torus:10x10",
+        gossamer.task("partial-multinode-broadcast", active=active),
+        algorithm="atd-piece",
+        switching="wormhole",
+        cost=model,
+        options={"h": h},
     )
     assert time == plan.completion_time / 1024
     assert runs.bound(10, 10, tau) == plan.bound / 1024

@@ -217,4 +217,4 @@ def test_small_network_is_that_of_fig_3_4b():
     assert network.node_count == 6
     assert network.link_count == 12
     assert network.distances(0).tolist() == [0, 1, 1, 2, 3, 3]
-    assert math.ceil(5 / 2) == gossamer.plan(network, "scatter", root=0).completion_time
+    assert math.ceil(5 / 2) == gossamer.plan(network, gossamer.task("scatter", root=0)).completion_time

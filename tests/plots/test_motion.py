@@ -11,9 +11,11 @@ from gossamer.plots import animate
 from gossamer.plots.motion import _film
 
 
-def transposed(side: int, algorithm: str = "best") -> gossamer.Plan:
+def transposed(side: int, algorithm: str = "best") -> gossamer.Outcome:
     destination = np.arange(side * side).reshape(side, side).T.ravel().tolist()
-    return gossamer.plan(f"array:{side}x{side}", "permutation", destination=destination, algorithm=algorithm)
+    return gossamer.plan(
+        f"array:{side}x{side}", gossamer.task("permutation", destination=destination), algorithm=algorithm
+    )
 
 
 def test_a_gif_has_a_picture_for_each_part_of_a_slot_and_rests_before_and_after(tmp_path):

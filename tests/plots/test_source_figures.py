@@ -14,8 +14,8 @@ from gossamer.plots.timetables import crossings, queue_figure, timetable_figure
 from gossamer.plots.trees import short_name, spread_tree, tree_figure
 
 
-def scheduled(spec, task, algorithm="best", **choices):
-    return gossamer.plan(spec, task, algorithm=algorithm, **choices).schedule
+def scheduled(spec, task, algorithm="best", rules=None, **fields):
+    return gossamer.plan(spec, gossamer.task(task, **fields), algorithm=algorithm, rules=rules).schedule
 
 
 def words(figure):
@@ -80,7 +80,12 @@ def test_dashed_lines_are_links_over_the_wrap_around():
 
 def test_timetable_of_fig_6_7():
     figure = timetable_figure(
-        scheduled("fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", ports="one-send")
+        scheduled(
+            "fat-tree:k=2,h=2,capacity=constant",
+            "multinode-broadcast",
+            "fat-tree-up-first",
+            gossamer.Model(ports="one-send"),
+        )
     )
     shown = [(int(t.get_position()[0]) + 1, int(t.get_position()[1]), t.get_text()) for t in figure.axes[0].texts]
     rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]

@@ -98,7 +98,7 @@ def test_schedules_that_are_not_valid_are_not_drawn():
 
 
 def test_steps_are_drawn_on_tori_of_two_dimensions_only():
-    plan = gossamer.plan("torus:3x3x3", "allgather", model=LinearCost())
+    plan = gossamer.plan("torus:3x3x3", "allgather", switching="wormhole", cost=LinearCost())
     with pytest.raises(ScheduleError, match="tori of two dimensions, not on torus:3x3x3"):
         steps_figure("", [Panel("", plan.schedule, 0, [], [])])
 

@@ -105,9 +105,9 @@ def test_keep_task_keeps_the_root(name, root):
 
 
 def test_without_keep_task_the_root_is_the_node_that_hosts_it():
-    schedule = gossamer.plan("ring:5", "broadcast", root=3).schedule
+    schedule = gossamer.plan("ring:5", gossamer.task("broadcast", root=3)).schedule
     assert torus_on_array(schedule).task == Broadcast(3)
-    assert torus_on_array(gossamer.plan("ring:5", "broadcast", root=4).schedule).task == Broadcast(1)
+    assert torus_on_array(gossamer.plan("ring:5", gossamer.task("broadcast", root=4)).schedule).task == Broadcast(1)
 
 
 def test_keep_task_translates_a_set_of_active_nodes_where_it_can():

@@ -15,7 +15,6 @@ from gossamer.tasks.patterns import (
     bit_permute_complement,
     one_to_many,
     pattern,
-    patterned_task,
     permutation,
     random_disjoint_sets,
     random_partial,
@@ -178,16 +177,25 @@ def test_tasks_by_pattern():
     part = permutation("reversal", network, density=0.5, seed=3)
     assert sum(v >= 0 for v in part.destination) == 8
     assert all(v in (-1, w) for v, w in zip(part.destination, whole.destination, strict=True))
-    assert patterned_task("permutation", network, "reversal") == whole
+    assert gossamer.task("permutation", network=network, pattern="reversal") == whole
     assert one_to_many("reversal", network).destinations == tuple((v,) for v in whole.destination)
     assert sum(map(bool, one_to_many("random:3", network).destinations)) == 3
-    assert patterned_task("restricted-broadcasting", network, "random:3") == one_to_many("random:3", network)
+    assert gossamer.task("restricted-broadcasting", network=network, pattern="random:3") == one_to_many(
+        "random:3", network
+    )
 
 
 def test_plan_takes_a_pattern_instead_of_destinations():
-    plan = gossamer.plan("array:4x4", "permutation", pattern="transpose", algorithm="greedy")
+    plan = gossamer.plan(
+        "array:4x4", gossamer.task("permutation", network="array:4x4", pattern="transpose"), algorithm="greedy"
+    )
     assert plan.schedule.task == permutation("transpose", gossamer.network("array:4x4"))
-    half = gossamer.plan("array:4x4", "permutation", pattern="random", density=0.5, seed=2, algorithm="greedy")
+    half = gossamer.plan(
+        "array:4x4",
+        gossamer.task("permutation", network="array:4x4", pattern="random", density=0.5),
+        seed=2,
+        algorithm="greedy",
+    )
     assert half.schedule.packet_count == 8
 
 
@@ -211,7 +219,7 @@ def test_plan_takes_a_pattern_instead_of_destinations():
         (lambda a: random_partial(a, density=float("nan")), "density must be a number in 0..1, got nan"),
         (lambda a: random_disjoint_sets(a, 13), "sources must be 0..12 on array:3x4, got 13"),
         (lambda a: one_to_many("random:many", a), "random:M"),
-        (lambda a: patterned_task("allgather", a, "random"), "multinode-broadcast takes no pattern"),
+        (lambda a: gossamer.task("allgather", network=a, pattern="random"), "multinode-broadcast takes no pattern"),
     ],
 )
 def test_what_patterns_refuse(make, told):

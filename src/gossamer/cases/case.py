@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
@@ -61,11 +62,15 @@ class Case:
     (20, True, [0])
     """
 
-    def __init__(self, network: Network, task: Task, rules: Model | None = None, *, seed: int = 0) -> None:
+    def __init__(
+        self, network: Network, task: Task, rules: Model | None = None, cost: StepCost | None = None, *, seed: int = 0
+    ) -> None:
         task.check(network)
         self.network = network
         self.task = task
         self.rules = rules or Model()
+        if cost is not None:
+            self.rules = replace(self.rules, control_time=cost.control_time)
         self.seed = seed
         self.whole = not self.rules.split
         self.send_limited = self.rules.send_limited

@@ -201,11 +201,42 @@ def plan(
     words = (root, active, counts, destinations, pattern, density, seed)
     rules = (ports.value, split, control_time, buffer, buffer_counts.value)
     costs = (startup, per_byte, message_bytes, counter_bytes, hop_time)
-    case = planning.case(network, task, planning.model(switching.value, rules, costs), *words)
-    if stream:
-        planning.stream(case, algorithm, save, json)
-        return
-    planning.plan(case, algorithm, partition_side, seed, save, json)
+    case = planning.case(network, task, planning.choices(switching.value, rules, costs), *words)
+    planning.plan(case, save, json, algorithm=algorithm, stream=stream, seed=seed)
+
+
+@app.command()
+def compare(
+    network: NetworkArgument,
+    task: TaskArgument,
+    root: Root = None,
+    active: Active = None,
+    counts: Counts = None,
+    destinations: Destinations = None,
+    pattern: Pattern = None,
+    density: Density = None,
+    ports: PortsOption = Ports.all,
+    split: Split = False,
+    control_time: ControlTime = "0",
+    buffer: Buffer = None,
+    buffer_counts: BufferCounts = Occupancy.transit,
+    switching: SwitchingOption = Switching.store_and_forward,
+    startup: Startup = None,
+    per_byte: PerByte = None,
+    message_bytes: MessageBytes = None,
+    counter_bytes: CounterBytes = None,
+    hop_time: HopTime = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Rank every algorithm that covers a task, and say why the others do not."""
+    from gossamer.cli import planning
+
+    words = (root, active, counts, destinations, pattern, density, seed)
+    rules = (ports.value, split, control_time, buffer, buffer_counts.value)
+    costs = (startup, per_byte, message_bytes, counter_bytes, hop_time)
+    case = planning.case(network, task, planning.choices(switching.value, rules, costs), *words)
+    planning.compare(case, json, seed=seed)
 
 
 @app.command()
@@ -233,8 +264,8 @@ def bounds(
 
     words = (root, active, counts, destinations, pattern, density, seed)
     costs = (startup, per_byte, message_bytes, None, hop_time)
-    model = planning.model(switching.value, (ports.value, split, "0", None, "transit"), costs)
-    planning.bounds(planning.case(network, task, model, *words), json)
+    choices = planning.choices(switching.value, (ports.value, split, "0", None, "transit"), costs)
+    planning.bounds(planning.case(network, task, choices, *words), json)
 
 
 @app.command()
@@ -379,23 +410,15 @@ def tasks(json: Json = False) -> None:
 
 @app.command()
 def algorithms(
-    network: Annotated[
-        str | None, typer.Argument(help="Show only what covers this network.", metavar="[NETWORK]")
-    ] = None,
+    network: Annotated[str | None, typer.Option(help="Show only what covers this network.", metavar="NETWORK")] = None,
+    task: Annotated[str | None, typer.Option(help="Show only what carries out this task.", metavar="TASK")] = None,
     ports: PortsOption = Ports.all,
     split: Split = False,
     switching: SwitchingOption = Switching.store_and_forward,
     json: Json = False,
 ) -> None:
     """List the algorithms and their sources; those of wormhole switching with --switching wormhole."""
-    from gossamer.cli import tables
+    from gossamer.cli import planning, tables
 
-    if switching is Switching.wormhole:
-        from gossamer.cli import planning
-
-        planning.model(
-            switching.value, (ports.value, split, "0", None, "transit"), (None,) * 5
-        )  # refuses what does not apply
-        tables.wormhole_algorithms(network, json)
-    else:
-        tables.algorithms(network, ports.value, split, json)
+    rules = planning.choices(switching.value, (ports.value, split, "0", None, "transit"), (None,) * 5).get("rules")
+    tables.algorithms(network, task, switching.value, rules, json)

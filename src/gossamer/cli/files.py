@@ -13,19 +13,16 @@ __all__ = ["draw", "verify"]
 
 def verify(file: Path, limit: int, json: bool) -> int:
     """Check a schedule file, print the verdict, and return the exit status."""
-    from gossamer.switching import load
-    from gossamer.switching import verify as check
-    from gossamer.wormhole import WormholeSchedule
+    from gossamer import switching
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = load(file)
-        wormhole = isinstance(schedule, WormholeSchedule)
+        schedule = switching.load(file)
+        kind = switching.of(schedule)
         stage("verifying")
-        found = check(schedule, limit)
-    slot = "step" if wormhole else "slot"
-    link, packets = ("channel", "pieces") if wormhole else ("link", "packets")
+        found = kind.verify(schedule, limit)
+    slot, link, packets = kind.words
     if json:
         print_json(
             {
@@ -52,8 +49,8 @@ def verify(file: Path, limit: int, json: bool) -> int:
             }
         )
     else:
-        unit = f"time units ({schedule.startups} start-ups)" if isinstance(schedule, WormholeSchedule) else "steps"
-        print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} {unit}")
+        time = kind.time_text(schedule.completion_time)
+        print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
         print(found)
     return 0 if found.ok else 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.costs import LinearCost
+from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError, TaskError
 from gossamer.model import Model
 from gossamer.networks.network import Network
@@ -16,9 +16,9 @@ from gossamer.reading import fraction
 from gossamer.reading import seed as check_seed
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.tasks import Task, kind_of
-from gossamer.tasks.patterns import patterned_task
+from gossamer.tasks import task as parse_task
 
-__all__ = ["Case", "bounds", "case", "model", "plan", "stream"]
+__all__ = ["Asked", "bounds", "case", "choices", "compare", "plan"]
 
 _RULES = (
     ("--ports", "all"),
@@ -30,16 +30,16 @@ _RULES = (
 _COSTS = ("--startup", "--per-byte", "--message-bytes", "--counter-bytes", "--hop-time")
 
 
-class Case(NamedTuple):
-    """What the user asked for."""
+class Asked(NamedTuple):
+    """What the user asked for: a network, a task, and the switching, rules and cost as `gossamer.plan` takes them."""
 
     network: Network
     task: Task
-    model: Model | LinearCost
+    choices: dict[str, Any]
 
 
-def model(switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]) -> Model | LinearCost:
-    """Return the model of a kind of switching from the words of the command line.
+def choices(switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the switching, rules and cost from the words of the command line.
 
     `rules` are those of store and forward: ports, split, control time, buffer and what it counts. `costs` are those of
     wormhole messages: start-up, time a byte, bytes of a message and of a control message, time a hop; None where not
@@ -51,17 +51,19 @@ def model(switching: str, rules: tuple[str, bool, str, int | None, str], costs: 
             raise ModelError(f"{given[0][0]} goes with --switching wormhole")
         ports, split, control_time, buffer, counts = rules
         time = fraction(control_time, "--control-time", 0, 1, allowed="a number of steps in [0, 1] such as 0.1 or 1/10")
-        return Model(ports=ports, split=split, control_time=time, buffer=buffer, buffer_counts=counts)  # type: ignore[arg-type]
+        asked = Model(ports=ports, split=split, buffer=buffer, buffer_counts=counts)  # type: ignore[arg-type]
+        return {"switching": switching, "rules": asked, "cost": StepCost(time)}
     for (option, default), value in zip(_RULES, rules, strict=True):
         if value != default:
             raise ModelError(f"{option} does not go with --switching wormhole")
-    return LinearCost(**{option[2:].replace("-", "_"): value for option, value in given})
+    cost = LinearCost(**{option[2:].replace("-", "_"): value for option, value in given})
+    return {"switching": switching, "cost": cost}
 
 
 def case(
     network: str,
     task: str,
-    model: Model | LinearCost,
+    choices: dict[str, Any],
     root: int | None,
     active: str | None,
     counts: str | None,
@@ -69,8 +71,8 @@ def case(
     pattern: str | None,
     density: float | None,
     seed: int,
-) -> Case:
-    """Return network, task and model from the words of the command line."""
+) -> Asked:
+    """Return network, task and choices from the words of the command line."""
     kind = kind_of(task)
     key = kind.name if kind.name == task else f"{task} ({kind.name})"
     check_seed(seed, "--seed")
@@ -108,78 +110,71 @@ def case(
         fields[routed[0]] = read_destinations(destinations, net.terminal_count, sets=routed == ["destinations"])
     if pattern is not None:
         share = 1.0 if density is None else density
-        return Case(net, patterned_task(kind.name, net, pattern, density=share, seed=seed), model)
+        made = parse_task(kind.name, network=net, pattern=pattern, density=share, seed=seed)
+        return Asked(net, made, choices)
     made = kind(**fields)
     made.check(net)
-    return Case(net, made, model)
+    return Asked(net, made, choices)
 
 
-def plan(asked: Case, algorithm: str, side: str | None, seed: int, save: Path | None, json: bool) -> None:
-    """Plan the case and print what came out."""
+def plan(asked: Asked, save: Path | None, json: bool, **how: Any) -> None:
+    """Plan the case and print what came out; `how` are the further keywords of `gossamer.plan`."""
     from gossamer import planner
-    from gossamer.wormhole.planning import WormholePlan
     from gossamer.writing import check_writable
 
-    if side is not None and not isinstance(asked.model, LinearCost):
-        raise ModelError("--partition-side goes with --switching wormhole")
     if save is not None:
+        if how.get("stream"):
+            raise ModelError("--stream keeps no hops, so there is nothing to --save")
         check_writable(save)  # refuse before the work
-    result: planner.Plan | WormholePlan
     with progress() as stage:
-        choices: dict[str, Any] = {"algorithm": algorithm, "seed": seed, "progress": stage}
-        if isinstance(asked.model, LinearCost):
-            h = int(side) if side is not None and side.isdecimal() else side or "auto"
-            result = planner.plan(asked.network, asked.task, asked.model, h=h, **choices)
-        else:
-            result = planner.plan(asked.network, asked.task, asked.model, **choices)
+        found = planner.plan(asked.network, asked.task, progress=stage, **asked.choices, **how)
         if save is not None:
             stage(f"writing {save}")
-            result.save(save)
+            found.save(save)
     if json:
-        print_json(result.to_dict())
+        print_json(found.to_dict())
         return
-    rows = result.rows()
+    rows = found.rows()
     if save is not None:
         rows.append(("saved", str(save)))
     print_entries((label, [text]) for label, text in rows)
 
 
-def stream(asked: Case, algorithm: str, save: Path | None, json: bool) -> None:
-    """Route a permutation, checking every hop as it is made, and print what came out."""
-    from gossamer.algorithms.routing.move_and_smooth import route_streaming
+def compare(asked: Asked, json: bool, **how: Any) -> None:
+    """Compare every algorithm that covers the case, and print the ranking and the refusals."""
+    from gossamer import planner
 
-    if isinstance(asked.model, LinearCost):
-        raise ModelError("--stream goes with store-and-forward switching")
-    if save is not None:
-        raise ModelError("--stream keeps no hops, so there is nothing to --save")
-    model = dataclasses.replace(asked.model, buffer_counts="all")
     with progress() as stage:
-        run = route_streaming(asked.network, asked.task, model, "Q" if algorithm == "best" else algorithm, stage)
+        found = planner.compare(asked.network, asked.task, progress=stage, **asked.choices, **how)
     if json:
-        print_json(run.to_dict())
-    else:
-        print_entries((label, [text]) for label, text in run.rows())
+        print_json(found.to_dict())
+        return
+    case, best = found.case, found.best
+    print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
+    bound = f"{best.bound_name}: {best.bounds[0].witness}" if best.bounds else best.bound_name
+    print(f"lower bound {best.switching.time_text(best.bound)} ({bound})\n")
+    print_entries((label, text.split("; ")) for label, text in found.rows())
 
 
-def bounds(asked: Case, json: bool) -> None:
+def bounds(asked: Asked, json: bool) -> None:
     """Print every lower bound of the case."""
-    from gossamer.bounds import bounds as lower_bounds
-    from gossamer.cases import Case as Solved
-    from gossamer.wormhole.bounds import bounds as wormhole_bounds
+    from gossamer import planner, switching
 
-    network, task, model = asked
+    network, task, chosen = asked
+    kind = switching.named(chosen["switching"])
     with progress() as stage:
         stage("computing lower bounds")
-        if isinstance(model, LinearCost):
-            found, rules = wormhole_bounds(network, task, model), f"{model.describe()}: lower bounds"
-        else:
-            found, rules = lower_bounds(Solved(network, task, model)), f"ports {model.ports}: lower bounds in steps"
+        case = kind.case(network, task, chosen.get("rules"), chosen.get("cost"), 0)
+        found = planner.lower_bounds(network, task, **chosen)
     if json:
         print_json(
             {
                 "network": network.spec,
                 "task": task.name,
-                "model": model.to_dict(),
+                "switching": kind.name,
+                "rules": case.rules.to_dict(),
+                "cost": case.cost.to_dict(),
+                "unit": case.cost.unit,
                 "bounds": [
                     {"name": b.name, "value": float(b.value), "value_exact": str(b.value), "method": b.method}
                     | {"witness": b.witness, "source": b.source}
@@ -188,7 +183,7 @@ def bounds(asked: Case, json: bool) -> None:
             }
         )
         return
-    print(f"{task.describe()} on {network.spec}, {rules}\n")
+    print(f"{task.describe()} on {network.spec}, {kind.describe(case)}: lower bounds in {case.cost.unit}s\n")
     most = found[0].value if found else 0
     mark = {True: "  (binds)", False: ""}
     print_entries((f"{b.value!s:>8}", [f"{b.name}{mark[b.value == most]}", b.witness, b.source]) for b in found)

@@ -7,8 +7,9 @@ from typing import Any
 
 from gossamer.cli.console import print_entries, print_json
 from gossamer.errors import NotApplicableError
+from gossamer.tasks import TASKS
 
-__all__ = ["algorithms", "networks", "tasks", "wormhole_algorithms"]
+__all__ = ["algorithms", "networks", "tasks"]
 
 _SAMPLED_NODES = 4096
 
@@ -39,41 +40,36 @@ def tasks(json: bool) -> None:
     print_entries((n, [f"{s} (also called {a})" if a else s]) for n, a, s in rows)
 
 
-def algorithms(network: str | None, ports: str, split: bool, json: bool) -> None:
-    """List the algorithms; of those for `network`, only what covers it and with which claim."""
-    from gossamer.algorithms import ALGORITHMS
+def algorithms(network: str | None, task: str | None, switching: str, rules: Any, json: bool) -> None:
+    """List the algorithms of a switching; with a network or a task, only what covers it."""
+    from gossamer.switching import named
+    from gossamer.tasks import kind_of
 
-    rows: list[dict[str, Any]] = [
-        {"task": a.tasks[0].name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
-        for a in ALGORITHMS
-    ]
+    kind = named(switching)
+    wanted = None if task is None else kind_of(task)
+    chosen = [(a, t) for a in kind.algorithms for t in a.tasks if wanted in (None, t)]
     if network is not None:
-        covering = _covering(network, ports, split)
-        rows = [row for row, a in zip(rows, ALGORITHMS, strict=True) if a in covering]
-        if not rows:
-            raise NotApplicableError(f"no algorithm covers {network} with ports {ports}")
-    _print_algorithms(rows, json)
+        from gossamer.networks import as_network
 
-
-def wormhole_algorithms(network: str | None, json: bool) -> None:
-    """List the algorithms for wormhole switching; of those for `network`, only what covers it."""
-    from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
-
-    chosen = [(a, task) for a in WORMHOLE_ALGORITHMS for task in a.tasks]
-    if network is not None:
-        from gossamer.costs import LinearCost
-        from gossamer.networks.spec import network as parse_network
-        from gossamer.testing import tasks_of
-
-        net, model = parse_network(network), LinearCost()
-        chosen = [(a, kind) for a, kind in chosen if any(a.covers(net, t, model) for t in tasks_of(kind, net))]
+        net = as_network(network)
+        chosen = [(a, t) for a, t in chosen if _covers(kind, a, t, net, rules)]
         if not chosen:
-            raise NotApplicableError(f"no wormhole algorithm covers {network}")
+            what = "" if wanted is None else f" for {wanted.name}"
+            raise NotApplicableError(f"no {kind.noun}{what} covers {network} with these rules")
     rows: list[dict[str, Any]] = [
-        {"task": kind.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
-        for a, kind in sorted(chosen, key=lambda pair: pair[1].name)
+        {"task": t.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
+        for a, t in chosen
     ]
-    _print_algorithms(rows, json)
+    _print_algorithms(sorted(rows, key=lambda row: list(TASKS).index(row["task"])), json)
+
+
+def _covers(kind: Any, algorithm: Any, task: Any, network: Any, rules: Any) -> bool:
+    """Whether an algorithm covers some small task of a kind on the network."""
+    from gossamer.testing import tasks_of
+
+    few = None if network.node_count <= _SAMPLED_NODES else 1  # tasks that list a million nodes take long to write down
+    samples = itertools.islice(tasks_of(task, network), few)
+    return any(algorithm.covers(kind.case(network, sample, rules, None, 0)) for sample in samples)
 
 
 def _print_algorithms(rows: list[dict[str, Any]], json: bool) -> None:
@@ -88,19 +84,3 @@ def _print_algorithms(rows: list[dict[str, Any]], json: bool) -> None:
             if row["task"] == task
         )
         print()
-
-
-def _covering(network: str, ports: str, split: bool) -> list[Any]:
-    """Return the algorithms that cover some small task of their kind on the network."""
-    from gossamer.algorithms import ALGORITHMS
-    from gossamer.cases import Case
-    from gossamer.model import Model
-    from gossamer.networks.spec import network as parse_network
-    from gossamer.testing import tasks_of
-
-    net = parse_network(network)
-    model = Model(ports=ports, split=split)  # type: ignore[arg-type]
-    few = None if net.node_count <= _SAMPLED_NODES else 1  # tasks that list a million nodes take a while to write down
-    kinds = {a.tasks[0] for a in ALGORITHMS}
-    cases = {kind: [Case(net, task, model) for task in itertools.islice(tasks_of(kind, net), few)] for kind in kinds}
-    return [a for a in ALGORITHMS if any(map(a.covers, cases[a.tasks[0]]))]

@@ -45,7 +45,8 @@ def regions_figure(schedule: Schedule) -> Figure:
     Examples
     --------
     >>> import gossamer
-    >>> figure = regions_figure(gossamer.plan("torus:5x5", "scatter", root=0, algorithm="area-division").schedule)
+    >>> task = gossamer.task("scatter", root=0)
+    >>> figure = regions_figure(gossamer.plan("torus:5x5", task, algorithm="area-division").schedule)
     >>> max(int(text.get_text()) for text in figure.axes[0].texts if text.get_text().isdigit())
     6
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gossamer.errors import FileFormatError
+from gossamer.model import Model
 from gossamer.networks.spec import network as parse_network
 from gossamer.planner import plan
 from gossamer.plots.delay import delay_figure
@@ -30,6 +31,7 @@ from gossamer.plots.wormhole_patterns import (
     exchange_figure,
 )
 from gossamer.schedules import Schedule
+from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import pattern
 
 if TYPE_CHECKING:
@@ -72,8 +74,8 @@ class SourceAnimation(NamedTuple):
         animate(self.schedule(), path, frames_per_slot=2, dpi=56)
 
 
-def _scheduled(spec: str, task: str, algorithm: str = "best", **choices: Any) -> Schedule:
-    schedule: Schedule = plan(spec, task, algorithm=algorithm, **choices).schedule
+def _scheduled(spec: str, name: str, algorithm: str = "best", rules: Model | None = None, **fields: Any) -> Schedule:
+    schedule: Schedule = plan(spec, parse_task(name, **fields), algorithm=algorithm, rules=rules).schedule
     return schedule
 
 
@@ -104,7 +106,9 @@ def _queues() -> Figure:
 
 def _up_first() -> Figure:
     return timetable_figure(
-        _scheduled("fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", ports="one-send")
+        _scheduled(
+            "fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", Model(ports="one-send")
+        )
     )
 
 

@@ -53,7 +53,8 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     Examples
     --------
     >>> import gossamer
-    >>> tree = spread_tree(gossamer.plan("hypercube:3", "broadcast", root=0, algorithm="binomial-tree").schedule)
+    >>> task = gossamer.task("broadcast", root=0)
+    >>> tree = spread_tree(gossamer.plan("hypercube:3", task, algorithm="binomial-tree").schedule)
     >>> tree.parent.tolist(), tree.step.tolist()
     ([-1, 0, 0, 2, 0, 4, 4, 6], [0, 1, 1, 2, 1, 2, 2, 3])
     """
@@ -110,7 +111,8 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     Examples
     --------
     >>> import gossamer
-    >>> figure = tree_figure(gossamer.plan("hypercube:3", "broadcast", root=0).schedule)
+    >>> task = gossamer.task("broadcast", root=0)
+    >>> figure = tree_figure(gossamer.plan("hypercube:3", task).schedule)
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['on the network', 'by steps']
     """

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
@@ -124,6 +125,11 @@ class HopTable:
         whole(first, "the number of slots of all phases")
         if self.slot.size and int(self.slot[-1]) >= first:
             raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
+
+    @property
+    def cost(self) -> StepCost:
+        """What its hops cost."""
+        return StepCost(self.model.control_time)
 
     # -- sizes ------------------------------------------------------------------------------------------------
 

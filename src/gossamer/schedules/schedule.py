@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy.typing as npt
 
@@ -59,6 +59,8 @@ class Schedule(HopTable):
     >>> s.completion_time, s.hop_count
     (Fraction(2, 1), 2)
     """
+
+    switching: ClassVar[str] = "store-and-forward"
 
     @classmethod
     def of(

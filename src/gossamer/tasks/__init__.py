@@ -5,6 +5,7 @@ Each kind of task has a module; `task` gives any of them by name.
 
 from __future__ import annotations
 
+from gossamer.tasks.asking import task, task_from_dict
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
 from gossamer.tasks.messages import COMBINE, COPY, MOVE, Messages, Task
 from gossamer.tasks.multinode import (
@@ -17,7 +18,7 @@ from gossamer.tasks.multinode import (
     PartialReduceScatter,
     ReduceScatter,
 )
-from gossamer.tasks.names import ALIASES, OTHER_TASKS, TASKS, kind_of, task, task_from_dict
+from gossamer.tasks.names import ALIASES, OTHER_TASKS, TASKS, kind_of
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 

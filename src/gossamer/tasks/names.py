@@ -6,9 +6,8 @@ A name is known however it is written: ``allgather``, ``all_gather``, ``AllGathe
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gossamer.errors import TaskError, nearest
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
@@ -26,7 +25,7 @@ from gossamer.tasks.multinode import (
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 
-__all__ = ["ALIASES", "OTHER_TASKS", "TASKS", "OtherTask", "kind_of", "task", "task_from_dict"]
+__all__ = ["ALIASES", "OTHER_TASKS", "TASKS", "OtherTask", "kind_of"]
 
 TASKS: dict[str, type[Task]] = {
     t.name: t
@@ -112,47 +111,3 @@ def kind_of(name: str) -> type[Task]:
     names = [*TASKS, *ALIASES]
     hint = nearest(str(name).strip(), names) or f"; known tasks: {', '.join(names)}"
     raise TaskError(f"unknown task {name!r}{hint}")
-
-
-def task(name: str, **fields: Any) -> Task:
-    """Return the task called `name`, a classical or a modern name, with the given fields.
-
-    Parameters
-    ----------
-    name : str
-        A key of ``TASKS`` or of ``ALIASES``; case, hyphens, underscores, ``MPI_`` and ``nccl`` do not matter.
-    **fields
-        ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks.
-
-    Raises
-    ------
-    TaskError
-        If the name is unknown, or a field is missing, superfluous or illegal.
-
-    Examples
-    --------
-    >>> task("allgather")
-    MultinodeBroadcast()
-    >>> task("broadcast", root=3)
-    Broadcast(root=3)
-    """
-    kind = kind_of(name)
-    key = kind.name
-    known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    for field in fields:
-        if field not in known:
-            allowed = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise TaskError(f"task {key} has no field {field!r}; {allowed}")
-    needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
-    for field in needed:
-        if field not in fields:
-            raise TaskError(f"task {key} needs {field!r}")
-    return kind(**fields)
-
-
-def task_from_dict(fields: dict[str, Any]) -> Task:
-    """Return the task that `Task.to_dict` described; TaskError if it describes none."""
-    if not isinstance(fields, dict) or "name" not in fields:
-        raise TaskError(f"a task is described by its name and its fields, got {fields!r}")
-    rest = dict(fields)
-    return task(rest.pop("name"), **rest)

@@ -183,5 +183,5 @@ def test_says_why_it_does_not_cover(network, model, why):
 
 
 def test_the_plan_uses_it_where_the_tree_is_too_slow():
-    plan = gossamer.plan("torus:7x7", "broadcast", ports="one")
+    plan = gossamer.plan("torus:7x7", "broadcast", rules=gossamer.Model(ports="one"))
     assert (plan.schedule.algorithm, plan.completion_time, plan.optimal) == ("matching-rounds", 7, True)

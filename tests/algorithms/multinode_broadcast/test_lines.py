@@ -94,12 +94,12 @@ def test_insertion_on_a_ring_can_miss_what_lemma_1_counts_and_rounds_do_not():
     counts, p, W = (0, 2, 2), 3, 2
     assert half_slots(counts) == 5 > W * (p - 1) == 4
     assert 2 * time(ROUNDS, ring(p), counts, SPLIT) == 4
-    plan = gossamer.plan(ring(p), MultipleBroadcast(counts), SPLIT)
+    plan = gossamer.plan(ring(p), MultipleBroadcast(counts), rules=SPLIT)
     assert (plan.algorithm, plan.completion_time) == ("rounds", 2)
 
 
 def test_insertion_beats_rounds_where_few_nodes_have_many_messages():
-    plan = gossamer.plan("array:9", "multiple-broadcast", counts=[0, 0, 7, 0, 0, 0, 0, 0, 1])
+    plan = gossamer.plan("array:9", gossamer.task("multiple-broadcast", counts=[0, 0, 7, 0, 0, 0, 0, 0, 1]))
     assert plan.algorithm == "insertion"
     assert plan.completion_time <= 8 + 9 - 2 < rounds_time(9, False, (0, 0, 7, 0, 0, 0, 0, 0, 1))
 
@@ -135,8 +135,11 @@ def test_one_node_and_two_nodes(spec):
 
 
 def test_the_dual_combines_at_the_roots_in_the_same_time():
-    plan = gossamer.plan("ring:5", "multiple-reduce", counts=[1, 0, 2, 0, 3])
-    assert plan.completion_time == gossamer.plan("ring:5", "multiple-broadcast", counts=[1, 0, 2, 0, 3]).completion_time
+    plan = gossamer.plan("ring:5", gossamer.task("multiple-reduce", counts=[1, 0, 2, 0, 3]))
+    assert (
+        plan.completion_time
+        == gossamer.plan("ring:5", gossamer.task("multiple-broadcast", counts=[1, 0, 2, 0, 3])).completion_time
+    )
 
 
 def test_bounds_of_the_formulas_for_no_messages():

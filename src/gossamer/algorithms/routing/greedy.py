@@ -49,7 +49,8 @@ def greedy(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> p = gossamer.plan("array:4x4", "permutation", pattern="transpose", algorithm="greedy")
+    >>> task = gossamer.task("permutation", network="array:4x4", pattern="transpose")
+    >>> p = gossamer.plan("array:4x4", task, algorithm="greedy")
     >>> p.completion_time, p.optimal
     (Fraction(6, 1), True)
     """

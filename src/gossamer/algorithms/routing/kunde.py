@@ -61,7 +61,8 @@ def kunde(case: Case, blocks: int = 2) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> p = gossamer.plan("array:8x8", "permutation", pattern="transpose", algorithm="kunde-2")
+    >>> task = gossamer.task("permutation", network="array:8x8", pattern="transpose")
+    >>> p = gossamer.plan("array:8x8", task, algorithm="kunde-2")
     >>> p.claim, p.completion_time, [phase.name for phase in p.schedule.phases]
     (Fraction(32, 1), Fraction(29, 1), ['sort', 'rows', 'columns'])
     """

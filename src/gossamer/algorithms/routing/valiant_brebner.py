@@ -103,7 +103,8 @@ def valiant_brebner(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> p = gossamer.plan("array:8x8", "permutation", pattern="transpose", algorithm="valiant-brebner")
+    >>> task = gossamer.task("permutation", network="array:8x8", pattern="transpose")
+    >>> p = gossamer.plan("array:8x8", task, algorithm="valiant-brebner")
     >>> bool(p.verification), p.claim
     (True, None)
     """
@@ -125,7 +126,8 @@ def random_slices(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> bool(gossamer.plan("array:8x8", "permutation", pattern="shuffle", algorithm="random-slices").verification)
+    >>> task = gossamer.task("permutation", network="array:8x8", pattern="shuffle")
+    >>> bool(gossamer.plan("array:8x8", task, algorithm="random-slices").verification)
     True
     """
     return record(case, partial(_over_random_rows, _logarithmic_slice, case))
@@ -145,7 +147,8 @@ def random_nodes(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> bool(gossamer.plan("torus:8x8", "permutation", pattern="tornado", algorithm="random-nodes").verification)
+    >>> task = gossamer.task("permutation", network="torus:8x8", pattern="tornado")
+    >>> bool(gossamer.plan("torus:8x8", task, algorithm="random-nodes").verification)
     True
     """
     return record(case, partial(_over_random_nodes, case))

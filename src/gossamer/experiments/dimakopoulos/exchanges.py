@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.experiments.table import Cell, Table
+from gossamer.model import Model
 from gossamer.planner import plan
 from gossamer.schedules import Schedule
 
@@ -84,7 +85,7 @@ def single_port_arrays() -> Table:
     """Linear arrays with one port."""
     rows = []
     for n in range(2, 13):
-        found = plan(f"array:{n}", "total-exchange", ports="one")
+        found = plan(f"array:{n}", "total-exchange", rules=Model(ports="one"))
         rows.append((n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound))
     return Table(
         "Total exchange with one port in linear arrays",
@@ -129,7 +130,12 @@ def hypercube_queues() -> Table:
     """Fig. 4.6: what node 0 of the hypercubes Q_2 and Q_3 sends with one port."""
     sent = []
     for dimensions in (2, 3):
-        made = plan(f"hypercube:{dimensions}", "total-exchange", ports="one", algorithm="node-invariant-fifo").schedule
+        made = plan(
+            f"hypercube:{dimensions}",
+            "total-exchange",
+            algorithm="node-invariant-fifo",
+            rules=Model(ports="one"),
+        ).schedule
         sent.append({
             slot: f"{_ends(pair, 0)} to node {int(made.network.link_target[link])}"
             for link in np.flatnonzero(made.network.link_source == 0).tolist()
@@ -149,7 +155,7 @@ def statuses() -> Table:
     """Section 4.4: total exchange with one port in Cayley networks."""
     rows = []
     for spec, status in STATUSES:
-        found = plan(spec, "total-exchange", ports="one", algorithm="node-invariant-fifo")
+        found = plan(spec, "total-exchange", algorithm="node-invariant-fifo", rules=Model(ports="one"))
         nodes = found.schedule.network.node_count
         rows.append((spec, nodes, status, found.completion_time, found.bound, found.schedule.stored_hops))
     return Table(
@@ -171,10 +177,10 @@ def single_port_products() -> Table:
                "generalized-hypercube:4x4x3": ("complete:4", "complete:4", "complete:3"),
                "array:3x4": ("array:3", "array:4")}  # fmt: skip
     for spec, parts in factors.items():
-        found = plan(spec, "total-exchange", ports="one", algorithm="two-phase-product")
-        best = plan(spec, "total-exchange", ports="one").completion_time
+        found = plan(spec, "total-exchange", algorithm="two-phase-product", rules=Model(ports="one"))
+        best = plan(spec, "total-exchange", rules=Model(ports="one")).completion_time
         nodes = found.schedule.network.node_count
-        times = [plan(part, "total-exchange", ports="one") for part in parts]
+        times = [plan(part, "total-exchange", rules=Model(ports="one")) for part in parts]
         shares = [t.completion_time / t.schedule.network.node_count for t in times]
         rows.append((spec, nodes, nodes * sum(shares, Fraction(0)), found.completion_time, best, found.bound))
     return Table(

@@ -8,8 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 from gossamer.experiments.table import Curve, Table
-from gossamer.model import Ports
-from gossamer.planner import Plan, plan
+from gossamer.model import Model, Ports
+from gossamer.outcome import Outcome
+from gossamer.planner import plan
 from gossamer.tasks import task as parse_task
 
 __all__ = ["FORMULAS", "SHAPES", "TABLES", "Formula", "curves", "fat_tree_times", "formulas", "table_6_1", "table_6_2"]
@@ -68,9 +69,9 @@ FORMULAS: tuple[Formula, ...] = (
 """Tables 6.1 (one send at a time) and 6.2 (all ports; the total exchange with capacities 1)."""
 
 
-def _plan(k: int, h: int, task: str, ports: Ports, capacity: str = "constant", algorithm: str = "best") -> Plan:
+def _plan(k: int, h: int, task: str, ports: Ports, capacity: str = "constant", algorithm: str = "best") -> Outcome:
     spec = f"fat-tree:k={k},h={h},capacity={capacity}"
-    return plan(spec, parse_task(task), ports=ports, algorithm=algorithm)
+    return plan(spec, parse_task(task), algorithm=algorithm, rules=Model(ports=ports))
 
 
 def formulas() -> Table:
@@ -149,7 +150,7 @@ def curves() -> Iterator[Curve]:
     yield _curve("multinode broadcast without queues, k = 2", 2, plans, lambda k, h: Fraction(k**h + h * h - 1))
 
 
-def _curve(title: str, k: int, plans: list[Plan], promised: Callable[[int, int], Fraction]) -> Curve:
+def _curve(title: str, k: int, plans: list[Outcome], promised: Callable[[int, int], Fraction]) -> Curve:
     heights = _CURVE_HEIGHTS[k]
     return Curve(
         title,

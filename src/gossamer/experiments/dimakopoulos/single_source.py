@@ -8,8 +8,10 @@ import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.experiments.table import Table
+from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.planner import plan
+from gossamer.tasks import task as parse_task
 
 __all__ = ["BROADCASTS", "TABLES", "TORI", "broadcasts", "scatters", "small_network", "torus_areas"]
 
@@ -43,8 +45,8 @@ def broadcasts() -> Table:
     """Chapter 3: broadcasts down the trees of 3.1, and with one port."""
     rows = []
     for spec, root, algorithm in BROADCASTS:
-        every = plan(spec, "broadcast", root=root, algorithm=algorithm)
-        one = plan(spec, "broadcast", root=root, ports="one")
+        every = plan(spec, parse_task("broadcast", root=root), algorithm=algorithm)
+        one = plan(spec, parse_task("broadcast", root=root), rules=Model(ports="one"))
         name = every.schedule.network.node_name(root)
         rows.append(
             (spec, name, algorithm, every.claim, every.completion_time, every.bound, one.completion_time, one.bound)
@@ -69,8 +71,8 @@ def scatters() -> Table:
     cases += [(small_network(), 0, "furthest-first", 4), (small_network(), 0, "flow-over-time", 3)]
     rows = []
     for where, root, algorithm, claimed in cases:
-        every = plan(where, "scatter", root=root, algorithm=algorithm)
-        one = plan(where, "scatter", root=root, ports="one")
+        every = plan(where, parse_task("scatter", root=root), algorithm=algorithm)
+        one = plan(where, parse_task("scatter", root=root), rules=Model(ports="one"))
         name = where if isinstance(where, str) else "Fig. 3.4b"
         rows.append((name, algorithm, claimed, every.completion_time, every.bound, one.completion_time, one.bound))
     return Table(
@@ -88,7 +90,7 @@ def torus_areas() -> Table:
     rows = []
     for n, m in TORI:
         sizes = np.bincount(area_division(n, m).region + 1)[1:].tolist()
-        found = plan(f"torus:{n}x{m}", "scatter", root=0, algorithm="area-division")
+        found = plan(f"torus:{n}x{m}", parse_task("scatter", root=0), algorithm="area-division")
         rows.append((f"{n}x{m}", *sizes, -(-(n * m - 1) // 4), found.completion_time, found.bound))
     return Table(
         "Scatter in tori by area division (3.4.2)",

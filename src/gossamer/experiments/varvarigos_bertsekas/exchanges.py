@@ -11,9 +11,11 @@ import numpy as np
 
 from gossamer.algorithms import ALGORITHMS
 from gossamer.experiments.table import Table
-from gossamer.planner import Plan, plan
+from gossamer.outcome import Outcome
+from gossamer.planner import plan
 from gossamer.schedules import verify
 from gossamer.tasks import PartialExchange
+from gossamer.tasks import task as parse_task
 
 __all__ = ["OPEN_CASES", "PLANE_CASES", "TABLES", "Active", "active_nodes", "any_dimension", "plane"]
 
@@ -64,12 +66,12 @@ def active_nodes(some: Active) -> list[int]:
     return sorted(np.random.default_rng(0).choice(nodes.size, count, replace=False).tolist())
 
 
-def _plan(some: Active, algorithm: str) -> Plan:
+def _plan(some: Active, algorithm: str) -> Outcome:
     spec = f"array:{'x'.join([str(some.p)] * some.d)}"
-    return plan(spec, "partial-exchange", active=active_nodes(some), algorithm=algorithm)
+    return plan(spec, parse_task("partial-exchange", active=active_nodes(some)), algorithm=algorithm)
 
 
-def _time(planned: Plan, algorithm: str) -> Fraction:
+def _time(planned: Outcome, algorithm: str) -> Fraction:
     """Return the time of a verified schedule by another algorithm for what is planned, without its bounds again."""
     found = next(a for a in ALGORITHMS if a.name == algorithm and a.task is PartialExchange)
     schedule = found.build(planned.schedule.network, planned.schedule.task, planned.schedule.model)

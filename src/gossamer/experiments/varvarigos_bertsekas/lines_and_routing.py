@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.experiments.table import Cell, Table
+from gossamer.model import Model
 from gossamer.planner import plan
+from gossamer.tasks import task as parse_task
 
 __all__ = ["LOADS", "TABLES", "line_broadcasts", "ring_broadcasts", "routing"]
 
@@ -25,7 +27,8 @@ def line_broadcasts() -> Table:
     for loads in LOADS:
         count, p = sum(loads), len(loads)
         insertion, rounds = (
-            plan(f"array:{p}", "multiple-broadcast", counts=loads, algorithm=name) for name in ("insertion", "rounds")
+            plan(f"array:{p}", parse_task("multiple-broadcast", counts=loads), algorithm=name)
+            for name in ("insertion", "rounds")
         )
         printed, improved = count + p - 1, min(count + p - 2, max(loads) * (p - 1))
         times = (insertion.completion_time, rounds.completion_time)
@@ -47,7 +50,12 @@ def ring_broadcasts() -> Table:
         if p < 3:
             continue
         times = [
-            plan(f"ring:{p}", "multiple-broadcast", counts=loads, split=split, algorithm=name)
+            plan(
+                f"ring:{p}",
+                parse_task("multiple-broadcast", counts=loads),
+                algorithm=name,
+                rules=Model(split=split),
+            )
             for split in (True, False)
             for name in ("insertion", "rounds")
         ]
@@ -85,7 +93,7 @@ def routing() -> Table:
             ):  # fmt: skip
                 destination = np.full(n, -1)
                 destination[sources] = to
-                found = plan(spec, "permutation", destination=destination.tolist(), algorithm=name)
+                found = plan(spec, parse_task("permutation", destination=destination.tolist()), algorithm=name)
                 row += [claimed, found.completion_time, found.bound]
             rows.append(tuple(row))
     return Table(

@@ -8,7 +8,10 @@ import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.experiments.table import Curve, Table
-from gossamer.planner import Plan, plan
+from gossamer.model import Model
+from gossamer.outcome import Outcome
+from gossamer.planner import plan
+from gossamer.tasks import task as parse_task
 
 __all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves"]
 
@@ -29,9 +32,14 @@ def _active(nodes: int, count: int) -> list[int]:
     return sorted(np.random.default_rng(0).choice(nodes, count, replace=False).tolist())
 
 
-def _partial(spec: str, nodes: int, count: int, split: bool) -> Plan:
+def _partial(spec: str, nodes: int, count: int, split: bool) -> Outcome:
     name = f"rotated-dimensions-{'split' if split else 'whole'}"
-    return plan(spec, "partial-multinode-broadcast", active=_active(nodes, count), split=split, algorithm=name)
+    return plan(
+        spec,
+        parse_task("partial-multinode-broadcast", active=_active(nodes, count)),
+        algorithm=name,
+        rules=Model(split=split),
+    )
 
 
 def multinode_broadcast() -> Table:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from gossamer.tasks.patterns.instances import (
     one_to_many,
-    patterned_task,
     permutation,
     random_disjoint_sets,
     random_partial,
@@ -20,7 +19,6 @@ __all__ = [
     "bit_permute_complement",
     "one_to_many",
     "pattern",
-    "patterned_task",
     "permutation",
     "random_disjoint_sets",
     "random_partial",

@@ -8,12 +8,10 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.reading import number, whole, whole_text
-from gossamer.tasks.messages import Task
-from gossamer.tasks.names import kind_of
 from gossamer.tasks.patterns.named import generator, pattern
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 
-__all__ = ["one_to_many", "patterned_task", "permutation", "random_disjoint_sets", "random_partial", "thinned"]
+__all__ = ["one_to_many", "permutation", "random_disjoint_sets", "random_partial", "thinned"]
 
 
 def random_partial(
@@ -169,28 +167,6 @@ def one_to_many(name: str, network: Network, *, density: float = 1.0, seed: int 
         return OneToManyRouting(random_disjoint_sets(network, sources, density=density, seed=seed))
     single = permutation(name, network, density=density, seed=seed).destination
     return OneToManyRouting(tuple((v,) if v >= 0 else () for v in single))
-
-
-def patterned_task(task: str, network: Network, name: str, *, density: float = 1.0, seed: int = 0) -> Task:
-    """Return the routing task called `task` whose destinations follow a pattern: `permutation` or `one_to_many`.
-
-    Raises
-    ------
-    TaskError
-        If the task is unknown or has no destinations, or as these two do.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> patterned_task("permutation", gossamer.network("ring:3"), "neighbor")
-    Permutation(destination=(1, 2, 0))
-    """
-    kind = kind_of(task)
-    if kind is Permutation:
-        return permutation(name, network, density=density, seed=seed)
-    if kind is OneToManyRouting:
-        return one_to_many(name, network, density=density, seed=seed)
-    raise TaskError(f"task {kind.name} takes no pattern; {Permutation.name} and {OneToManyRouting.name} do")
 
 
 def _share(density: float, n: int) -> int:

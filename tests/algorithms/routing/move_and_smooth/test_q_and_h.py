@@ -381,7 +381,7 @@ def test_what_is_not_covered_is_said():
     with pytest.raises(NotApplicableError, match="powers of two"):
         gossamer.plan(net, task, algorithm="Q")
     with pytest.raises(NotApplicableError, match="more than the buffer of 2"):
-        gossamer.plan(net, task, gossamer.Model(buffer=2, buffer_counts="all"), algorithm="H")
+        gossamer.plan(net, task, algorithm="H", rules=gossamer.Model(buffer=2, buffer_counts="all"))
     with pytest.raises(NotApplicableError, match="needs an array"):
         gossamer.plan("torus:6x6", task, algorithm="H")
     with pytest.raises(NotApplicableError, match="power of an even number"):

@@ -167,7 +167,7 @@ def test_one_name_covers_every_array_of_two_dimensions() -> None:
     for spec in ("array:8x8", "array:6x6", "array:13x5", "array:16x4"):
         network = gossamer.network(spec)
         task = Permutation(tuple(draw.permutation(network.node_count).tolist()))
-        assert gossamer.plan(network, task, model, algorithm="Q").verification
+        assert gossamer.plan(network, task, algorithm="Q", rules=model).verification
     with pytest.raises(NotApplicableError, match="two dimensions"):
         algorithm("Q", Permutation(tuple(range(30)))).build(
             Case(gossamer.network("array:2x3x5"), Permutation(tuple(range(30))), model)

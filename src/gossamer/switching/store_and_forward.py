@@ -1,0 +1,155 @@
+"""Store and forward: a packet crosses one link in a slot and is kept at each node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms import ALGORITHMS, Algorithm
+from gossamer.bounds import Bound, bounds
+from gossamer.cases import Case, Offer
+from gossamer.costs import LinearCost, StepCost
+from gossamer.errors import ModelError, NotApplicableError
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule, Verification, buffer_peak, files, link_utilization, verify
+from gossamer.schedules.sinks import CheckingSink, PhaseRun
+from gossamer.switching.protocol import Facts, Say, Streamed
+from gossamer.tasks import OneToManyRouting, Permutation, Task
+from gossamer.writing import quantity
+
+__all__ = ["StoreAndForward"]
+
+
+class StoreAndForward:
+    """The switching of packets that every node stores and forwards; see `gossamer.switching.Switching`."""
+
+    name = "store-and-forward"
+    summary = "a packet crosses one link in a slot and is kept at each node"
+    noun = "algorithm"
+    words = ("slot", "link", "packets")
+    format_version = files.FORMAT_VERSION
+
+    @property
+    def algorithms(self) -> tuple[Algorithm, ...]:
+        """The algorithms, for all tasks."""
+        return ALGORITHMS
+
+    def case(
+        self, network: Network, task: Task, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+    ) -> Case:
+        """Return the case."""
+        if cost is not None and not isinstance(cost, StepCost):
+            raise ModelError(f"store-and-forward schedules cost steps; cost must be a StepCost, got {cost!r}")
+        return Case(network, task, rules, cost, seed=seed)
+
+    def describe(self, case: Case) -> str:
+        """Return the rules in words."""
+        return f"ports {case.rules.ports}, {'split' if case.rules.split else 'whole'} messages"
+
+    def time_text(self, time: Fraction) -> str:
+        """Return a time in steps."""
+        exact = f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.4g}"
+        return f"{exact} step{'' if time == 1 else 's'}"
+
+    def bounds(self, case: Case) -> tuple[Bound, ...]:
+        """Return lower bounds on the completion time in steps, the largest first."""
+        return bounds(case)
+
+    def verify(self, schedule: Schedule, limit: int = 20) -> Verification:
+        """Check every rule and goal of a schedule."""
+        return verify(schedule, limit)
+
+    def load(self, path: str | os.PathLike[str]) -> Schedule:
+        """Read a schedule from a file."""
+        return files.load(path)
+
+    def stream(self, case: Case, offer: Offer[Schedule], say: Say) -> Streamed:
+        """Check the hops of an offer as they are made, keeping none."""
+        if offer.stream is None:
+            raise NotApplicableError("the hops of this offer cannot be streamed")
+        sink = CheckingSink(case.network, case.task, case.rules, say)
+        offer.stream(sink)
+        return Streamed(sink.completion_time, *_streamed_facts(case, sink))
+
+    def facts(self, schedule: Schedule) -> Facts:
+        """Return what can be measured of a schedule."""
+        s, used = schedule, link_utilization(schedule)
+        transit = buffer_peak(s)
+        held = buffer_peak(s, "all") if isinstance(s.task, Permutation | OneToManyRouting) else None
+        stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
+        parts = f", every message in {s.parts} parts" if s.parts > 1 else ""
+        together = "" if held is None else f", {held.packets:,} with its own and those delivered"
+        control = [p for p in s.phases if p.control]
+        rows = [
+            ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets{parts}"),
+            ("link utilization", f"{float(used):.1%}"),
+            ("buffer peak", f"{quantity(transit.packets, 'packet')} in transit at a node{together}"),
+        ]
+        if control:
+            slots = sum(p.slots for p in control)
+            text = f"{slots} slots of control packets at t_p = {s.cost.control_time} step"
+            rows.insert(0, ("of which", f"{text} (set it with --control-time)"))
+        values = {
+            "links": s.network.link_count,
+            "invariant": s.invariant,
+            "parts": s.parts,
+            "phases": [
+                {"name": p.name, "slots": p.slots, "slot_length": str(p.slot_length), "control": p.control}
+                for p in s.phases
+            ],
+            "slots": s.slot_count,
+            "hops": s.hop_count,
+            "packets": s.packet_count,
+            "stored_hops": s.stored_hops,
+            "link_utilization": float(used),
+            "buffer_peak": transit.packets,
+            "held_peak": None if held is None else held.packets,
+        }
+        return Facts(s.hop_count, used, values, rows, transit, held)
+
+
+def _streamed_facts(case: Case, sink: CheckingSink) -> tuple[Verification, Facts]:
+    """Return what the checker said of streamed hops, and what it measured of them."""
+    found, time = sink.checker.finish(), sink.completion_time
+    room = int(case.network.link_capacity.sum(dtype=np.int64)) * time
+    used = Fraction(found.hops) / room if room else Fraction(0)
+    control = sum(run.steps for run in sink.phases if run.control)
+    peak, all_hops = found.buffer, found.hops + found.control_hops
+    where = "" if peak.node is None else f", first at {case.network.node_name(peak.node)} before slot {peak.slot}"
+    rows = [
+        ("by phase", _by_kind(sink.phases)),
+        ("schedule", f"{sum(run.steps for run in sink.phases):,} slots, {all_hops:,} hops, none kept"),
+        ("link utilization", f"{float(used):.1%}"),
+        ("buffer peak", f"{quantity(peak.packets, 'packet')} held at a node, its own and those delivered too{where}"),
+        ("delivered", quantity(found.delivered, "message")),
+    ]
+    if control:
+        text = f"{control} slots of control packets at t_p = {case.control_time} step"
+        rows.insert(0, ("of which", f"{text} (set it with --control-time)"))
+    values = {
+        "links": case.network.link_count,
+        "phases": [
+            {"name": p.name, "slots": p.steps, "guaranteed": p.guaranteed, "control": p.control} for p in sink.phases
+        ],
+        "slots": sum(run.steps for run in sink.phases),
+        "hops": all_hops,
+        "control_hops": found.control_hops,
+        "delivered": found.delivered,
+        "link_utilization": float(used),
+        "held_peak": peak.packets,
+    }
+    return found.verification, Facts(all_hops, used, values, rows, held=peak)
+
+
+def _by_kind(phases: Sequence[PhaseRun]) -> str:
+    """Return the steps of all phases of a kind together, in words."""
+    sums: dict[str, list[int]] = {}
+    for phase in phases:
+        both = sums.setdefault(phase.name.split()[0], [0, 0])
+        both[0] += phase.steps
+        both[1] += phase.steps if phase.guaranteed is None else phase.guaranteed
+    return ", ".join(f"{kind} {steps:,} of {most:,}" for kind, (steps, most) in sums.items()) + " guaranteed"

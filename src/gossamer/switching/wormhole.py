@@ -1,0 +1,101 @@
+"""Wormhole switching: a message follows its whole path in one step that costs a start-up and its length."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+
+from gossamer.bounds import Bound
+from gossamer.cases import Offer
+from gossamer.costs import LinearCost, StepCost
+from gossamer.errors import ModelError, NotApplicableError
+from gossamer.model import Model
+from gossamer.networks.network import Network
+from gossamer.schedules import Verification
+from gossamer.switching.protocol import Facts, Say, Streamed
+from gossamer.tasks import Task
+from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, files, verify
+from gossamer.wormhole.bounds import bounds
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+__all__ = ["Wormhole"]
+
+_PHASES = 12
+"""Phases that are told one by one."""
+
+
+class Wormhole:
+    """The switching of wormhole messages on arrays and tori; see `gossamer.switching.Switching`."""
+
+    name = "wormhole"
+    summary = "a message follows its whole path in one step that costs a start-up and its length"
+    noun = "wormhole algorithm"
+    words = ("step", "channel", "pieces")
+    format_version = files.FORMAT_VERSION
+
+    @property
+    def algorithms(self) -> tuple[WormholeAlgorithm, ...]:
+        """The algorithms, for all tasks."""
+        return WORMHOLE_ALGORITHMS
+
+    def case(
+        self, network: Network, task: Task, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+    ) -> WormholeCase:
+        """Return the case."""
+        if rules is not None and rules != Model():
+            raise ModelError("ports, split and buffer are not choices of wormhole switching; it uses all ports")
+        if cost is not None and not isinstance(cost, LinearCost):
+            raise ModelError(f"wormhole messages have a linear cost; cost must be a LinearCost, got {cost!r}")
+        return WormholeCase(network, task, cost, seed=seed)
+
+    def describe(self, case: WormholeCase) -> str:
+        """Return the cost in words."""
+        return f"wormhole switching, {case.cost.describe()}"
+
+    def time_text(self, time: Fraction) -> str:
+        """Return a time in the unit of the cost."""
+        return f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.6g}"
+
+    def bounds(self, case: WormholeCase) -> tuple[Bound, ...]:
+        """Return lower bounds on the completion time in the unit of the cost, the largest first."""
+        return bounds(case)
+
+    def verify(self, schedule: WormholeSchedule, limit: int = 20) -> Verification:
+        """Check every rule and goal of a schedule."""
+        return verify(schedule, limit)
+
+    def stream(self, case: WormholeCase, offer: Offer[WormholeSchedule], say: Say) -> Streamed:
+        """Refuse: wormhole messages are checked together."""
+        raise NotApplicableError("streaming goes with store-and-forward switching")
+
+    def load(self, path: str | os.PathLike[str]) -> WormholeSchedule:
+        """Read a schedule from a file."""
+        return files.load(path)
+
+    def facts(self, schedule: WormholeSchedule) -> Facts:
+        """Return what can be measured of a schedule."""
+        s, size = schedule, schedule.cost.message_bytes
+        channels, used, phases = int(s.channels.exists.sum()), s.channel_utilization, s.phase_costs()
+        shown = [f"{p.name} {n} ({v / size:.4g})" for p, n, v in phases[:_PHASES]]
+        more = f", and {len(phases) - _PHASES:,} more phases" if len(phases) > _PHASES else ""
+        volume = f"{s.volume:,} bytes = {s.volume / size:.4g} messages, one after the other"
+        rows = [
+            ("start-ups", f"{s.startups:,}"),
+            ("transmission", volume),
+            ("by phase", f"start-ups (messages): {', '.join(shown) or 'none'}{more}"),
+            ("schedule", f"{s.step_count:,} steps, {s.message_count:,} messages, {s.packets.count:,} pieces"),
+            ("channel utilization", f"{float(used):.1%} of the transmission time"),
+        ]
+        values = {
+            "channels": channels,
+            "phases": [{"name": p.name, "steps": p.steps, "startups": n, "bytes": v} for p, n, v in phases],
+            "steps": s.step_count,
+            "startups": s.startups,
+            "transmission_bytes": s.volume,
+            "transmission_messages": s.volume / size,
+            "messages": s.message_count,
+            "pieces": s.packets.count,
+            "channel_utilization": float(used),
+        }
+        return Facts(s.message_count, used, values, rows)
