@@ -200,7 +200,7 @@ def test_tables_print_and_give_json(capsys, command):
 
 
 def test_algorithms_of_a_network(capsys):
-    status, out, _ = run(capsys, "algorithms", "star:4", "--json")
+    status, out, _ = run(capsys, "algorithms", "--network", "star:4", "--json")
     assert status == 0
     covering = {row["algorithm"] for row in json.loads(out)}
     assert "translated-tree" in covering
