@@ -17,6 +17,7 @@ from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.tasks import Broadcast, MultinodeBroadcast, Scatter, TotalExchange
 
@@ -67,7 +68,7 @@ def test_multinode_broadcast_on_a_cayley_network(benchmark, capsys, spec):
 )
 def test_tree_builders(benchmark, capsys, algorithm, spec, task, ports):
     network, model = gossamer.network(spec), Model(ports=ports)
-    schedule = benchmark.pedantic(algorithm.build, (network, task, model), rounds=3, warmup_rounds=1)
+    schedule = benchmark.pedantic(lambda: algorithm.build(Case(network, task, model)), rounds=3, warmup_rounds=1)
     seconds = benchmark.stats.stats.min
     told(
         benchmark, capsys, f"{task.name} on {spec}, ports {ports}", steps=str(schedule.completion_time),

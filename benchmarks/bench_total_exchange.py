@@ -14,6 +14,8 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.model import Model
 
 SECONDS = 10.0
@@ -22,12 +24,9 @@ EXCHANGE = gossamer.task("alltoall")
 
 
 def built(algorithm, spec):
-    """Build by name; the words of generators are chosen anew each time."""
-    from gossamer.algorithms.total_exchange.edge_colored import balanced_words
-
-    balanced_words.cache_clear()
+    """Build by name for a new case, so that the words of generators are chosen anew each time."""
     chosen = next(a for a in TOTAL_EXCHANGE if a.name == algorithm)
-    return chosen.build(gossamer.network(spec), EXCHANGE, Model())
+    return chosen.build(Case(gossamer.network(spec), EXCHANGE, Model()))
 
 
 def told(benchmark, capsys, what, **facts):
@@ -49,7 +48,7 @@ def test_exchange_built_and_verified(benchmark, capsys, algorithm, spec):
     schedule, found = benchmark.pedantic(run, rounds=3, warmup_rounds=1)
     assert found
     seconds = benchmark.stats.stats.min
-    least = gossamer.lower_bounds(schedule.network, EXCHANGE, Model())[0].value
+    least = best_bound(Case(schedule.network, EXCHANGE, Model())).value
     told(
         benchmark, capsys, f"alltoall on {spec}", time=str(schedule.completion_time), bound=str(least),
         hops=schedule.hop_count, stored=schedule.stored_hops, seconds=round(seconds, 2),

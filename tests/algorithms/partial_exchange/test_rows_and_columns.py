@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
-from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.derived import dual
 from gossamer.algorithms.partial_exchange.rows_and_columns import (
     ROWS_AND_COLUMNS,
     exchange_bound,
@@ -17,6 +17,7 @@ from gossamer.algorithms.partial_exchange.rows_and_columns import (
     rows_and_columns,
 )
 from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.model import Model
 from gossamer.networks import array, star, torus
@@ -115,7 +116,7 @@ def test_all_nodes_active_is_a_total_exchange():
 
 def test_printed_lower_bound_fails_for_odd_p():
     """X6: Np/4 = 27/4 for p = 3, M = 9, but all nine nodes can exchange in 6 steps."""
-    schedule = array_rounds_exchange(array(3, 3), TotalExchange(), Model())
+    schedule = array_rounds_exchange(Case(array(3, 3), TotalExchange(), Model()))
     verify(schedule.replace(task=PartialExchange(range(9)))).raise_if_invalid()
     assert schedule.completion_time == 6 < Fraction(27, 4)
     assert Fraction(9 * (9 - 1), 4 * 3) == 6  # the corrected bound N(p^2-1)/(4p), and it is met

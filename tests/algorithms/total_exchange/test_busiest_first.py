@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, busiest_first_exchange, total_distance
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
@@ -21,26 +23,26 @@ TASK, ONE = TotalExchange(), Model(ports="one")
 @pytest.mark.parametrize("n", range(2, 101))
 def test_linear_array_meets_the_load_of_the_middle_node(n):
     network = gossamer.network(f"array:{n}")
-    schedule = busiest_first_exchange(network, TASK, ONE)
+    schedule = busiest_first_exchange(Case(network, TASK, ONE))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == (n * n - 1) // 2 == BUSIEST_FIRST.claim(network, TASK, ONE)
-    assert schedule.completion_time == gossamer.lower_bounds(network, TASK, ONE)[0].value
+    assert schedule.completion_time == (n * n - 1) // 2 == BUSIEST_FIRST.offer(Case(network, TASK, ONE)).time
+    assert schedule.completion_time == best_bound(Case(network, TASK, ONE)).value
 
 
 def test_errata_9_8_no_exchange_on_a_linear_array_takes_the_average_status():
     for n in range(3, 20):
         network = gossamer.network(f"array:{n}")
         average = total_distance(network) / n
-        assert gossamer.lower_bounds(network, TASK, ONE)[0].value == (n * n - 1) // 2 > average
+        assert best_bound(Case(network, TASK, ONE)).value == (n * n - 1) // 2 > average
     assert total_distance(gossamer.network("array:3")) == 8  # 8/3 against 4
 
 
-@given(st.integers(2, 12), st.floats(0, 1), st.integers(0, 10**6), st.sampled_from(["one", "one-send"]))
+@given(st.integers(2, 12), st.floats(0, 1), st.integers(0, 10**6), st.sampled_from(["one", "one-send", "one-receive"]))
 @settings(max_examples=40, deadline=None)
 def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, ports):
     graph = nx.compose(nx.random_labeled_tree(n, seed=seed), nx.gnp_random_graph(n, density, seed=seed))
     network, model = from_networkx(graph), Model(ports=ports)
-    schedule = BUSIEST_FIRST.build(network, TASK, model)
+    schedule = BUSIEST_FIRST.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     hops = sum(sum(lengths.values()) for _, lengths in nx.all_pairs_shortest_path_length(graph))
     assert schedule.hop_count == hops == total_distance(network)
@@ -49,7 +51,7 @@ def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, por
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("array:4"), Model(), "needs ports 'one' or 'one-send'"),
+        (gossamer.network("array:4"), Model(), "needs ports 'one', 'one-send' or 'one-receive'"),
         (gossamer.network("array:5000"), ONE, "needs at most 4,000 nodes"),
         (Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True), ONE, "needs an opposite for every link"),
         (Network("apart", 3, [0, 1], [1, 0], links_only=True), ONE, "needs a connected network"),
@@ -58,4 +60,4 @@ def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, por
 )
 def test_says_why_it_does_not_cover(network, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        BUSIEST_FIRST.build(network, TASK, model)
+        BUSIEST_FIRST.build(Case(network, TASK, model))

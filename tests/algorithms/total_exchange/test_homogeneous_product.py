@@ -14,6 +14,8 @@ from gossamer.algorithms.total_exchange.homogeneous_product import (
     PRODUCT_ROUNDS,
     product_rounds_exchange,
 )
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import product
@@ -23,10 +25,10 @@ TASK = TotalExchange()
 
 
 def time_of(network, algorithm=HOMOGENEOUS_PRODUCT):
-    schedule = algorithm.build(network, TASK, Model())
+    schedule = algorithm.build(Case(network, TASK, Model()))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
-    assert schedule.completion_time == algorithm.claim(network, TASK, Model())
+    assert schedule.completion_time == algorithm.offer(Case(network, TASK, Model())).time
     return schedule.completion_time
 
 
@@ -56,17 +58,17 @@ def test_exponents_that_are_no_power_of_two(spec, d, steps):
 def test_errata_9_6_tori_with_sides_2_modulo_4_are_not_optimal(n, a3, cut):
     network = gossamer.network(f"torus:{n}x{n}")
     assert time_of(network) == a3
-    best = edge_colored_exchange(network, TASK, Model())
+    best = edge_colored_exchange(Case(network, TASK, Model()))
     assert gossamer.verify(best)
-    assert best.completion_time == cut == gossamer.lower_bounds(network, TASK, Model())[0].value
-    assert not HOMOGENEOUS_PRODUCT.optimal(network, TASK, Model())
+    assert best.completion_time == cut == best_bound(Case(network, TASK, Model())).value
+    assert not HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Model())).optimal
 
 
 @pytest.mark.parametrize("spec", ["array:4x4", "array:3x3x3", "torus:5x5", "torus:8x8", "torus:3x3x3", "hypercube:6"])
 def test_theorem_5_8_optimal_where_the_factor_meets_the_cut_exactly(spec):
     network = gossamer.network(spec)
-    assert time_of(network) == gossamer.lower_bounds(network, TASK, Model())[0].value
-    assert HOMOGENEOUS_PRODUCT.optimal(network, TASK, Model())
+    assert time_of(network) == best_bound(Case(network, TASK, Model())).value
+    assert HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Model())).optimal
 
 
 @pytest.mark.parametrize(
@@ -102,8 +104,8 @@ def test_factors_that_differ_share_the_rounds(spec, steps):
 @pytest.mark.parametrize("spec", ["array:3x3", "array:3x5", "array:2x3x4"])
 def test_arrays_take_the_time_of_array_rounds(spec):
     network = gossamer.network(spec)
-    ours = product_rounds_exchange(network, TASK, Model())
-    assert ours.completion_time == array_rounds_exchange(network, TASK, Model()).completion_time
+    ours = product_rounds_exchange(Case(network, TASK, Model()))
+    assert ours.completion_time == array_rounds_exchange(Case(network, TASK, Model())).completion_time
 
 
 @pytest.mark.parametrize(
@@ -119,4 +121,4 @@ def test_arrays_take_the_time_of_array_rounds(spec):
 )
 def test_says_why_it_does_not_cover(algorithm, spec, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        algorithm.build(gossamer.network(spec), TASK, model)
+        algorithm.build(Case(gossamer.network(spec), TASK, model))

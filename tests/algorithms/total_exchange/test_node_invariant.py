@@ -19,6 +19,8 @@ from gossamer.algorithms.total_exchange.node_invariant import (
     greedy_offsets_exchange,
     node_invariant_exchange,
 )
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.model import Model
 from gossamer.tasks import TotalExchange
@@ -48,7 +50,7 @@ def test_theorem_4_11_every_discipline_takes_the_status(spec, discipline):
     status = int(network.distances(0).sum())
     assert status == STATUS.get(spec, status)
     for routes, seed in (("lowest", 0), ("random", 1), ("random", 2)):
-        schedule = node_invariant_exchange(network, TASK, ONE, seed=seed, discipline=discipline, routes=routes)
+        schedule = node_invariant_exchange(Case(network, TASK, ONE, seed=seed), discipline=discipline, routes=routes)
         assert gossamer.verify(schedule)
         assert schedule.completion_time == schedule.stored_hops == status
 
@@ -57,11 +59,11 @@ def test_theorem_4_11_every_discipline_takes_the_status(spec, discipline):
 @pytest.mark.parametrize("ports", ["one", "one-send", "all"])
 def test_claim_meets_the_bound_where_ports_are_limited(spec, ports):
     network, model = gossamer.network(spec), Model(ports=ports)
-    schedule = NODE_INVARIANT_FIFO.build(network, TASK, model)
+    schedule = NODE_INVARIANT_FIFO.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == NODE_INVARIANT_FIFO.claim(network, TASK, model)
+    assert schedule.completion_time == NODE_INVARIANT_FIFO.offer(Case(network, TASK, model)).time
     if ports != "all":
-        assert schedule.completion_time == gossamer.lower_bounds(network, TASK, model)[0].value
+        assert schedule.completion_time == best_bound(Case(network, TASK, model)).value
 
 
 @given(
@@ -71,7 +73,7 @@ def test_claim_meets_the_bound_where_ports_are_limited(spec, ports):
 def test_any_seed_of_routes_takes_the_status(spec, discipline, data):
     network = gossamer.network(spec)
     schedule = node_invariant_exchange(
-        network, TASK, ONE, seed=data.draw(st.integers(0, 10**6)), discipline=discipline, routes="random"
+        Case(network, TASK, ONE, seed=data.draw(st.integers(0, 10**6))), discipline=discipline, routes="random"
     )
     assert gossamer.verify(schedule)
     assert schedule.completion_time == network.distances(0).sum()
@@ -90,12 +92,12 @@ def sent_by(schedule, node):
 
 
 def test_hypercube_2_as_in_11_6():
-    schedule = NODE_INVARIANT_FIFO.build(gossamer.network("hypercube:2"), TASK, ONE)
+    schedule = NODE_INVARIANT_FIFO.build(Case(gossamer.network("hypercube:2"), TASK, ONE))
     assert sent_by(schedule, 0) == [(1, 2, 0, 3), (2, 2, 0, 2), (3, 1, 0, 1), (4, 1, 2, 1)]
 
 
 def test_hypercube_3_as_in_11_6():
-    schedule = NODE_INVARIANT_FIFO.build(gossamer.network("hypercube:3"), TASK, ONE)
+    schedule = NODE_INVARIANT_FIFO.build(Case(gossamer.network("hypercube:3"), TASK, ONE))
     expected = [
         *((4, 0, 7), (4, 0, 6), (4, 0, 5), (4, 0, 4), (2, 0, 3), (2, 0, 2), (1, 0, 1)),
         *((2, 4, 3), (2, 4, 2), (1, 4, 1), (1, 2, 1), (1, 6, 1)),
@@ -109,7 +111,7 @@ def test_te5_takes_d_times_2_to_the_d_minus_1_by_the_leftmost_1(d):
     letter, _ = first_generators(network)
     leftmost = [d - y.bit_length() for y in range(1, 2**d)]  # dimension 0 is the most significant bit
     assert letter[1:].tolist() == leftmost
-    assert NODE_INVARIANT_FIFO.build(network, TASK, ONE).completion_time == d * 2 ** (d - 1)
+    assert NODE_INVARIANT_FIFO.build(Case(network, TASK, ONE)).completion_time == d * 2 ** (d - 1)
 
 
 def simulated(network, discipline, letter):
@@ -147,7 +149,7 @@ def simulated(network, discipline, letter):
 @pytest.mark.parametrize("spec", ["ring:7", "torus:3x4", "star:4", "ccc:3", "circulant:13,1,5"])
 def test_lemma_4_9_the_queue_of_the_identity_stands_for_all(spec, discipline):
     network = gossamer.network(spec)
-    explicit = node_invariant_exchange(network, TASK, ONE, discipline=discipline).expand()
+    explicit = node_invariant_exchange(Case(network, TASK, ONE), discipline=discipline).expand()
     message = explicit.packets.message[explicit.packet]
     built = set(
         zip(
@@ -162,7 +164,8 @@ def test_lemma_4_9_the_queue_of_the_identity_stands_for_all(spec, discipline):
 def test_the_same_seed_gives_the_same_schedule():
     network = gossamer.network("star:4")
     one, same, other = (
-        node_invariant_exchange(network, TASK, ONE, seed=s, discipline="random", routes="random") for s in (1, 1, 2)
+        node_invariant_exchange(Case(network, TASK, ONE, seed=s), discipline="random", routes="random")
+        for s in (1, 1, 2)
     )
     assert one == same
     assert one != other
@@ -177,7 +180,7 @@ def test_the_same_seed_gives_the_same_schedule():
 )
 def test_unknown_words_are_refused(kind, message):
     with pytest.raises(ModelError, match=message):
-        node_invariant_exchange(gossamer.network("ring:5"), TASK, ONE, **kind)
+        node_invariant_exchange(Case(gossamer.network("ring:5"), TASK, ONE), **kind)
 
 
 @pytest.mark.parametrize(
@@ -191,20 +194,20 @@ def test_unknown_words_are_refused(kind, message):
 )
 def test_says_why_it_does_not_cover(algorithm, spec, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        algorithm.build(gossamer.network(spec), TASK, model)
+        algorithm.build(Case(gossamer.network(spec), TASK, model))
 
 
 @pytest.mark.parametrize("spec", ["star:4", "pancake:4", "hypercube:6", "complete:6", "circulant:13,1,5"])
 def test_greedy_offsets_meet_the_bound_here(spec):
     network = gossamer.network(spec)
-    schedule = greedy_offsets_exchange(network, TASK, Model())
+    schedule = greedy_offsets_exchange(Case(network, TASK, Model()))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == gossamer.lower_bounds(network, TASK, Model())[0].value
+    assert schedule.completion_time == best_bound(Case(network, TASK, Model())).value
 
 
 @pytest.mark.parametrize("spec", ["star:5", "star:6", "pancake:5", "bubble-sort:4", "ccc:4", "butterfly:4"])
 def test_greedy_offsets_stay_within_a_third_of_the_bound(spec):
     network = gossamer.network(spec)
-    schedule = greedy_offsets_exchange(network, TASK, Model())
+    schedule = greedy_offsets_exchange(Case(network, TASK, Model()))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time * 3 <= 4 * gossamer.lower_bounds(network, TASK, Model())[0].value
+    assert schedule.completion_time * 3 <= 4 * best_bound(Case(network, TASK, Model())).value

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import circulant, extended_ring, generalized_hypercube, to_networkx
@@ -30,22 +31,22 @@ STATUS = {  # counted independently
 @pytest.mark.parametrize("ports", ["one", "one-send", "all"])
 def test_takes_the_reference_status(spec, status, ports):
     network, model = gossamer.network(spec), Model(ports=ports)
-    schedule = SUCCESSIVE_OFFSETS.build(network, TASK, model)
+    schedule = SUCCESSIVE_OFFSETS.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == status == SUCCESSIVE_OFFSETS.claim(network, TASK, model)
+    assert schedule.completion_time == status == SUCCESSIVE_OFFSETS.offer(Case(network, TASK, model)).time
     assert schedule.stored_hops == status
-    assert SUCCESSIVE_OFFSETS.optimal(network, TASK, model) == (ports != "all")
+    assert SUCCESSIVE_OFFSETS.offer(Case(network, TASK, model)).optimal == (ports != "all")
 
 
 @pytest.mark.parametrize("spec", [s for s, status in STATUS.items() if status <= 74])
 def test_the_expansion_is_valid_too(spec):
-    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(gossamer.network(spec), TASK, ONE).expand())
+    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(gossamer.network(spec), TASK, ONE)).expand())
 
 
 @pytest.mark.parametrize("spec", ["ring:1", "hypercube:0", "ring:2", "complete:2"])
 def test_one_and_two_nodes(spec):
     network = gossamer.network(spec)
-    schedule = SUCCESSIVE_OFFSETS.build(network, TASK, ONE)
+    schedule = SUCCESSIVE_OFFSETS.build(Case(network, TASK, ONE))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == network.node_count - 1
 
@@ -54,7 +55,7 @@ def test_one_and_two_nodes(spec):
 def test_extended_rings_meet_equation_4_13(n, data):
     rho = data.draw(st.integers(1, n // 2))
     q = (n - 1) // (2 * rho)
-    assert SUCCESSIVE_OFFSETS.claim(extended_ring(n, rho), TASK, ONE) == (q + 1) * (n - 1 - rho * q)
+    assert SUCCESSIVE_OFFSETS.offer(Case(extended_ring(n, rho), TASK, ONE)).time == (q + 1) * (n - 1 - rho * q)
 
 
 @given(st.lists(st.integers(2, 5), min_size=1, max_size=3))
@@ -62,7 +63,7 @@ def test_extended_rings_meet_equation_4_13(n, data):
 def test_generalized_hypercubes_meet_their_status(sides):
     network = generalized_hypercube(*sides)
     n = network.node_count
-    schedule = SUCCESSIVE_OFFSETS.build(network, TASK, ONE)
+    schedule = SUCCESSIVE_OFFSETS.build(Case(network, TASK, ONE))
     assert schedule.completion_time == n * len(sides) - sum(n // s for s in sides)
     assert gossamer.verify(schedule)
 
@@ -72,7 +73,7 @@ def test_generalized_hypercubes_meet_their_status(sides):
 def test_circulants_take_the_sum_of_distances_that_networkx_finds(n, data):
     jumps = data.draw(st.lists(st.integers(2, max(n // 2, 2)), max_size=3, unique=True))
     network = circulant(n, 1, *(s for s in jumps if s <= n // 2))
-    schedule = SUCCESSIVE_OFFSETS.build(network, TASK, ONE)
+    schedule = SUCCESSIVE_OFFSETS.build(Case(network, TASK, ONE))
     assert schedule.completion_time == sum(nx.single_source_shortest_path_length(to_networkx(network), 0).values())
     assert gossamer.verify(schedule)
 
@@ -80,9 +81,9 @@ def test_circulants_take_the_sum_of_distances_that_networkx_finds(n, data):
 @pytest.mark.parametrize("spec", ["torus:3x4", "star:4", "hypercube:4"])
 def test_one_packet_in_transit_is_room_enough(spec):
     network = gossamer.network(spec)
-    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(network, TASK, Model(ports="one", buffer=1)))
+    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(network, TASK, Model(ports="one", buffer=1))))
     room = Model(ports="one", buffer=network.node_count - 1, buffer_counts="all")
-    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(network, TASK, room))
+    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(network, TASK, room)))
 
 
 @pytest.mark.parametrize(
@@ -95,4 +96,4 @@ def test_one_packet_in_transit_is_room_enough(spec):
 )
 def test_says_why_it_does_not_cover(spec, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        SUCCESSIVE_OFFSETS.build(gossamer.network(spec), TASK, model)
+        SUCCESSIVE_OFFSETS.build(Case(gossamer.network(spec), TASK, model))

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODUCT, two_phase_product_exchange
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import product
@@ -21,10 +23,10 @@ TASK, ONE = TotalExchange(), Model(ports="one")
 
 
 def built(network, model=ONE):
-    schedule = TWO_PHASE_PRODUCT.build(network, TASK, model)
+    schedule = TWO_PHASE_PRODUCT.build(Case(network, TASK, model))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
-    assert schedule.completion_time == TWO_PHASE_PRODUCT.claim(network, TASK, model)
+    assert schedule.completion_time == TWO_PHASE_PRODUCT.offer(Case(network, TASK, model)).time
     return schedule
 
 
@@ -49,9 +51,9 @@ PRODUCTS = {  # Dimakopoulos 1996, Theorem 5.3: the time is the average status
 def test_theorem_5_5_products_of_cayley_networks_meet_the_bound(spec, steps, ports):
     network, model = gossamer.network(spec), Model(ports=ports)
     time = built(network, model).completion_time
-    assert time == int(network.distances(0).sum()) == gossamer.lower_bounds(network, TASK, model)[0].value
+    assert time == int(network.distances(0).sum()) == best_bound(Case(network, TASK, model)).value
     assert steps is None or time == steps
-    assert TWO_PHASE_PRODUCT.optimal(network, TASK, model)
+    assert TWO_PHASE_PRODUCT.offer(Case(network, TASK, model)).optimal
 
 
 def test_ring_3_by_ring_4_takes_3_exchanges_of_4_steps_and_4_of_2():
@@ -87,7 +89,7 @@ def test_any_factors_give_corollary_5_4(specs):
 
 def test_a_factor_that_is_a_product_exchanges_the_faster_way():
     inner = gossamer.network("array:2x3")
-    direct = BUSIEST_FIRST.build(inner, TASK, ONE).completion_time
+    direct = BUSIEST_FIRST.build(Case(inner, TASK, ONE)).completion_time
     assert direct < built(inner).completion_time
     network = gossamer.network("product:(array:2x3)x(array:4)")
     assert built(network).completion_time == 6 * 7 + 4 * direct
@@ -97,11 +99,11 @@ def test_a_factor_that_is_a_product_exchanges_the_faster_way():
 @pytest.mark.parametrize("spec", ["array:4x4", "array:4x5", "array:6x6"])
 def test_meshes_are_faster_on_balanced_paths(spec):
     network = gossamer.network(spec)
-    assert BUSIEST_FIRST.build(network, TASK, ONE).completion_time < built(network).completion_time
+    assert BUSIEST_FIRST.build(Case(network, TASK, ONE)).completion_time < built(network).completion_time
 
 
 def test_dimensions_are_finished_last_factor_first():
-    schedule = two_phase_product_exchange(gossamer.network("array:3x4"), TASK, ONE)
+    schedule = two_phase_product_exchange(Case(gossamer.network("array:3x4"), TASK, ONE))
     rows = schedule.phase_hops(0)
     moved = schedule.network.link_target[schedule.link[rows]] - schedule.network.link_source[schedule.link[rows]]
     assert set(moved.tolist()) == {1, -1}
@@ -122,4 +124,4 @@ def test_dimensions_are_finished_last_factor_first():
 )
 def test_says_why_it_does_not_cover(network, model, why):
     with pytest.raises(NotApplicableError, match=why):
-        TWO_PHASE_PRODUCT.build(network, TASK, model)
+        TWO_PHASE_PRODUCT.build(Case(network, TASK, model))

@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
 from gossamer.algorithms.total_exchange.linear_array import exchange_steps
-from gossamer.model import Model
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
 from gossamer.paths.edge_coloring import color_edges
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["ARRAY_ROUNDS", "Rounds", "array_rounds_exchange", "begin_of_runs", "best_rounds"]
 
@@ -46,7 +44,6 @@ class Rounds(NamedTuple):
         return self.number * self.steps
 
 
-@lru_cache(maxsize=256)
 def best_rounds(sides: tuple[int, ...], steps_of_run: tuple[int, ...] | None = None) -> Rounds:
     """Return the rounds with the least total time for an array, or another product, with these sides.
 
@@ -84,13 +81,13 @@ def best_rounds(sides: tuple[int, ...], steps_of_run: tuple[int, ...] | None = N
     return best
 
 
-def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def array_rounds_exchange(case: Case) -> Schedule:
     """Build the total exchange on an array in rounds of exchanges along its lines.
 
     Parameters
     ----------
-    network : Network
-        An array or torus; the wrap-around links of a torus are not used.
+    case : Case
+        A total exchange with all ports on an array or torus; the wrap-around links of a torus are not used.
 
     Notes
     -----
@@ -103,18 +100,19 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> array_rounds_exchange(gossamer.network("array:3x3"), gossamer.task("alltoall"), Model()).completion_time
+    >>> array_rounds_exchange(Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))).completion_time
     Fraction(6, 1)
     """
     from gossamer.algorithms.total_exchange import _kernels
 
+    network = case.network
     assert network.grid is not None
     axes = [i for i, side in enumerate(network.grid.sides) if side > 1]
     sides = tuple(network.grid.sides[i] for i in axes)
     n = network.node_count
     if not axes:
-        return Schedule(network, TotalExchange(), model, [], [], [])
-    rounds = best_rounds(sides)
+        return Schedule.of(case, [], [], [])
+    rounds = case.once(best_rounds, sides)
     digits = np.stack(np.unravel_index(np.arange(n), sides), axis=1)
     job, column = np.nonzero(digits)
     begin = begin_of_runs(sides, tuple(map(exchange_steps, sides)), rounds, digits)
@@ -129,7 +127,7 @@ def array_rounds_exchange(network: Network, task: Task, model: Model, *, seed: i
     )  # fmt: skip
     by_slot = np.argsort(slot, kind="stable")
     phases = [Phase("exchanges along lines", rounds.time)]
-    return Schedule(network, TotalExchange(), model, slot[by_slot], link[by_slot], packet[by_slot], phases=phases)
+    return Schedule.of(case, slot[by_slot], link[by_slot], packet[by_slot], phases=phases)
 
 
 def _hops(network: Network) -> int:
@@ -171,32 +169,24 @@ def begin_of_runs(
     return color * np.int64(rounds.steps) + begin
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.grid is None:
-        return "needs an array or a torus"
-    return all_ports_reason(model) or too_many_hops(_hops(network))
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    grid = case.network.grid
+    if grid is None:
+        return Refusal("needs an array or a torus")
+    refusal = first_refusal(refuse_ports(case.rules), refuse_hops(_hops(case.network)))
+    if refusal is not None:
+        return refusal
+    sides = tuple(side for side in grid.sides if side > 1)
+    time = Fraction(case.once(best_rounds, sides).time if sides else 0)
+    optimal = case.whole and len(set(sides)) <= 1 and not any(grid.wraps)
+    return Offer(lambda: array_rounds_exchange(case), time, optimal=optimal)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    assert network.grid is not None
-    sides = tuple(side for side in network.grid.sides if side > 1)
-    return Fraction(best_rounds(sides).time if sides else 0)
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    assert network.grid is not None
-    sides = {side for side in network.grid.sides if side > 1}
-    return len(sides) <= 1 and not any(network.grid.wraps) and not model.split
-
-
-ARRAY_ROUNDS = separate(
+ARRAY_ROUNDS = Algorithm(
     name="array-rounds",
-    task=TotalExchange,
-    builder=array_rounds_exchange,
-    reason=_reason,
-    claim=_claim,
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="arrays of any dimension and sides (tori too, without their wrap-around links)",
     source="Dimakopoulos 1996, section 5.4 (algorithm A3), generalized to any dimension by Koenig's theorem",
     summary="exchanges along the lines of every dimension, packed in rounds by bipartite edge coloring",
-    optimal=_optimal,
 )

@@ -8,19 +8,18 @@ a timetable in ``max(largest generator load, longest path)`` slots.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.model import Model
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Network
 from gossamer.paths.edge_coloring import color_edges, largest_degree
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["EDGE_COLORED", "EDGE_COLORED_ON_ARRAY", "balanced_words", "edge_colored_exchange"]
 
@@ -32,7 +31,6 @@ _SWEEPS = 24
 Words = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
-@lru_cache(maxsize=8)
 def balanced_words(network: Network) -> Words:
     """Choose a word of generators for every offset so that the generators are used evenly.
 
@@ -93,13 +91,13 @@ def _rerouted(
     return np.repeat(rows, times).astype(np.int32), np.repeat(letters, times).astype(np.int32)
 
 
-def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def edge_colored_exchange(case: Case) -> Schedule:
     """Build the invariant total exchange whose slots are the colors of the offsets-by-generators multigraph.
 
     Parameters
     ----------
-    network : Network
-        An abelian Cayley network.
+    case : Case
+        A total exchange with all ports on an abelian Cayley network.
 
     Returns
     -------
@@ -118,21 +116,19 @@ def edge_colored_exchange(network: Network, task: Task, model: Model, *, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("torus:4x4")
-    >>> edge_colored_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    >>> edge_colored_exchange(Case(gossamer.network("torus:4x4"), gossamer.task("alltoall"))).completion_time
     Fraction(8, 1)
     """
-    offset, generator = balanced_words(network)
+    network = case.network
+    offset, generator = case.once(balanced_words, network)
     slot = color_edges(offset, generator)
     order = np.lexsort((slot, offset))
     offset, generator, slot = offset[order], generator[order], slot[order]
     source = _partial_products(network, offset, generator)
     link = source * network.degree + generator
     by_slot = np.argsort(slot, kind="stable")
-    return Schedule(
-        network,
-        TotalExchange(),
-        model,
+    return Schedule.of(
+        case,
         slot[by_slot],
         link[by_slot].astype(np.int32),
         (offset - 1)[by_slot],
@@ -151,23 +147,20 @@ def _partial_products(
     return source
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.group is None or not network.group.abelian:
-        return "needs an abelian Cayley network"
-    return all_ports_reason(model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if case.network.group is None or not case.network.group.abelian:
+        return Refusal("needs an abelian Cayley network")
+    refusal = refuse_ports(case.rules)
+    if refusal is not None:
+        return refusal
+    time = Fraction(largest_degree(*case.once(balanced_words, case.network)))
+    return Offer(lambda: edge_colored_exchange(case), time)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    offset, generator = balanced_words(network)
-    return Fraction(largest_degree(offset, generator))
-
-
-EDGE_COLORED = separate(
+EDGE_COLORED = Algorithm(
     name="edge-colored",
-    task=TotalExchange,
-    builder=edge_colored_exchange,
-    reason=_reason,
-    claim=_claim,
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="abelian Cayley networks: rings, tori, hypercubes, circulants, complete networks and their products",
     source="gossamer; edge coloring by D. Koenig 1916",
     summary="hops of all offsets as an open shop of generators, timed by bipartite edge coloring",

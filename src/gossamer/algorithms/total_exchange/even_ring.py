@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.algorithms.total_exchange.ring_shift import ring_shift_exchange
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.total_exchange.ring_shift import is_ring, ring_shift_exchange
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.schedules import Schedule
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["PARITY_SHIFT", "parity_shift_exchange"]
 
 
-def parity_shift_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def parity_shift_exchange(case: Case) -> Schedule:
     """Build the total exchange on a ring of n nodes, n even: first in, first out, starting with the furthest.
 
     Clockwise, even nodes have messages for distances ``n/2, ..., 1`` and odd nodes for ``n/2 - 1, ..., 1``;
     counterclockwise the other way round. A node sends the head of its queue in every slot; what it receives for others
     joins the tail.
+
+    Parameters
+    ----------
+    case : Case
+        A total exchange with all ports on a ring of an even number of nodes.
 
     Notes
     -----
@@ -37,28 +41,25 @@ def parity_shift_exchange(network: Network, task: Task, model: Model, *, seed: i
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("ring:8")
-    >>> parity_shift_exchange(net, gossamer.task("alltoall"), Model()).completion_time
+    >>> parity_shift_exchange(Case(gossamer.network("ring:8"), gossamer.task("alltoall"))).completion_time
     Fraction(8, 1)
     """
-    return ring_shift_exchange(network, task, model, seed=seed)
+    return ring_shift_exchange(case)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    grid = network.grid
-    if grid is None or grid.dimensions != 1 or not grid.wraps[0] or network.node_count % 2 or network.group is None:
-        return "needs a ring of an even number of nodes, 4 or more"
-    return all_ports_reason(model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    n = case.network.node_count
+    if not is_ring(case.network) or n % 2:
+        return Refusal("needs a ring of an even number of nodes, 4 or more")
+    time = Fraction(-(-(n * n - 1) // 8))
+    return refuse_ports(case.rules) or Offer(lambda: parity_shift_exchange(case), time, optimal=case.whole)
 
 
-PARITY_SHIFT = separate(
+PARITY_SHIFT = Algorithm(
     name="parity-shift",
-    task=TotalExchange,
-    builder=parity_shift_exchange,
-    reason=_reason,
-    claim=lambda network, task, model: Fraction(-(-(network.node_count**2 - 1) // 8)),
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="rings of an even number of nodes",
     source="Dimakopoulos 1996, section 4.3.2 (TE3), Theorem 4.6",
     summary="first in, first out from the furthest; antipodal messages clockwise from even nodes only",
-    optimal=lambda network, task, model: not model.split,
 )

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_hops
 from gossamer.algorithms.total_exchange.busiest_first import total_distance
+from gossamer.cases import Case, Refusal
 from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import TotalExchange
 
-__all__ = ["FactorExchange", "algorithm_for", "columns_of", "factor_exchange", "factor_steps", "product_reason"]
+__all__ = ["FactorExchange", "Factors", "columns_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,53 +57,58 @@ def columns_of(schedule: Schedule) -> FactorExchange:
     )  # fmt: skip
 
 
-def algorithm_for(network: Network, model: Model, algorithms: Iterable[Algorithm]) -> Algorithm | None:
-    """Return the algorithm with the least time among those that cover the exchange; None if none does.
+@dataclass(frozen=True)
+class Factors:
+    """Which exchanges of its factors an algorithm for products puts together.
 
-    Ties go to the earlier one. An algorithm that claims no time, or a bound, is built to learn it.
+    Attributes
+    ----------
+    rules : Model
+        The rules under which the factors exchange.
+    algorithms : callable
+        The algorithms that a factor may use. Ties go to the earlier one.
     """
-    task = TotalExchange()
-    best: tuple[int, Algorithm] | None = None
-    for algorithm in algorithms:
-        if not algorithm.covers(network, task, model):
-            continue
-        claim = algorithm.claim(network, task, model)
-        if claim is None or algorithm.claim_is_bound:
-            claim = algorithm.build(network, task, model).completion_time
-        if best is None or claim < best[0]:
-            best = int(claim), algorithm
-    return None if best is None else best[1]
+
+    rules: Model
+    algorithms: Callable[[Network], tuple[Algorithm, ...]]
+
+    def case(self, product: Case, factor: Network) -> Case:
+        """Return the exchange of a factor, as a case that shares what is known with that of the product."""
+        return product.related(factor, TotalExchange(), self.rules)
+
+    def steps(self, product: Case, factor: Network) -> int:
+        """Return the steps of `exchange`, without building it where they are promised."""
+        return product.once(self._fastest, self.case(product, factor))[0]
+
+    def exchange(self, product: Case, factor: Network) -> FactorExchange:
+        """Return the shortest exchange of a factor that the algorithms give."""
+        case = self.case(product, factor)
+        return product.once(_exchange_by, product.once(self._fastest, case)[1], case)
+
+    def refuse(self, product: Case) -> Refusal | None:
+        """Refuse where exchanges of the factors make none of the network, or not."""
+        network = product.network
+        if not network.factors:
+            return Refusal("needs a product of networks")
+        for factor in network.factors:
+            found = [a.offers(self.case(product, factor)) for a in self.algorithms(factor)]
+            if factor.node_count > 1 and all(isinstance(f, Refusal) for f in found):
+                return Refusal(f"cannot exchange along factor {factor.spec}, where it {found[-1]}")
+        n = network.node_count
+        return refuse_hops(sum((n // f.node_count) ** 2 * product.once(total_distance, f) for f in network.factors))
+
+    def _fastest(self, case: Case) -> tuple[int, Algorithm]:
+        """Return the least steps and the algorithm that takes them; without an exact promise it is built to learn."""
+        timed: list[tuple[int, Algorithm]] = []
+        for algorithm in self.algorithms(case.network):
+            found = algorithm.offers(case)
+            if isinstance(found, Refusal):
+                continue
+            exact = found[0].time if found[0].promise == "exact" else None
+            steps = case.once(_exchange_by, algorithm, case).steps if exact is None else int(exact)
+            timed.append((steps, algorithm))
+        return min(timed, key=lambda pair: pair[0])
 
 
-@lru_cache(maxsize=32)
-def factor_exchange(network: Network, model: Model, algorithms: tuple[Algorithm, ...]) -> FactorExchange:
-    """Return the shortest exchange of a factor that the algorithms give.
-
-    `algorithms` must hold one that covers it; see `algorithm_for`.
-    """
-    algorithm = algorithm_for(network, model, algorithms)
-    assert algorithm is not None
-    return columns_of(algorithm.build(network, TotalExchange(), model))
-
-
-@lru_cache(maxsize=128)
-def factor_steps(network: Network, model: Model, algorithms: tuple[Algorithm, ...]) -> int:
-    """Return the steps of `factor_exchange`, without building it where they are claimed."""
-    algorithm = algorithm_for(network, model, algorithms)
-    assert algorithm is not None
-    claim = algorithm.claim(network, TotalExchange(), model)
-    return factor_exchange(network, model, algorithms).steps if claim is None else int(claim)
-
-
-def product_reason(
-    network: Network, model: Model, algorithms: Callable[[Network], tuple[Algorithm, ...]]
-) -> str | None:
-    """Say why exchanges of the factors, by the algorithms that each may use, make none of a network, or None."""
-    if not network.factors:
-        return "needs a product of networks"
-    for factor in network.factors:
-        reasons = [a.reason(factor, TotalExchange(), model) for a in algorithms(factor)]
-        if factor.node_count > 1 and None not in reasons:
-            return f"cannot exchange along factor {factor.spec}, where it {reasons[-1]}"
-    n = network.node_count
-    return too_many_hops(sum((n // f.node_count) ** 2 * total_distance(f) for f in network.factors))
+def _exchange_by(algorithm: Algorithm, case: Case) -> FactorExchange:
+    return columns_of(algorithm.build(case))

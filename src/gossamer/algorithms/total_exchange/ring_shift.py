@@ -11,15 +11,15 @@ import heapq
 from fractions import Fraction
 from typing import Literal, get_args
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import ModelError, nearest
-from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
-__all__ = ["MESSAGE_SHIFT", "RingDiscipline", "RingStart", "ring_shift_exchange"]
+__all__ = ["MESSAGE_SHIFT", "RingDiscipline", "RingStart", "is_ring", "ring_shift_exchange"]
 
 RingDiscipline = Literal["fifo", "furthest-first", "closest-first"]
 """Which message of a queue is sent."""
@@ -29,11 +29,8 @@ RingStart = Literal["furthest", "closest"]
 
 
 def ring_shift_exchange(
-    network: Network,
-    task: Task,
-    model: Model,
+    case: Case,
     *,
-    seed: int = 0,
     discipline: RingDiscipline = "fifo",
     start: RingStart = "furthest",
     divide: bool = True,
@@ -42,13 +39,8 @@ def ring_shift_exchange(
 
     Parameters
     ----------
-    network : Network
-        A ring of at least 3 nodes.
-    task : TotalExchange
-    model : Model
-        All ports.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange with all ports on a ring of at least 3 nodes.
     discipline : {"fifo", "furthest-first", "closest-first"}
         Equally far messages: first in, first out; with the closest first, the one that has come furthest.
     start : {"furthest", "closest"}
@@ -81,8 +73,8 @@ def ring_shift_exchange(
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("ring:8")
-    >>> [int(ring_shift_exchange(net, TotalExchange(), Model(), start=s).completion_time) for s in get_args(RingStart)]
+    >>> case = Case(gossamer.network("ring:8"), TotalExchange())
+    >>> [int(ring_shift_exchange(case, start=s).completion_time) for s in get_args(RingStart)]
     [8, 9]
     """
     for value, what, allowed in (
@@ -92,7 +84,7 @@ def ring_shift_exchange(
         if value not in allowed:
             names = ", ".join(repr(a) for a in allowed)
             raise ModelError(f"{what} must be one of {names}, got {value!r}{nearest(str(value), allowed)}")
-    n = network.node_count
+    n = case.network.node_count
     origins = 2 if divide and n % 2 == 0 else 1
     rows: list[tuple[int, int, int]] = []
     for way, generator in ((1, 0), (-1, 1)):
@@ -120,8 +112,8 @@ def ring_shift_exchange(
             slot += 1
     rows.sort()
     slots, links, packets = zip(*rows, strict=True)
-    symmetry = Symmetry(network, [2 % n] if origins == 2 else None)
-    return Schedule(network, TotalExchange(), model, slots, links, packets, symmetry=symmetry)
+    symmetry = Symmetry(case.network, [2 % n] if origins == 2 else None)
+    return Schedule.of(case, slots, links, packets, symmetry=symmetry)
 
 
 def _rank(discipline: RingDiscipline, distance: int, made: int, arrival: int) -> tuple[int, int, int]:
@@ -133,21 +125,24 @@ def _rank(discipline: RingDiscipline, distance: int, made: int, arrival: int) ->
     return 0, 0, arrival
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    grid = network.grid
-    if grid is None or grid.dimensions != 1 or not grid.wraps[0] or network.node_count % 2 == 0 or not network.group:
-        return "needs a ring of an odd number of nodes, 3 or more"
-    return all_ports_reason(model)
+def is_ring(network: Network) -> bool:
+    """Whether a network is a ring of at least 3 nodes."""
+    return network.grid is not None and network.grid.wraps == (True,) and network.group is not None
 
 
-MESSAGE_SHIFT = separate(
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    n = case.network.node_count
+    if not is_ring(case.network) or n % 2 == 0:
+        return Refusal("needs a ring of an odd number of nodes, 3 or more")
+    time = Fraction((n * n - 1) // 8)
+    return refuse_ports(case.rules) or Offer(lambda: ring_shift_exchange(case), time, optimal=True)
+
+
+MESSAGE_SHIFT = Algorithm(
     name="message-shift",
-    task=TotalExchange,
-    builder=ring_shift_exchange,
-    reason=_reason,
-    claim=lambda network, task, model: Fraction((network.node_count**2 - 1) // 8),
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="rings of an odd number of nodes",
     source="Dimakopoulos 1996, section 4.3.1 (TE2), Theorem 4.5",
     summary="first in, first out in both directions, the same at every node",
-    optimal=lambda network, task, model: True,
 )

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import cayley_reason
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_irregular
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Network
 from gossamer.paths.trees import path_hops, shortest_path_tree
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
-__all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset", "status", "status_reason"]
+__all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset", "refuse_status", "status"]
 
 
-def offset_by_offset(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def offset_by_offset(case: Case) -> Schedule:
     """Exchange one offset y after another: every node v sends its message for ``v*y`` on a shortest path.
 
     Parameters
     ----------
-    network : Network
-        A Cayley network with N nodes.
-    task : TotalExchange
-    model : Model
-        Any ports; in every slot each node sends one packet and receives one.
-    seed : int
-        Ignored.
+    case : Case
+        A total exchange on a Cayley network with N nodes, with any ports; in every slot each node sends one packet and
+        receives one.
 
     Returns
     -------
@@ -50,17 +45,16 @@ def offset_by_offset(network: Network, task: Task, model: Model, *, seed: int = 
     Examples
     --------
     >>> import gossamer
-    >>> net, task = gossamer.network("star:4"), gossamer.task("alltoall")
-    >>> offset_by_offset(net, task, Model(ports="one")).completion_time
+    >>> case = Case(gossamer.network("star:4"), gossamer.task("alltoall"), gossamer.Model(ports="one"))
+    >>> offset_by_offset(case).completion_time
     Fraction(62, 1)
     """
-    tree = shortest_path_tree(network, 0)
+    tree = shortest_path_tree(case.network, 0)
     depth = tree.depth[1:].astype(np.int64)
     slot, link, packet = path_hops(tree, tree.destinations, np.cumsum(depth) - depth)
-    return Schedule(network, task, model, slot, link, packet, symmetry=Symmetry(network))
+    return Schedule.of(case, slot, link, packet, symmetry=Symmetry(case.network))
 
 
-@lru_cache(maxsize=64)
 def status(network: Network) -> int:
     """Return the status of node 0, the sum of its distances to all others.
 
@@ -71,31 +65,32 @@ def status(network: Network) -> int:
     return int(network.distances(0).sum(dtype=np.int64))
 
 
-def status_reason(network: Network) -> str | None:
-    """Say why a schedule of as many slots as the status, the same at every node, does not cover a network, or None."""
-    reason = cayley_reason(network)
-    if reason is None and status(network) > 2**31 - 2:
-        return f"would take {status(network)} slots, and a schedule has at most {2**31 - 2}"
-    return reason
+def refuse_status(case: Case) -> Refusal | None:
+    """Refuse for a schedule of as many slots as the status, the same at every node, or not."""
+    refusal = case.once(refuse_irregular, case.network)
+    if refusal is not None:
+        return refusal
+    slots = case.once(status, case.network)
+    if slots <= 2**31 - 2:
+        return None
+    return Refusal(f"would take {slots} slots, and a schedule has at most {2**31 - 2}")
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    reason = status_reason(network)
-    if reason is not None or model.buffer is None or model.buffer_counts != "all":
-        return reason
-    if model.buffer < network.node_count - 1:
-        return f"needs room for the {network.node_count - 1} messages of every node"
-    return None
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = refuse_status(case)
+    if refusal is not None:
+        return refusal
+    own, rules = case.network.node_count - 1, case.rules
+    if rules.buffer is not None and rules.buffer_counts == "all" and rules.buffer < own:
+        return Refusal(f"needs room for the {own} messages of every node")
+    return Offer(lambda: offset_by_offset(case), Fraction(case.once(status, case.network)), optimal=case.limited)
 
 
-SUCCESSIVE_OFFSETS = separate(
+SUCCESSIVE_OFFSETS = Algorithm(
     name="successive-offsets",
-    task=TotalExchange,
-    builder=offset_by_offset,
-    reason=_reason,
-    claim=lambda network, task, model: Fraction(status(network)),
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="Cayley networks",
     source="Dimakopoulos 1996, Theorem 4.11",
     summary="the messages of one offset after another on shortest paths, one hop a slot at every node",
-    optimal=lambda network, task, model: model.ports != "all",
 )

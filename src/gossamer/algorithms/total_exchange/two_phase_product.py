@@ -13,37 +13,29 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, separate
-from gossamer.algorithms.reasons import buffer_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
-from gossamer.algorithms.total_exchange.factor_exchanges import (
-    FactorExchange,
-    factor_exchange,
-    factor_steps,
-    product_reason,
-)
+from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, Factors
 from gossamer.algorithms.total_exchange.node_invariant import NODE_INVARIANT_FIFO
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["TWO_PHASE_PRODUCT", "two_phase_product_exchange"]
 
-_ONE = Model(ports="one")
 
-
-def two_phase_product_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def two_phase_product_exchange(case: Case) -> Schedule:
     """Build the exchange of a product from exchanges of its factors, the last factor first.
 
     Parameters
     ----------
-    network : Network
-        A product. Factors that are Cayley networks exchange by `node_invariant_exchange`, other products by this
+    case : Case
+        A total exchange on a product, with any ports; in every slot each node sends at most one packet and receives at
+        most one. Factors that are Cayley networks exchange by `node_invariant_exchange`, other products by this
         algorithm or directly, whichever is faster, and the rest by `busiest_first_exchange`.
-    task : TotalExchange
-    model : Model
-        Any ports; in every slot each node sends at most one packet and receives at most one.
 
     Returns
     -------
@@ -64,12 +56,12 @@ def two_phase_product_exchange(network: Network, task: Task, model: Model, *, se
     Examples
     --------
     >>> import gossamer
-    >>> net, one = gossamer.network("torus:3x4"), Model(ports="one")
-    >>> two_phase_product_exchange(net, TotalExchange(), one).completion_time      # 3*4 + 4*2
+    >>> case = Case(gossamer.network("torus:3x4"), TotalExchange(), Model(ports="one"))
+    >>> two_phase_product_exchange(case).completion_time      # 3*4 + 4*2
     Fraction(20, 1)
     """
-    n = network.node_count
-    whole, *others = (factor_exchange(f, _ONE, _algorithms(f)) for f in network.factors)
+    network, n = case.network, case.network.node_count
+    whole, *others = (_FACTORS.exchange(case, f) for f in network.factors)
     degree = network.factors[0].out_degree
     phases = [whole.steps]
     for factor, exchange in zip(network.factors[1:], others, strict=True):
@@ -80,7 +72,7 @@ def two_phase_product_exchange(network: Network, task: Task, model: Model, *, se
     packet = whole.source * np.int64(n - 1) + whole.target - (whole.target > whole.source)
     last = len(phases) - 1
     named = [Phase(f"exchanges along dimension {last - i}", steps) for i, steps in enumerate(phases)]
-    return Schedule(network, TotalExchange(), model, whole.slot, link, packet, phases=named)
+    return Schedule.of(case, whole.slot, link, packet, phases=named)
 
 
 def _combined(a: FactorExchange, degree: npt.NDArray[np.int64], b: FactorExchange, nb: int) -> FactorExchange:
@@ -114,27 +106,26 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (NODE_INVARIANT_FIFO,) if factor.group is not None else (TWO_PHASE_PRODUCT, BUSIEST_FIRST)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    return product_reason(network, _ONE, _algorithms) or buffer_reason(model)
+_FACTORS = Factors(Model(ports="one"), _algorithms)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    n = network.node_count
-    return Fraction(sum(n // f.node_count * factor_steps(f, _ONE, _algorithms(f)) for f in network.factors))
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = first_refusal(_FACTORS.refuse(case), refuse_buffers(case.rules))
+    if refusal is not None:
+        return refusal
+    n, factors = case.network.node_count, case.network.factors
+    return Offer(
+        lambda: two_phase_product_exchange(case),
+        Fraction(sum(n // f.node_count * _FACTORS.steps(case, f) for f in factors)),
+        optimal=case.limited and all(f.group is not None for f in factors),
+    )
 
 
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    return model.ports != "all" and all(f.group is not None for f in network.factors)
-
-
-TWO_PHASE_PRODUCT = separate(
+TWO_PHASE_PRODUCT = Algorithm(
     name="two-phase-product",
-    task=TotalExchange,
-    builder=two_phase_product_exchange,
-    reason=_reason,
-    claim=_claim,
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="products of networks: arrays, tori, hypercubes, hypercycles and others",
     source="Dimakopoulos 1996, section 5.3 (algorithm A2), Theorems 5.3 and 5.5",
     summary="exchanges along the last factor, as many as the others have nodes, then along the one before, and so on",
-    optimal=_optimal,
 )

@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import buffer_reason, opposite_reason
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers, refuse_hops, refuse_one_way_links
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = ["BUSIEST_FIRST", "busiest_first_exchange", "total_distance"]
 
@@ -22,16 +21,14 @@ _SWEEPS = 2
 """Times that the paths are chosen; more make little difference on meshes."""
 
 
-def busiest_first_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def busiest_first_exchange(case: Case) -> Schedule:
     """Build the exchange on shortest paths in which the nodes with most hops still to make are served first.
 
     Parameters
     ----------
-    network : Network
-        A connected network in which every link has an opposite.
-    task : TotalExchange
-    model : Model
-        Ports ``one`` or ``one-send``; in every slot each node sends at most one packet and receives at most one.
+    case : Case
+        A total exchange with one port on a connected network in which every link has an opposite; in every slot each
+        node sends at most one packet and receives at most one.
 
     Notes
     -----
@@ -47,17 +44,19 @@ def busiest_first_exchange(network: Network, task: Task, model: Model, *, seed: 
     Examples
     --------
     >>> import gossamer
-    >>> busiest_first_exchange(gossamer.network("array:8"), TotalExchange(), Model(ports="one")).completion_time
+    >>> rules = gossamer.Model(ports="one")
+    >>> busiest_first_exchange(Case(gossamer.network("array:8"), TotalExchange(), rules)).completion_time
     Fraction(31, 1)
     """
     from gossamer.algorithms.total_exchange.busiest_first import _kernels
 
+    network = case.network
     onward, distance = _onward(network)
     n = network.terminal_count
     hops = int(distance[:, :n].sum(dtype=np.int64))
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
     _kernels.busiest_first(network.first_link, network.link_target, onward, distance, slot, link, packet)
-    return Schedule(network, TotalExchange(), model, slot, link, packet)
+    return Schedule.of(case, slot, link, packet)
 
 
 def _onward(network: Network) -> tuple[IntArray, IntArray]:
@@ -88,15 +87,9 @@ def total_distance(network: Network) -> int:
     return sum(int(network.distances(d)[:n].sum(dtype=np.int64)) for d in range(n))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if model.ports == "all":
-        return "needs ports 'one' or 'one-send'"
-    if network.node_count > _MOST_NODES:
-        return f"needs at most {_MOST_NODES:,} nodes"
-    reason = opposite_reason(network)
-    if reason is None and int(network.distances(0).min()) < 0:
-        reason = "needs a connected network"
-    return reason or buffer_reason(model) or too_many_hops(total_distance(network))
+def _refuse_apart(network: Network) -> Refusal | None:
+    """Refuse a network that is not connected, or not."""
+    return Refusal("needs a connected network") if int(network.distances(0).min()) < 0 else None
 
 
 def _is_line(network: Network) -> bool:
@@ -104,21 +97,33 @@ def _is_line(network: Network) -> bool:
     return grid is not None and sum(side > 1 for side in grid.sides) == 1 and not any(grid.wraps)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    n = network.node_count
-    return Fraction((n * n - 1) // 2) if _is_line(network) and n <= 100 else None
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, n = case.network, case.network.node_count
+    if not case.limited:
+        return Refusal("needs ports 'one', 'one-send' or 'one-receive'")
+    if n > _MOST_NODES:
+        return Refusal(f"needs at most {_MOST_NODES:,} nodes")
+    refusal = refuse_one_way_links(network) or _refuse_apart(network) or refuse_buffers(case.rules)
+    if refusal is not None:
+        return refusal
+    hops = case.once(total_distance, network)
+    refusal = refuse_hops(hops)
+    if refusal is not None:
+        return refusal
+    known = _is_line(network) and n <= 100
+    return Offer(
+        lambda: busiest_first_exchange(case),
+        Fraction((n * n - 1) // 2) if known else None,
+        optimal=known and case.whole and case.send_limited and case.receive_limited,
+        least=Fraction(-(-hops // n)),  # every hop is one of a node in a slot
+    )
 
 
-BUSIEST_FIRST = separate(
+BUSIEST_FIRST = Algorithm(
     name="busiest-first",
-    task=TotalExchange,
-    builder=busiest_first_exchange,
-    reason=_reason,
-    claim=_claim,
+    tasks=(TotalExchange,),
+    propose=_propose,
     networks="every connected network with an opposite for every link",
     source="gossamer",
     summary="the nodes with most hops to make send first, to the neighbor with most to receive, what goes furthest",
-    optimal=lambda network, task, model: (
-        model.ports == "one" and not model.split and _is_line(network) and network.node_count <= 100
-    ),
 )

@@ -13,14 +13,14 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason, buffer_reason
-from gossamer.algorithms.total_exchange.successive_offsets import status, status_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers, refuse_ports
+from gossamer.algorithms.total_exchange.successive_offsets import refuse_status, status
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.errors import ModelError, nearest
-from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import Task, TotalExchange
+from gossamer.tasks import TotalExchange
 
 __all__ = [
     *("Discipline", "GREEDY_OFFSETS", "NODE_INVARIANT_FIFO", "Routes"),
@@ -104,11 +104,8 @@ def first_generators(
 
 
 def node_invariant_exchange(
-    network: Network,
-    task: Task,
-    model: Model,
+    case: Case,
     *,
-    seed: int = 0,
     discipline: Discipline = "fifo",
     routes: Routes = "lowest",
 ) -> Schedule:
@@ -116,13 +113,9 @@ def node_invariant_exchange(
 
     Parameters
     ----------
-    network : Network
-        A connected Cayley network.
-    task : TotalExchange
-    model : Model
-        Any ports; in every slot each node sends one packet and receives one.
-    seed : int
-        For random routes and the random discipline.
+    case : Case
+        A total exchange on a connected Cayley network, with any ports; in every slot each node sends one packet and
+        receives one. Its seed is for random routes and the random discipline.
     discipline : {"fifo", "lifo", "furthest-first", "closest-first", "random"}
         What a node sends of its queue, in which its own messages stand in the order of descending offsets. Equally far
         messages go first in, first out. A random choice is the same at every node.
@@ -152,33 +145,34 @@ def node_invariant_exchange(
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("ccc:3")
-    >>> node_invariant_exchange(net, TotalExchange(), Model(ports="one"), discipline="lifo").completion_time
+    >>> case = Case(gossamer.network("ccc:3"), TotalExchange(), gossamer.Model(ports="one"))
+    >>> node_invariant_exchange(case, discipline="lifo").completion_time
     Fraction(74, 1)
     """
     from gossamer.algorithms.total_exchange.node_invariant import _kernels
 
     _choice(discipline, "discipline", get_args(Discipline))
+    network = case.network
     distance = network.distances(0)
-    letter, onward = first_generators(network, routes, seed=seed)
+    letter, onward = first_generators(network, routes, seed=case.seed)
     slots = int(distance.sum(dtype=np.int64))
-    draws = np.random.default_rng([seed, 1]).random(slots if discipline == "random" else 0)
+    draws = np.random.default_rng([case.seed, 1]).random(slots if discipline == "random" else 0)
     link, packet = np.empty(slots, np.int32), np.empty(slots, np.int32)
     _kernels.relative_queue(
         np.arange(network.node_count - 1, 0, -1), distance, letter, onward, network.link_target,
         network.degree if network.link_count else 0, get_args(Discipline).index(discipline), draws, link, packet,
     )  # fmt: skip
     slot = np.arange(slots, dtype=np.int32)
-    return Schedule(network, TotalExchange(), model, slot, link, packet, symmetry=Symmetry(network))
+    return Schedule.of(case, slot, link, packet, symmetry=Symmetry(network))
 
 
-def greedy_offsets_exchange(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def greedy_offsets_exchange(case: Case) -> Schedule:
     """Build the exchange with all ports in which every slot moves the furthest offsets that find a free generator.
 
     Parameters
     ----------
-    network : Network
-        A connected Cayley network.
+    case : Case
+        A total exchange with all ports on a connected Cayley network.
 
     Returns
     -------
@@ -197,11 +191,12 @@ def greedy_offsets_exchange(network: Network, task: Task, model: Model, *, seed:
     Examples
     --------
     >>> import gossamer
-    >>> greedy_offsets_exchange(gossamer.network("star:4"), TotalExchange(), Model()).completion_time
+    >>> greedy_offsets_exchange(Case(gossamer.network("star:4"), TotalExchange())).completion_time
     Fraction(21, 1)
     """
     from gossamer.algorithms.total_exchange.node_invariant import _kernels
 
+    network = case.network
     distance = network.distances(0)
     n, degree = network.node_count, network.degree if network.link_count else 0
     onward = np.empty((n, degree), np.int32)
@@ -210,37 +205,41 @@ def greedy_offsets_exchange(network: Network, task: Task, model: Model, *, seed:
     first = np.argsort(-distance, kind="stable")[: n - 1]
     slot, link, packet = (np.empty(int(distance.sum(dtype=np.int64)), np.int32) for _ in range(3))
     _kernels.greedy_offsets(first, distance, onward, network.link_target, slot, link, packet)
-    return Schedule(network, TotalExchange(), model, slot, link, packet, symmetry=Symmetry(network))
+    return Schedule.of(case, slot, link, packet, symmetry=Symmetry(network))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    return status_reason(network) or buffer_reason(model)
+def _propose_fifo(case: Case) -> Offer[Schedule] | Refusal:
+    refusal = first_refusal(refuse_status(case), refuse_buffers(case.rules))
+    if refusal is not None:
+        return refusal
+    return Offer(lambda: node_invariant_exchange(case), Fraction(case.once(status, case.network)), optimal=case.limited)
 
 
-def _reason_all_ports(network: Network, task: Task, model: Model) -> str | None:
-    if network.node_count > _MOST_NODES:
-        return f"needs at most {_MOST_NODES:,} nodes"
-    return all_ports_reason(model) or status_reason(network)
-
-
-NODE_INVARIANT_FIFO = separate(
+NODE_INVARIANT_FIFO = Algorithm(
     name="node-invariant-fifo",
-    task=TotalExchange,
-    builder=node_invariant_exchange,
-    reason=_reason,
-    claim=lambda network, task, model: Fraction(status(network)),
+    tasks=(TotalExchange,),
+    propose=_propose_fifo,
     networks="Cayley networks",
     source="Dimakopoulos 1996, section 4.4 (TE4, TE5), Theorem 4.11",
     summary="every node sends the head of its queue on a shortest path, the same at all nodes",
-    optimal=lambda network, task, model: model.ports != "all",
 )
 
-GREEDY_OFFSETS = separate(
+
+def _propose_greedy(case: Case) -> Offer[Schedule] | Refusal:
+    if case.network.node_count > _MOST_NODES:
+        return Refusal(f"needs at most {_MOST_NODES:,} nodes")
+    refusal = first_refusal(refuse_ports(case.rules), refuse_status(case))
+    if refusal is not None:
+        return refusal
+    degree = case.network.degree if case.network.link_count else 1
+    least = Fraction(-(-case.once(status, case.network) // degree))
+    return Offer(lambda: greedy_offsets_exchange(case), least=least)
+
+
+GREEDY_OFFSETS = Algorithm(
     name="greedy-offsets",
-    task=TotalExchange,
-    builder=greedy_offsets_exchange,
-    reason=_reason_all_ports,
-    claim=lambda network, task, model: None,
+    tasks=(TotalExchange,),
+    propose=_propose_greedy,
     networks="Cayley networks",
     source="gossamer",
     summary="every slot moves the furthest offsets that find a free generator on a shortest path",
