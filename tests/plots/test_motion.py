@@ -83,3 +83,23 @@ def test_bad_files_and_numbers_are_refused_in_one_line(tmp_path):
     with pytest.raises(VerificationError):
         animate(unfinished, tmp_path / "m.gif")
     assert not (tmp_path / "m.gif").exists()
+
+
+def test_the_last_picture_of_a_gif_shows_every_color_in_its_place(tmp_path):
+    from PIL import Image
+
+    schedule = transposed(16).schedule
+    animate(schedule, tmp_path / "m.gif", frames_per_slot=1, dpi=100)
+    film = _film(schedule, 1)
+    place = np.array(schedule.task.destination)
+    with Image.open(tmp_path / "m.gif") as picture:
+        picture.seek(picture.n_frames - 1)
+        pixels = np.asarray(picture.convert("RGB")).astype(int)
+        assert picture.info["duration"] >= 16 * 60  # the rest at the end
+    high, wide = pixels.shape[:2]  # 0.2 inches of margin at the left and below
+    cell = (wide - 40) / 16
+    row, column = place // 16, place % 16
+    shown = pixels[
+        (high - 20 - (15.5 - row) * cell).astype(int), (20 + (column + 0.5) * cell).astype(int)
+    ]  # the middle of each cell
+    assert np.abs(shown - 255 * film.colors).max() < 12

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from gossamer.writing import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from PIL.Image import Image
 
 __all__ = ["MOVING_FORMATS", "animate", "destination_colors"]
 
@@ -239,7 +239,6 @@ def _grid(rows: int, columns: int, high: int, wide: int) -> list[list[tuple[floa
 def _write(
     film: _Film, path: str | os.PathLike[str], suffix: str, frames_per_slot: int, milliseconds: int, dpi: float
 ) -> None:
-    from matplotlib.animation import FuncAnimation, PillowWriter
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.figure import Figure
 
@@ -272,14 +271,55 @@ def _write(
             title.set_text(frame.title)
             borders.set_segments(_grid(rows, columns, *(frame.region or film.sides)))
 
+        if suffix == "gif":
+            pictures = _pictures(figure, show, film.frames(frames_per_slot), _palette(film.colors), dpi)
+            pictures[0].save(
+                part, "GIF", save_all=True, append_images=pictures[1:], duration=milliseconds, loop=0, optimize=True
+            )
+            return
+        from matplotlib.animation import FuncAnimation
+
         count = film.schedule.slot_count * frames_per_slot + 3 * _REST
         moving = FuncAnimation(
             figure, show, film.frames(frames_per_slot), init_func=lambda: None, save_count=count, interval=milliseconds
         )
-        if suffix == "gif":
-            with TemporaryDirectory() as folder:  # the writer tells the format by the suffix
-                made = Path(folder) / "motion.gif"
-                moving.save(str(made), writer=PillowWriter(fps=round(1000 / milliseconds)), dpi=dpi)
-                Path(part).write_bytes(made.read_bytes())
-        else:
-            Path(part).write_text(_self_contained(moving.to_jshtml(fps=round(1000 / milliseconds))), encoding="utf-8")
+        Path(part).write_text(_self_contained(moving.to_jshtml(fps=round(1000 / milliseconds))), encoding="utf-8")
+
+
+def _palette(colors: npt.NDArray[np.float64]) -> Image:
+    """Return a picture whose palette has the messages' colors, and those of letters, lines and marks.
+
+    One of 256 places stays free for what does not change from frame to frame.
+    """
+    from matplotlib.colors import to_rgb
+    from PIL import Image as Picture
+
+    fades = [
+        np.linspace(to_rgb(color), to_rgb(PAPER), shades)
+        for color, shades in ((INK, 12), (MUTED, 10), (CONTROL_COLOR, 8), (FAINT, 4))
+    ]
+    drawn = np.concatenate(fades)
+    messages = np.round(255 * colors[None]).astype(np.uint8)
+    few = Picture.fromarray(messages).quantize(255 - len(drawn)).convert("RGB")
+    table = np.concatenate([np.unique(np.asarray(few)[0], axis=0), np.round(255 * drawn).astype(np.uint8)])
+    picture = Picture.new("P", (1, 1))
+    picture.putpalette(table.tobytes())
+    return picture
+
+
+def _pictures(
+    figure: Figure, show: Callable[[_Frame], None], frames: Iterable[_Frame], palette: Image, dpi: float
+) -> list[Image]:
+    """Return the frames as pictures, all of one palette."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image as Picture
+
+    figure.set_dpi(dpi)
+    canvas = FigureCanvasAgg(figure)
+    pictures = []
+    for frame in frames:
+        show(frame)
+        canvas.draw()
+        pixels = Picture.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+        pictures.append(pixels.quantize(palette=palette, dither=Picture.Dither.NONE))
+    return pictures
