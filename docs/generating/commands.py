@@ -19,6 +19,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
 WIDTH = 100
+PICTURES = (".svg", ".png", ".gif")
+"""Files with these names that the commands of a page leave are its pictures."""
 
 _VARYING = (
     (r"^(took +)\S.*(\n {4,}.*)*", r"\1..."),
@@ -85,4 +87,4 @@ def with_outputs(text: str) -> tuple[str, dict[str, bytes]]:
 
     with workplace() as folder:
         page = _BLOCK.sub(renewed, text)
-        return page, {path.name: path.read_bytes() for path in folder.glob("*.svg")}
+        return page, {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in PICTURES}

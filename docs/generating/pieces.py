@@ -14,13 +14,12 @@ from typing import Any
 
 from generating import registry_pages, reproductions
 from generating.cli_page import cli_page
-from generating.commands import blocks, with_outputs
+from generating.commands import PICTURES, blocks, with_outputs
 from generating.inputs import ROOT, Inputs, digest
 from generating.pictures import same_picture
 
 RECORD = "docs/generated.json"
 """The record of what was made of which inputs: a piece a line."""
-PICTURES = (".svg", ".png", ".gif")
 
 Job = Callable[[], Any]
 """Work for one process: a function of a module, with its arguments."""
