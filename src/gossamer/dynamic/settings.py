@@ -9,12 +9,14 @@ from gossamer.dynamic.arrivals import Arrivals, Poisson
 from gossamer.errors import ModelError
 from gossamer.reading import choice, number, seed, whole
 
-__all__ = ["CHOICES", "TIES", "TIMES", "Settings"]
+__all__ = ["CHOICES", "MOST_STEPS", "TIES", "TIMES", "Settings"]
 
 TIMES = ("continuous", "slotted")
 TIES = ("fifo", "age", "critical-path")
 CHOICES = ("oblivious", "global", "local", "guarded")
 
+MOST_STEPS = 10**12
+"""The simulated time at most: beyond, a number of 64 bits no longer tells a delay to a thousandth of a step."""
 _MOST_REPLICATIONS = 10_000
 """Each run has results of its own, which are kept to the end."""
 

@@ -8,15 +8,13 @@ import numpy as np
 
 from gossamer.dynamic.arrivals import Arrivals, OnOff, Trace
 from gossamer.dynamic.machine import Tables
-from gossamer.dynamic.settings import Settings
+from gossamer.dynamic.settings import MOST_STEPS, Settings
 from gossamer.errors import ModelError
 
-__all__ = ["MOST_STEPS", "MOST_TRANSMISSIONS", "Setup"]
+__all__ = ["MOST_TRANSMISSIONS", "Setup"]
 
 MOST_TRANSMISSIONS = 10**12
 """What is simulated at most: about a day on one core."""
-MOST_STEPS = 10**12
-"""The simulated time at most: beyond, a number of 64 bits no longer tells a delay to a thousandth of a step."""
 MOST_TURNS = 10**7
 """Times at most that a node goes on or off."""
 

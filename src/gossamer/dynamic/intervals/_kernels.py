@@ -7,6 +7,9 @@ from numba import njit
 
 __all__ = ["run_intervals"]
 
+QUIET = 1000
+"""Intervals without a packet after which the rest of them is skipped."""
+
 
 @njit(cache=True, nogil=True)
 def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, means, totals):
@@ -55,6 +58,10 @@ def run_intervals(length, rate, seed, warm, batches, per_batch, waiting_limit, m
         for v in range(nodes):
             if head[v] >= 0:
                 active += 1
+        if active == 0 and comes - clock > QUIET * length[0]:
+            skipped = np.floor((comes - clock) / length[0]) - 1
+            clock += skipped * length[0]
+            totals[0] += skipped
         end = clock + length[active]
         if active:
             for v in range(nodes):

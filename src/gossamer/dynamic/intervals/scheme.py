@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial_times import split_time, whole_time
+from gossamer.dynamic.settings import MOST_STEPS
 from gossamer.dynamic.statistics import t_interval
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Grid, Network
@@ -26,8 +27,6 @@ from gossamer.reading import seed as check_seed
 __all__ = ["IntervalRun", "IntervalScheme", "interval_reason", "interval_scheme"]
 
 _BATCHES = 20
-_MOST_LOOKS = 10**12
-"""Nodes that are looked at, interval after interval, at most: some hours."""
 
 
 @dataclass(frozen=True)
@@ -166,14 +165,13 @@ class IntervalScheme:
                 f"the interval scheme stops being stable on {self.network.spec}, got {float(rate):.6g}"
             )
 
-    def _check_effort(self, rate: Fraction, packets: int, exact: bool) -> None:
-        """Refuse a run of more intervals than end in a day: at low rates nearly all of them are without packets."""
-        nodes = self.network.node_count
-        looks = Fraction(5, 4) * packets / rate / self.length(0, exact)
-        if looks > _MOST_LOOKS:
+    def _check_time(self, rate: Fraction, packets: int) -> None:
+        """Refuse a run so long that times are no longer exact."""
+        steps = Fraction(5, 4) * packets / rate / self.network.node_count
+        if steps > MOST_STEPS:
             raise ModelError(
-                f"about {float(looks / nodes):.2g} intervals of {nodes:,} nodes would be simulated, of at most "
-                f"{_MOST_LOOKS / nodes:.2g}; choose a higher rate or fewer packets"
+                f"about {float(steps):.2g} steps would be simulated for {packets:,} packets, of at most "
+                f"{MOST_STEPS:.0e}, up to which times are exact; choose a higher rate or fewer packets"
             )
 
     def simulate(
@@ -203,8 +201,8 @@ class IntervalScheme:
         Raises
         ------
         ModelError
-            If the rate or the number of packets is out of range, the run would not end in a day, or more than 50
-            million packets come to wait.
+            If the rate or the number of packets is out of range, times would not be exact, or more than 50 million
+            packets come to wait.
 
         Notes
         -----
@@ -223,7 +221,7 @@ class IntervalScheme:
         self._check_rate(chosen)
         whole(packets, "packets", _BATCHES)
         check_seed(seed)
-        self._check_effort(chosen, packets, exact)
+        self._check_time(chosen, packets)
         if progress is not None:
             progress(f"interval scheme on {self.network.spec} at {float(self.load(chosen)):.3f}")
         lengths = np.array([float(self.length(m, exact)) for m in range(self.network.node_count + 1)])
