@@ -189,7 +189,10 @@ def plan(
         typer.Option(help="Wormhole: side of the blocks of a partition (h), or auto. Default auto.", metavar="SIDE"),
     ] = None,
     seed: Seed = 0,
-    save: Annotated[Path | None, typer.Option(help="Write the schedule to a Parquet file.", metavar="FILE")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write the schedule to a file: text if it ends in .txt, else Parquet.", metavar="FILE"),
+    ] = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Check hops as they are made and keep none; permutations by Q, H and kin.")
     ] = False,

@@ -42,7 +42,7 @@ def _pattern(section: Section) -> re.Pattern[str]:
         parts.append(re.escape(text).replace(r"\ ", r"\s+"))
         if name:
             parts.append(f"(-?[0-9]{{1,18}}{'|' + _CONTROL if word else ''})")
-    return re.compile("".join(parts))
+    return re.compile(rf"\s*{''.join(parts)}\s*")
 
 
 def _lines(section: Section, columns: Columns, first: int, last: int) -> Iterator[str]:
@@ -108,9 +108,28 @@ class _Lines:
                 return
         self.text = ""
 
+    def matching(self, pattern: re.Pattern[str], count: int) -> Iterator[tuple[str, ...] | None]:
+        """Yield the groups of the next `count` lines, None for one that does not match."""
+        for line in self._lines:
+            self.number += 1
+            found = pattern.fullmatch(line)
+            if found is None:
+                self.text = line.strip()
+                if not self.text or self.text.startswith("#"):
+                    continue
+                yield None
+            else:
+                self.text = line
+                yield found.groups()
+            count -= 1
+            if not count:
+                return
+        self.text = ""
+        yield None
+
     def wrong(self, why: str) -> FileFormatError:
         """Return an error about the present line."""
-        got = f"got {shown(self.text)}" if self.text else "but the file ends"
+        got = f"got {shown(self.text.strip())}" if self.text else "but the file ends"
         return FileFormatError(f"{self.name!r}, line {self.number}: {why}, {got}")
 
 
@@ -187,19 +206,17 @@ def _read(lines: _Lines, tables: Sequence[Rows]) -> dict[str, npt.NDArray[Any]]:
 def _read_rows(lines: _Lines, section: Section, count: int) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a table whose title is the present line; the line after it is the present one then."""
     names = [name for _, name, _ in _fields(section) if name]
-    match = _pattern(section).fullmatch
-    found: list[tuple[str, ...]] = []
+    words = section.line.replace(":" + _CONTROL, "")
+    found: list[npt.NDArray[np.int64]] = [np.zeros((0, len(names)), np.int64)]
+    for first in range(0, count, _ROWS):
+        rows = []
+        for row in lines.matching(_pattern(section), min(_ROWS, count - first)):
+            if row is None:
+                raise lines.wrong(f"expected row {first + len(rows)} of {count}, '{words}'")
+            rows.append([-1 if text == _CONTROL else int(text) for text in row])
+            if names[0] == _NUMBER and rows[-1][0] != first + len(rows) - 1:
+                raise lines.wrong(f"expected number {first + len(rows) - 1}")
+        found.append(np.array(rows, np.int64))
     lines.step()
-    while len(found) < count:
-        row = match(lines.text)
-        if row is None:
-            raise lines.wrong(f"expected row {len(found)} of {count}, '{section.line.replace(':' + _CONTROL, '')}'")
-        found.append(row.groups())
-        if names[0] == _NUMBER and int(row[1]) != len(found) - 1:
-            raise lines.wrong(f"expected number {len(found) - 1}")
-        lines.step()
-    columns = zip(*found, strict=True) if found else ((),) * len(names)
-    return {
-        name: np.array([-1 if text == _CONTROL else int(text) for text in texts], np.int64)
-        for name, texts in zip(names, columns, strict=True)
-    }
+    table = np.concatenate(found)
+    return {name: table[:, i].copy() for i, name in enumerate(names)}
