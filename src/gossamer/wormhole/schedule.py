@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,8 @@ class WormholeSchedule(MessageTable):
     >>> s.target.tolist(), s.completion_time
     ([1, 2], Fraction(1124, 1))
     """
+
+    switching: ClassVar[str] = "wormhole"
 
     @cached_property
     def target(self) -> IntArray:
