@@ -117,7 +117,7 @@ def test_files_of_the_other_kind_are_named(saved, tmp_path):
     assert gossamer.load(other) == gossamer.plan("ring:4", "allgather").schedule
     rewrite(saved, switching="circuit")
     assert refusal(saved, gossamer.load) == "FILE holds a schedule for 'circuit' switching, which is unknown here"
-    with pytest.raises(ScheduleError, match="only schedules can be saved, got int"):
+    with pytest.raises(ScheduleError, match="a schedule is needed, got int"):
         gossamer.save(3, saved)
 
 
