@@ -132,7 +132,7 @@ class Case:
     @cached_property
     def messages(self) -> Messages:
         """The messages of the task."""
-        return self.task.messages(self.network)
+        return self.once(self.task.messages, self.network)
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:

@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds import Bound
-from gossamer.costs import LinearCost
 from gossamer.errors import TaskError
-from gossamer.networks.network import Network
-from gossamer.tasks import COMBINE, Task
-from gossamer.wormhole.channels import Channels
+from gossamer.tasks import COMBINE
+from gossamer.wormhole.case import WormholeCase
 from gossamer.writing import quantity
 
 __all__ = ["bounds", "spreading_steps"]
@@ -69,17 +67,13 @@ def spreading_steps(start: int, degrees: Counts, nodes: int) -> int:
     return steps
 
 
-def bounds(network: Network, task: Task, cost: LinearCost) -> tuple[Bound, ...]:
-    """Return lower bounds on the time of wormhole schedules of a task, the largest first.
+def bounds(case: WormholeCase) -> tuple[Bound, ...]:
+    """Return lower bounds on the time of wormhole schedules of a case, the largest first.
 
     Parameters
     ----------
-    network : Network
-        An array or torus.
-    task : Task
+    case : WormholeCase
         Broadcasts or personalized messages.
-    cost : LinearCost
-        Costs and message length.
 
     Returns
     -------
@@ -89,8 +83,8 @@ def bounds(network: Network, task: Task, cost: LinearCost) -> tuple[Bound, ...]:
 
     Raises
     ------
-    NetworkError, TaskError
-        If the network is no array or torus, or the task has reductions or does not fit it.
+    TaskError
+        If the task has reductions.
 
     Notes
     -----
@@ -106,16 +100,16 @@ def bounds(network: Network, task: Task, cost: LinearCost) -> tuple[Bound, ...]:
     Examples
     --------
     >>> import gossamer
-    >>> for b in bounds(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4)):
+    >>> from gossamer.costs import LinearCost
+    >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4))
+    >>> for b in bounds(case):
     ...     print(b)
     224 time units, start-ups and transmission: 2 start-ups of 100 and 24 bytes at 1 a byte
     200 time units, start-ups: from node (0,0) a message spreads at most 1, 5, 25 nodes wide
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
     1 time unit, node sends: node (0,0) must send 4 bytes over 4 channels
     """
-    channels = Channels(network)
-    task.check(network)
-    demand = _Demand(channels, task)
+    cost, demand = case.cost, _Demand(case)
     if not demand.any:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", _UNIT),)
     begin = demand.startups()
@@ -151,13 +145,13 @@ _UNIT = "time unit"
 class _Demand:
     """What each node must send and receive."""
 
-    def __init__(self, channels: Channels, task: Task) -> None:
-        self.channels, self.network = channels, channels.network
-        messages = task.messages(self.network)
+    def __init__(self, case: WormholeCase) -> None:
+        self.channels, self.network = case.channels, case.network
+        messages = case.messages
         if bool((messages.discipline == COMBINE).any()):
-            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
+            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {case.task.name}")
         nodes = self.network.node_count
-        self.degree = channels.in_degree
+        self.degree = case.channels.in_degree
         self.origin = messages.origin.astype(np.int64)
         self.own = np.bincount(self.origin, minlength=nodes)
         if messages.targets is None or messages.target_start is None:
@@ -181,10 +175,10 @@ class _Demand:
 
     def startups(self) -> _Limit:
         """Return the start-ups that the message needs which has furthest to spread."""
-        case = np.lexsort((self.degree[self.origin], -self.spread))
+        order = np.lexsort((self.degree[self.origin], -self.spread))
         best = _Limit(0, "")
         seen: set[tuple[int, int]] = set()
-        for i in case.tolist():  # the most nodes to reach, from the fewest channels
+        for i in order.tolist():  # the most nodes to reach, from the fewest channels
             node, nodes = int(self.origin[i]), int(self.spread[i])
             key = int(self.degree[node]), nodes
             if nodes == 1 or key in seen or any(d <= key[0] and n >= nodes for d, n in seen):

@@ -52,6 +52,18 @@ class WormholeCase(Case):
         """What steps cost."""
         return self._linear
 
+    def varied(self, task: Task | None = None, cost: LinearCost | None = None) -> WormholeCase:
+        """Return the case that differs in what is given, sharing what is known.
+
+        >>> import gossamer
+        >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"))
+        >>> case.varied(gossamer.task("broadcast")).sources
+        1
+        """
+        other = WormholeCase(self.network, task or self.task, cost or self.cost, seed=self.seed)
+        other._known = self._known
+        return other
+
     @cached_property
     def sources(self) -> int:
         """Number of messages of the task."""

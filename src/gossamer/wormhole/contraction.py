@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -96,7 +95,6 @@ class GroupTree:
         return tuple(max(abs(e.child - e.parent) for e in level) for level in self.levels)
 
 
-@lru_cache(maxsize=256)
 def group_tree(width: int, fan: int = 5) -> GroupTree:
     """Return the tree that contracts `width` diagonals in groups of at most `fan`.
 

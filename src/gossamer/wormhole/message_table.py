@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,9 @@ from gossamer.schedules.columns import MOST, check_range, column, phase_rows, wh
 from gossamer.tasks import COMBINE, Messages, Task
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
+
+if TYPE_CHECKING:
+    from gossamer.wormhole.case import WormholeCase
 
 __all__ = ["MessageTable", "Phase"]
 
@@ -71,11 +73,63 @@ class MessageTable:
         control_bytes: npt.ArrayLike | None = None,
         algorithm: str = "",
     ) -> None:
-        self.channels = Channels(network)
+        channels = Channels(network)
         task.check(network)
-        self.network = network
+        self._ask(channels, task, task.messages(network), cost)
+        self._fill(
+            step,
+            source,
+            displacement,
+            payload,
+            payloads=payloads,
+            packets=packets,
+            phases=phases,
+            control_bytes=control_bytes,
+            algorithm=algorithm,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        case: WormholeCase,
+        step: npt.ArrayLike,
+        source: npt.ArrayLike,
+        displacement: npt.ArrayLike,
+        payload: npt.ArrayLike,
+        **columns: Any,
+    ) -> Self:
+        """Return the schedule of a case: its network, task and cost, with the given messages.
+
+        `columns` are the further keywords of the constructor, such as `payloads` and `phases`.
+        """
+        made = cls.__new__(cls)
+        made._ask(case.channels, case.task, case.messages, case.cost)
+        made._fill(step, source, displacement, payload, **columns)
+        return made
+
+    def _ask(self, channels: Channels, task: Task, messages: Messages, cost: LinearCost) -> None:
+        """Set what is asked: where, what, and at what cost."""
+        self.channels = channels
+        self.network: Network = channels.network
         self.task = task
+        self.messages = messages
         self.cost = cost
+
+    def _fill(
+        self,
+        step: npt.ArrayLike,
+        source: npt.ArrayLike,
+        displacement: npt.ArrayLike,
+        payload: npt.ArrayLike,
+        *,
+        payloads: Payloads,
+        packets: Pieces | None = None,
+        phases: Sequence[Phase] | None = None,
+        control_bytes: npt.ArrayLike | None = None,
+        algorithm: str = "",
+    ) -> None:
+        """Set the columns and the tables, checked."""
+        cost = self.cost
         self.algorithm = algorithm
         self.step: IntArray = column(step, "step")
         self.source: IntArray = column(source, "source")
@@ -85,7 +139,7 @@ class MessageTable:
         self.displacement: IntArray = column(moves, "displacement", dimensions=2)
         self.payload: IntArray = column(payload, "payload")
         if bool((self.messages.discipline == COMBINE).any()):
-            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {task.name}")
+            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {self.task.name}")
         if packets is None:
             packets = Pieces.of(self.messages, cost.message_bytes)
         self.packets = Pieces(
@@ -105,7 +159,7 @@ class MessageTable:
         self.control_bytes: IntArray = column(control_bytes, "control_bytes")
         self._check_control()
         if phases is None:
-            phases = [Phase(task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
+            phases = [Phase(self.task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
         self.phases = tuple(self._placed(phases))
 
     def _check_tables(self) -> None:
@@ -171,11 +225,6 @@ class MessageTable:
 
     # -- sizes ------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def messages(self) -> Messages:
-        """The messages of the task, each of which is one piece or several."""
-        return self.task.messages(self.network)
-
     @property
     def step_count(self) -> int:
         """Number of steps of all phases."""
@@ -208,8 +257,13 @@ class MessageTable:
 
     def replace(self, **changes: Any) -> Self:
         """Return a schedule with some constructor arguments changed."""
-        kept: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
-        return type(self)(**{**kept, **changes})
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS} | changes
+        if not {"network", "task"}.isdisjoint(changes):
+            return type(self)(**fields)
+        made = type(self).__new__(type(self))
+        made._ask(self.channels, self.task, self.messages, fields["cost"])
+        made._fill(**{name: fields[name] for name in _FIELDS if name not in ("network", "task", "cost")})
+        return made
 
     def __eq__(self, other: object) -> bool:
         """Equal network, task, cost, phases, pieces and messages (those of a step in any order)."""

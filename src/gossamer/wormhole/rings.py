@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.cases import Offer, Refusal
 from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -123,21 +125,25 @@ def _joined(known: list[npt.NDArray[np.integer]], digit: Ints, stride: int, side
     return joined
 
 
-def ring_all_gather(
-    network: Network, task: Task, cost: LinearCost, *, seed: int = 0, rotated: bool = True
-) -> WormholeSchedule:
+class _Parts(NamedTuple):
+    """The pieces of the messages, and the order of the dimensions for each of their parts."""
+
+    pieces: Pieces
+    orders: list[list[int]]
+
+
+def _parts(case: WormholeCase, rotated: bool) -> _Parts:
+    parts = max(len(_used(case.channels)), 1) if rotated else 1
+    return _Parts(Pieces.of(case.messages, case.cost.message_bytes, parts), _orders(case.channels, parts))
+
+
+def ring_all_gather(case: WormholeCase, *, rotated: bool = True) -> WormholeSchedule:
     """Build the all-gather along the dimensions.
 
     Parameters
     ----------
-    network : Network
-        An array or torus of any sides.
-    task : MultinodeBroadcast or PartialMultinodeBroadcast
-        The s broadcasts.
-    cost : LinearCost
-        Costs.
-    seed : int
-        Ignored.
+    case : WormholeCase
+        A (partial) multinode broadcast of s messages on an array or torus of any sides.
     rotated : bool
         Whether messages are cut in d parts that take the dimensions in rotated orders, or stay whole.
 
@@ -153,18 +159,16 @@ def ring_all_gather(
     Examples
     --------
     >>> import gossamer
-    >>> task = gossamer.task("allgather")
-    >>> s = ring_all_gather(gossamer.network("torus:4x4"), task, LinearCost(startup=1, per_byte=1, message_bytes=2))
+    >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=2)
+    >>> s = ring_all_gather(WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost))
     >>> s.startups, s.volume, bool(gossamer.wormhole.verify(s))
     (4, 10, True)
     """
-    channels = Channels(network)
-    parts = max(len(_used(channels)), 1) if rotated else 1
-    pieces = Pieces.of(task.messages(network), cost.message_bytes, parts)
-    steps = Steps(channels.dimensions)
-    held = held_by_node(pieces, pieces.origin, network.node_count)
-    add_ring_phases(steps, channels, held, _orders(channels, parts))
-    return steps.schedule(network, task, cost, pieces)
+    pieces, orders = case.once(_parts, case, rotated)
+    steps = Steps(case.channels.dimensions)
+    held = held_by_node(pieces, pieces.origin, case.network.node_count)
+    add_ring_phases(steps, case.channels, held, orders)
+    return steps.schedule(case, pieces)
 
 
 def ring_cost(
@@ -211,31 +215,30 @@ def ring_cost(
     return total
 
 
-def _claim(network: Network, task: Task, cost: LinearCost, *, rotated: bool) -> Fraction:
-    channels = Channels(network)
-    parts = max(len(_used(channels)), 1) if rotated else 1
-    pieces = Pieces.of(task.messages(network), cost.message_bytes, parts)
-    load = np.zeros((parts, network.node_count), np.int64)
+def _time(case: WormholeCase, rotated: bool) -> Fraction:
+    """Return the time of `ring_all_gather`."""
+    pieces, orders = case.once(_parts, case, rotated)
+    load = np.zeros((len(orders), case.network.node_count), np.int64)
     np.add.at(load, (pieces.piece, pieces.origin), pieces.size)
-    return ring_cost(channels, load, _orders(channels, parts), cost)
+    return ring_cost(case.channels, load, orders, case.cost)
 
 
-def _reason(network: Network, task: Task, cost: LinearCost, *, rotated: bool) -> str | None:
-    channels = Channels(network)
-    count = 2 * network.node_count * sum(max(phase_steps(channels, a)) for a in _used(channels))
-    too_many = too_many_messages(count)
-    if too_many is None and rotated and cost.message_bytes < len(_used(channels)):
-        return f"cuts messages in {len(_used(channels))} parts, so they need as many bytes"
-    return too_many
+def _propose(case: WormholeCase, *, rotated: bool) -> Offer[WormholeSchedule] | Refusal:
+    channels = case.channels
+    used = _used(channels)
+    refusal = too_many_messages(2 * case.network.node_count * sum(max(phase_steps(channels, a)) for a in used))
+    if refusal is not None:
+        return refusal
+    if rotated and case.cost.message_bytes < len(used):
+        return Refusal(f"cuts messages in {len(used)} parts, so they need as many bytes")
+    return Offer(lambda: ring_all_gather(case, rotated=rotated), time=_time(case, rotated))
 
 
 def _algorithm(rotated: bool) -> WormholeAlgorithm:
     return WormholeAlgorithm(
         name="ring-all-gather" if rotated else "ring-all-gather-whole",
-        task=(MultinodeBroadcast, PartialMultinodeBroadcast),
-        builder=partial(ring_all_gather, rotated=rotated),
-        reason=partial(_reason, rotated=rotated),
-        claim=partial(_claim, rotated=rotated),
+        tasks=(MultinodeBroadcast, PartialMultinodeBroadcast),
+        propose=partial(_propose, rotated=rotated),
         networks="arrays and tori",
         source="folklore",
         summary="everybody forwards both ways along one dimension after the other, "

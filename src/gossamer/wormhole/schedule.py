@@ -120,6 +120,14 @@ class WormholeSchedule(MessageTable):
         lengths = self.step_length
         return int(lengths[lengths > 0].sum())
 
+    def phase_costs(self) -> tuple[tuple[Phase, int, int], ...]:
+        """Return each phase with its start-ups and the bytes that its steps last."""
+        found, lengths = [], self.step_length
+        for phase in self.phases:
+            part = lengths[phase.first_step : phase.first_step + phase.steps]
+            found.append((phase, int((part >= 0).sum()), int(part[part > 0].sum())))
+        return tuple(found)
+
     @cached_property
     def step_cost(self) -> tuple[Fraction, ...]:
         """Time that each step takes, exact."""

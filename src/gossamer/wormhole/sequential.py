@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.cases import Offer, Refusal
+from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import line_broadcast
 from gossamer.wormhole.payloads import Payloads
 from gossamer.wormhole.schedule import Phase, WormholeSchedule
@@ -27,7 +24,6 @@ MAX_MESSAGES = 50_000_000
 Ints = npt.NDArray[np.int64]
 
 
-@lru_cache(maxsize=4096)
 def _line(side: int, wraps: bool, start: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return the steps that spread from `start` over a line of `side` nodes: pairs of sender and displacement.
 
@@ -37,29 +33,22 @@ def _line(side: int, wraps: bool, start: int) -> tuple[tuple[tuple[int, int], ..
     return tuple(tuple((x % side, y - x) for x, y in pairs) for pairs in line_broadcast(low, high, start))
 
 
-def _lines(channels: Channels, origin: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+def _lines(case: WormholeCase, origin: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
     """Yield the dimension and the pairs of each step of the broadcast of `origin`, the last dimension first."""
+    channels = case.channels
     place = channels.coordinates(origin)
     for i in reversed(range(channels.dimensions)):
-        for pairs in _line(channels.sides[i], channels.wraps[i], int(place[i])):
+        for pairs in case.once(_line, channels.sides[i], channels.wraps[i], int(place[i])):
             yield i, pairs
 
 
-def sequential_broadcasts(
-    network: Network, task: Task, cost: LinearCost, *, seed: int = 0, **options: Any
-) -> WormholeSchedule:
-    """Return the schedule in which the sources of `task` broadcast one after the other.
+def sequential_broadcasts(case: WormholeCase) -> WormholeSchedule:
+    """Return the schedule in which the sources broadcast one after the other.
 
     Parameters
     ----------
-    network : Network
-        An array or torus of any sides.
-    task : Broadcast, MultinodeBroadcast or PartialMultinodeBroadcast
-        Who broadcasts.
-    cost : LinearCost
-        Costs and message length.
-    seed : int
-        Not used.
+    case : WormholeCase
+        A broadcast or (partial) multinode broadcast on an array or torus of any sides.
 
     Returns
     -------
@@ -80,12 +69,12 @@ def sequential_broadcasts(
     Examples
     --------
     >>> import gossamer
-    >>> s = sequential_broadcasts(gossamer.network("torus:9x9"), gossamer.task("broadcast"), LinearCost())
+    >>> s = sequential_broadcasts(WormholeCase(gossamer.network("torus:9x9"), gossamer.task("broadcast")))
     >>> s.startups, s.completion_time
     (4, Fraction(4496, 1))
     """
-    channels = Channels(network)
-    origins = task.messages(network).origin.tolist()
+    channels = case.channels
+    origins = case.messages.origin.tolist()
     strides = channels.strides
     steps: list[Ints] = []
     sources: list[Ints] = []
@@ -96,7 +85,7 @@ def sequential_broadcasts(
     for number, origin in enumerate(origins):
         first = step
         at, base = -1, np.array([origin], np.int64)  # nodes that hold the message, with coordinate 0 along `at`
-        for i, pairs in _lines(channels, origin):
+        for i, pairs in _lines(case, origin):
             if i != at:
                 if at >= 0:
                     base = (base[:, None] + np.arange(channels.sides[at]) * strides[at]).reshape(-1)
@@ -107,59 +96,49 @@ def sequential_broadcasts(
             steps.append(np.full(sources[-1].size, step, np.int64))
             payload.append(np.full(sources[-1].size, number, np.int64))
             step += 1
-        phases.append(Phase(f"broadcast of node {network.node_name(origin)}", step - first))
+        phases.append(Phase(f"broadcast of node {case.name(origin)}", step - first))
     rows = sum(s.size for s in steps)
     displacement, done = np.zeros((rows, channels.dimensions), np.int32), 0
     for i, ways in moves:
         displacement[done : done + ways.size, i] = ways
         done += ways.size
     empty = np.zeros(0, np.int64)
-    return WormholeSchedule(
-        network,
-        task,
-        cost,
+    return WormholeSchedule.of(
+        case,
         np.concatenate([empty, *steps]),
         np.concatenate([empty, *sources]),
         displacement,
         np.concatenate([empty, *payload]),
         payloads=Payloads(np.arange(len(origins) + 1), np.arange(len(origins), dtype=np.int32)),
         phases=phases,
-        algorithm="sequential-broadcasts",
     )
 
 
-def _reason(network: Network, task: Task, cost: LinearCost, **options: Any) -> str | None:
-    count = task.messages(network).count * (network.node_count - 1)
-    return too_many_messages(count, MAX_MESSAGES)
-
-
-def _claim(network: Network, task: Task, cost: LinearCost, **options: Any) -> Fraction:
-    channels = Channels(network)
-    place = channels.coordinates(task.messages(network).origin)
+def _time(case: WormholeCase) -> Fraction:
+    """Return the time of `sequential_broadcasts`."""
+    channels, cost = case.channels, case.cost
+    place = channels.coordinates(case.messages.origin)
     time = Fraction(0)
     for i, (side, wraps) in enumerate(zip(channels.sides, channels.wraps, strict=True)):
         starts = np.bincount(place[:, i] if not wraps else np.zeros(len(place), np.int64), minlength=1)
         for start in np.flatnonzero(starts).tolist():
-            once = sum(
-                (
-                    cost.step_cost(cost.message_bytes, max(abs(way) for _, way in pairs))
-                    for pairs in _line(side, wraps, start)
-                ),
-                Fraction(0),
-            )
-            time += int(starts[start]) * once
+            far = (max(abs(way) for _, way in pairs) for pairs in case.once(_line, side, wraps, start))
+            time += int(starts[start]) * sum((cost.step_cost(cost.message_bytes, hops) for hops in far), Fraction(0))
     return time
+
+
+def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
+    refusal = too_many_messages(case.sources * (case.network.node_count - 1), MAX_MESSAGES)
+    return refusal or Offer(lambda: sequential_broadcasts(case), time=_time(case))
 
 
 SEQUENTIAL: tuple[WormholeAlgorithm, ...] = (
     WormholeAlgorithm(
         name="sequential-broadcasts",
-        task=(Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast),
-        builder=sequential_broadcasts,
-        reason=_reason,
-        claim=_claim,
+        tasks=(Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast),
+        propose=_propose,
+        networks="arrays and tori",
         source="baseline; line broadcasts of Chen and Chen 2000",
         summary="each source in turn spreads its message along lines, dimension by dimension",
-        networks="arrays and tori",
     ),
 )

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
-from gossamer.tasks import Task
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import PayloadTable, Pieces
 from gossamer.wormhole.schedule import Phase, WormholeSchedule
 
@@ -32,8 +30,7 @@ class Steps:
     >>> steps = Steps(1)
     >>> steps.add(0, [0, 0], [[1], [-1]], steps.table.row([0]))
     >>> steps.end_phase("both ways", 1)
-    >>> net = gossamer.network("torus:3")
-    >>> steps.schedule(net, gossamer.task("broadcast"), LinearCost()).target.tolist()
+    >>> steps.schedule(WormholeCase(gossamer.network("torus:3"), gossamer.task("broadcast"))).target.tolist()
     [1, 2]
     """
 
@@ -72,18 +69,14 @@ class Steps:
             self._phases.append(Phase(name, steps, control=control))
         self.first += steps
 
-    def schedule(
-        self, network: Network, task: Task, cost: LinearCost, packets: Pieces | None = None
-    ) -> WormholeSchedule:
+    def schedule(self, case: WormholeCase, packets: Pieces | None = None) -> WormholeSchedule:
         """Return the schedule of all messages added, sorted by step."""
         d = self._dimensions
         empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, d), np.int32), np.zeros(0, np.int32))
         step, source, moves, payload = (np.concatenate(c) for c in zip(empty, *self._columns, strict=True))
         order = np.argsort(step, kind="stable")
-        return WormholeSchedule(
-            network,
-            task,
-            cost,
+        return WormholeSchedule.of(
+            case,
             step[order],
             source[order],
             moves[order],

@@ -8,51 +8,54 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
+from gossamer.cases import Offer, Refusal
 from gossamer.costs import LinearCost
 from gossamer.model import Model
-from gossamer.networks.network import IntArray, Network
+from gossamer.networks.network import IntArray
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
-__all__ = ["PACKET_SWITCHED", "add_hops", "add_phase", "from_store_and_forward", "link_displacement"]
+__all__ = ["PACKET_SWITCHED", "add_hops", "add_phase", "from_store_and_forward", "link_displacement", "packet_switched"]
 
 
-def link_displacement(network: Network, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
+def link_displacement(channels: Channels, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
     """Return the signed displacement of links of an array or torus, int32[k, d]; on a torus side of 2 it is +1.
 
     Examples
     --------
     >>> import gossamer
     >>> net = gossamer.network("torus:3x3")
-    >>> link_displacement(net, [net.link_between(0, 6), net.link_between(0, 1)]).tolist()
+    >>> link_displacement(Channels(net), [net.link_between(0, 6), net.link_between(0, 1)]).tolist()
     [[-1, 0], [0, 1]]
     """
-    channels = Channels(network)
     rows = np.asarray(links, np.int64)
-    here, there = network.link_source[rows], network.link_target[rows]
+    here, there = channels.network.link_source[rows], channels.network.link_target[rows]
     moved = channels.coordinates(there) - channels.coordinates(here)
     up = (moved == 1) | ((moved == 1 - np.array(channels.sides)) & np.array(channels.wraps))
     return np.where(moved == 0, 0, np.where(up, 1, -1)).astype(np.int32)
 
 
-def add_hops(steps: Steps, network: Network, slot: IntArray, link: IntArray, payload: npt.ArrayLike) -> None:
+def add_hops(steps: Steps, channels: Channels, slot: IntArray, link: IntArray, payload: npt.ArrayLike) -> None:
     """Add hops of a packet-switched schedule as messages; `slot` counts from the start of the phase."""
-    steps.add(slot, network.link_source[link], link_displacement(network, link), payload)
+    steps.add(slot, channels.network.link_source[link], link_displacement(channels, link), payload)
 
 
-def add_phase(steps: Steps, schedule: Schedule, number: int, payload: npt.NDArray[np.integer]) -> None:
+def add_phase(
+    steps: Steps, channels: Channels, schedule: Schedule, number: int, payload: npt.NDArray[np.integer]
+) -> None:
     """Add a phase of an explicit packet-switched schedule; `payload` int[P] is the payload row of each packet."""
     phase, rows = schedule.phases[number], schedule.phase_hops(number)
     packet = schedule.packet[rows]
     carried = np.full(packet.size, CONTROL, np.int64)
     carried[packet != CONTROL_HOP] = payload[packet[packet != CONTROL_HOP]]
-    add_hops(steps, schedule.network, schedule.slot[rows] - np.int32(phase.first_slot), schedule.link[rows], carried)
+    add_hops(steps, channels, schedule.slot[rows] - np.int32(phase.first_slot), schedule.link[rows], carried)
     steps.end_phase(phase.name, phase.slots, phase.control)
 
 
@@ -87,54 +90,50 @@ def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSche
     >>> from_store_and_forward(plan.schedule, LinearCost(startup=1, per_byte=0)).completion_time
     Fraction(4, 1)
     """
+    return _slot_by_slot(WormholeCase(schedule.network, schedule.task, cost), schedule)
+
+
+def _slot_by_slot(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
     explicit = schedule.expand() if schedule.invariant else schedule
-    network = explicit.network
-    channels = Channels(network)
-    pieces = Pieces.of(explicit.messages, cost.message_bytes, explicit.parts)
+    pieces = Pieces.of(case.messages, case.cost.message_bytes, explicit.parts)
     # rows of the packet table need not be in the order of `Pieces.of`
     table = explicit.packets
-    row_of = np.searchsorted(explicit.messages.ids, table.message) * explicit.parts + table.part
-    steps = Steps(channels.dimensions)
+    row_of = np.searchsorted(case.messages.ids, table.message) * explicit.parts + table.part
+    steps = Steps(case.channels.dimensions)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     for number in range(len(explicit.phases)):
-        add_phase(steps, explicit, number, payload[row_of])
-    return steps.schedule(network, explicit.task, cost, pieces)
+        add_phase(steps, case.channels, explicit, number, payload[row_of])
+    return steps.schedule(case, pieces)
 
 
-def _packet_switched(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
+def packet_switched(case: WormholeCase) -> WormholeSchedule:
     """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
-    return from_store_and_forward(rotated_dimensions_split(network, task, Model(split=True), seed=seed), cost)
+    schedule = rotated_dimensions_split(case.network, case.task, Model(split=True))
+    return _slot_by_slot(case, schedule)
 
 
-def _reason(network: Network, task: Task, cost: LinearCost) -> str | None:
-    hops = len(task.messages(network).ids) * network.node_count * 2 * Channels(network).dimensions
-    return too_many_messages(hops)
-
-
-def _claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:
-    return None
-
-
-def _least(network: Network, task: Task, cost: LinearCost) -> Fraction:
+def _least(case: WormholeCase) -> Fraction:
     """Count the slots in which the parts come in one by one: a message has a part for each dimension or more."""
-    others = max(len(task.messages(network).ids) - 1, 0)
-    links = max(int(network.in_degree.min()), 1)
-    channels = max(int(Channels(network).in_degree.min()), 1)
-    slots = -(-others * sum(side > 1 for side in Channels(network).sides) // links)
-    return slots * cost.startup + others * Fraction(cost.message_bytes, channels) * cost.per_byte
+    others = max(case.sources - 1, 0)
+    links = max(int(case.network.in_degree.min()), 1)
+    channels = max(int(case.channels.in_degree.min()), 1)
+    slots = -(-others * sum(side > 1 for side in case.channels.sides) // links)
+    return slots * case.cost.startup + others * Fraction(case.cost.message_bytes, channels) * case.cost.per_byte
+
+
+def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
+    refusal = too_many_messages(case.sources * case.network.node_count * 2 * case.channels.dimensions)
+    return refusal or Offer(lambda: packet_switched(case), least=_least(case))
 
 
 PACKET_SWITCHED = (
     WormholeAlgorithm(
         name="packet-switched",
-        task=(MultinodeBroadcast, PartialMultinodeBroadcast),
-        builder=_packet_switched,
-        reason=_reason,
-        claim=_claim,
-        least=_least,
+        tasks=(MultinodeBroadcast, PartialMultinodeBroadcast),
+        propose=_propose,
         networks="arrays and tori",
         source="Varvarigos and Bertsekas 1994, Theorem 6; every slot as a step",
         summary="ranks, packs and broadcasts along rotated dimensions, hop by hop",
     ),
 )
-"""The packet-switched partial multinode broadcast under the wormhole cost model."""
+"""The packet-switched partial multinode broadcast at the linear cost of wormhole steps."""

@@ -16,12 +16,11 @@ nodes near it.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from functools import partial
 
-from gossamer.costs import LinearCost
+from gossamer.cases import Offer, Refusal
 from gossamer.errors import NotApplicableError
-from gossamer.networks.network import Network
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution.aggregation import aggregate, diagonal_broadcast
 from gossamer.wormhole.aggregation_distribution.alignment import tell_all
 from gossamer.wormhole.aggregation_distribution.closed_forms import (
@@ -30,10 +29,8 @@ from gossamer.wormhole.aggregation_distribution.closed_forms import (
     ATD_PIECE,
     MAX_HOLDINGS,
     Variant,
-    best_h,
-    closed_form,
-    closed_form_time,
     holdings,
+    times_by_h,
     with_tuning,
 )
 from gossamer.wormhole.aggregation_distribution.collection import collect
@@ -41,7 +38,7 @@ from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, 
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.aggregation_distribution.tuning import destinations, tune
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -49,29 +46,21 @@ from gossamer.wormhole.schedule import WormholeSchedule
 __all__ = ["ATD", "aggregation_distribution"]
 
 
+_EVERY_SIDE = 4_000_000
+"""The most nodes times messages for which every h is offered: beyond, schedules take long to build."""
+
+
 def aggregation_distribution(
-    network: Network,
-    task: Task,
-    cost: LinearCost,
-    *,
-    seed: int = 0,
-    h: int | str = "auto",
-    variant: Variant = ATD_OPT,
+    case: WormholeCase, *, h: int | str = "auto", variant: Variant = ATD_OPT
 ) -> WormholeSchedule:
     """Build a multinode broadcast by aggregation-then-distribution.
 
     Parameters
     ----------
-    network : Network
-        A torus of any dimension.
-    task : MultinodeBroadcast, PartialMultinodeBroadcast or Broadcast
-        Messages for all nodes, at most one of each node.
-    cost : LinearCost
-        Costs and message length.
-    seed : int
-        Ignored.
+    case : WormholeCase
+        A broadcast or (partial) multinode broadcast, at most one message of each node, on a torus of any dimension.
     h : int or "auto"
-        Dilation of the DDNs, a divisor of every side; "auto" takes `best_h`.
+        Dilation of the DDNs, a divisor of every side; "auto" takes `closed_forms.best_h`.
     variant : Variant
         The choices of the schedule.
 
@@ -105,24 +94,23 @@ def aggregation_distribution(
     Examples
     --------
     >>> import gossamer
-    >>> net, task = gossamer.network("torus:10x10"), MultinodeBroadcast()
-    >>> schedule = aggregation_distribution(net, task, LinearCost(), h=5, variant=ATD_5)
+    >>> case = WormholeCase(gossamer.network("torus:10x10"), MultinodeBroadcast())
+    >>> schedule = aggregation_distribution(case, h=5, variant=ATD_5)
     >>> [f"{p.name} {p.steps}" for p in schedule.phases]
     ['aggregation 1', 'prefix sums 10', 'tuning 2', 'alignment 1', 'all-gather 1', 'broadcast 1', 'rows 2', 'columns 4']
     """
-    messages = task.messages(network)
-    reason = _reason(network, task, variant, h)
-    if reason is not None:
-        raise NotApplicableError(f"aggregation-then-distribution {reason}")
-    sides = Channels(network).sides
+    refusal = _refusal(case, variant, h)
+    if refusal is not None:
+        raise NotApplicableError(f"aggregation-then-distribution {refusal}")
     if h == "auto":
-        h = best_h(sides, messages.count, cost, variant)
-    partition = Partition(sides, h)  # type: ignore[arg-type]
-    variant = with_tuning(partition, messages.count, cost, variant)
+        times = _times(case, variant)
+        h = min(times, key=lambda side: times[side])
+    partition = Partition(case.channels.sides, h)  # type: ignore[arg-type]
+    variant = with_tuning(partition, case.sources, case.cost, variant)
     words = partition.ddn_count if variant.pieces else 1
     copies = partition.dimensions if variant.halves else 1
-    recording = Recording(network, task, cost, partition, words, copies)
-    if messages.count and network.node_count > 1:
+    recording = Recording(case, partition, words, copies)
+    if case.sources and case.network.node_count > 1:
         _record(recording, variant)
     return recording.schedule().replace(algorithm=variant.name)
 
@@ -141,51 +129,53 @@ def _record(recording: Recording, variant: Variant) -> None:
     collect(recording, rows=variant.rows, columns=variant.columns)
 
 
-def _reason(network: Network, task: Task, variant: Variant, h: int | str) -> str | None:
-    channels = Channels(network)
-    if not channels.torus:
-        return "needs a torus"
-    allowed = common_divisors(channels.sides)
+def _refusal(case: WormholeCase, variant: Variant, h: int | str = "auto") -> Refusal | None:
+    sides, network = case.channels.sides, case.network
+    if not case.channels.torus:
+        return Refusal("needs a torus")
+    allowed = common_divisors(sides)
     if h != "auto" and (isinstance(h, bool | str) or not hasattr(h, "__index__") or h not in allowed):
         values = ", ".join(map(str, allowed))
-        return f"needs an h that divides every side of {network.spec}, 'auto' or one of {values}; got {h!r}"
-    held = holdings(channels.sides, task.messages(network).count, 1 if h == "auto" else int(h), variant)
+        return Refusal(f"needs an h that divides every side of {network.spec}, 'auto' or one of {values}; got {h!r}")
+    held = holdings(sides, case.sources, 1 if h == "auto" else int(h), variant)
     if held > MAX_HOLDINGS:
-        return f"would tell {network.node_count:,} nodes of {held // network.node_count:,} pieces; too many to check"
+        pieces = held // network.node_count
+        return Refusal(f"would tell {network.node_count:,} nodes of {pieces:,} pieces; too many to check")
     return None
 
 
+def _times(case: WormholeCase, variant: Variant) -> dict[int, Fraction]:
+    return case.once(times_by_h, case.channels.sides, case.sources, case.cost, variant)
+
+
+def _propose(case: WormholeCase, *, variant: Variant) -> tuple[Offer[WormholeSchedule], ...] | Refusal:
+    refusal = _refusal(case, variant)
+    if refusal is not None:
+        return refusal
+    times = _times(case, variant)
+    best = min(times, key=lambda h: times[h])
+    # the closed form is only an upper bound, so that another h may turn out to be faster
+    every = case.network.node_count * case.sources <= _EVERY_SIDE
+    chosen = [best, *(h for h in times if h != best and every)]
+    return tuple(
+        Offer(
+            partial(aggregation_distribution, case, h=h, variant=variant),
+            time=times[h],
+            at_most=True,
+            options={"h": h},
+        )
+        for h in chosen
+    )
+
+
 def _algorithm(variant: Variant, source: str, summary: str) -> WormholeAlgorithm:
-    def build(
-        network: Network, task: Task, cost: LinearCost, *, seed: int = 0, h: int | str = "auto"
-    ) -> WormholeSchedule:
-        return aggregation_distribution(network, task, cost, seed=seed, h=h, variant=variant)
-
-    def settled(network: Network, task: Task, cost: LinearCost, **options: Any) -> dict[str, Any]:
-        h = options.get("h", "auto")
-        sides, sources = Channels(network).sides, task.messages(network).count
-        return {"h": best_h(sides, sources, cost, variant) if h == "auto" else h}
-
-    def reason(network: Network, task: Task, cost: LinearCost, *, h: int | str = "auto") -> str | None:
-        return _reason(network, task, variant, h)
-
-    def claim(network: Network, task: Task, cost: LinearCost, **options: Any) -> Fraction:
-        sides, sources = Channels(network).sides, task.messages(network).count
-        chosen = settled(network, task, cost, **options)["h"]
-        return closed_form_time(closed_form(sides, sources, chosen, cost, variant), cost)
-
     return WormholeAlgorithm(
         name=variant.name,
-        task=(MultinodeBroadcast, PartialMultinodeBroadcast, Broadcast),
-        builder=build,
-        reason=reason,
-        claim=claim,
+        tasks=(MultinodeBroadcast, PartialMultinodeBroadcast, Broadcast),
+        propose=partial(_propose, variant=variant),
+        networks="tori",
         source=source,
         summary=summary,
-        networks="tori",
-        claim_is_bound=True,
-        options=("h",),
-        settled=settled,
     )
 
 

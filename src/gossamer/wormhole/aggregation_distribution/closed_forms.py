@@ -31,6 +31,7 @@ __all__ = [
     "closed_form",
     "closed_form_time",
     "holdings",
+    "times_by_h",
     "with_tuning",
 ]
 
@@ -179,11 +180,21 @@ def closed_form_time(phases: Iterable[PhaseCost], cost: LinearCost) -> Fraction:
     return steps * cost.startup + bytes_ * cost.per_byte + hops * cost.hop_time
 
 
+def times_by_h(sides: tuple[int, ...], sources: int, cost: LinearCost, variant: Variant) -> dict[int, Fraction]:
+    """Return the time by its closed form for every h that keeps to `MAX_HOLDINGS`; for h = 1 if there is none.
+
+    >>> sorted(times_by_h((10, 10), 20, LinearCost(), ATD_OPT))
+    [1, 2, 5, 10]
+    """
+    divisors = [h for h in common_divisors(sides) if holdings(sides, sources, h, variant) <= MAX_HOLDINGS]
+    return {h: closed_form_time(closed_form(sides, sources, h, cost, variant), cost) for h in divisors or [1]}
+
+
 def best_h(sides: tuple[int, ...], sources: int, cost: LinearCost, variant: Variant) -> int:
     """Return the h with the least closed form, the smallest of equals, among those that keep to `MAX_HOLDINGS`.
 
     >>> [best_h((25, 25), 25, LinearCost(startup=t, message_bytes=1000), ATD_OPT) for t in (100, 10000, 100000)]
     [25, 5, 1]
     """
-    divisors = [h for h in common_divisors(sides) if holdings(sides, sources, h, variant) <= MAX_HOLDINGS]
-    return min(divisors or [1], key=lambda h: closed_form_time(closed_form(sides, sources, h, cost, variant), cost))
+    times = times_by_h(sides, sources, cost, variant)
+    return min(times, key=lambda h: times[h])

@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
-from gossamer.tasks import Task
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.partition import Ints, Partition
 from gossamer.wormhole.payloads import CONTROL, PayloadTable, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -44,8 +42,8 @@ class Recording:
 
     Parameters
     ----------
-    network, task, cost
-        As of the schedule.
+    case : WormholeCase
+        What is asked.
     partition : Partition
         The partition of the network.
     words : int
@@ -63,13 +61,11 @@ class Recording:
         The payloads.
     """
 
-    def __init__(
-        self, network: Network, task: Task, cost: LinearCost, partition: Partition, words: int, copies: int
-    ) -> None:
-        self.network, self.task, self.cost, self.partition = network, task, cost, partition
+    def __init__(self, case: WormholeCase, partition: Partition, words: int, copies: int) -> None:
+        self.case, self.partition = case, partition
         self.words, self.copies = words, copies
-        messages = task.messages(network)
-        self.pieces = Pieces.of(messages, cost.message_bytes, words * copies)
+        messages = case.messages
+        self.pieces = Pieces.of(messages, case.cost.message_bytes, words * copies)
         self.holder: Ints = np.repeat(messages.origin, words).astype(np.int64)
         self.word: Ints = np.tile(np.arange(words, dtype=np.int64), messages.count)
         self._steps = Steps(partition.dimensions)
@@ -135,4 +131,4 @@ class Recording:
 
     def schedule(self) -> WormholeSchedule:
         """Return the schedule."""
-        return self._steps.schedule(self.network, self.task, self.cost, self.pieces)
+        return self._steps.schedule(self.case, self.pieces)

@@ -17,7 +17,6 @@ direct     offsets in pairs (1,2), (3,4), ..., the second step of a pair   ``cei
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from gossamer.wormhole.partition import Ints, Partition
 __all__ = ["MOVEMENTS", "destinations", "movement", "tune", "tuning_cost"]
 
 
-@lru_cache(maxsize=256)
 def movement(name: str, h: int) -> Ints:
     """Return the moves by which all offsets are made.
 
@@ -42,7 +40,7 @@ def movement(name: str, h: int) -> Ints:
     Returns
     -------
     int64[steps, h, 2]
-        For each step and offset (ascending) the hops down and the hops to the right; read-only.
+        For each step and offset (ascending) the hops down and the hops to the right.
 
     References
     ----------
@@ -53,9 +51,7 @@ def movement(name: str, h: int) -> Ints:
     >>> movement("mix5", 5)[:, 3:].tolist()  # offsets 1 and 2
     [[[1, 0], [0, 2]], [[0, 1], [2, 0]]]
     """
-    moves = MOVEMENTS[name](np.arange(-((h - 1) // 2), h // 2 + 1))
-    moves.flags.writeable = False
-    return moves
+    return MOVEMENTS[name](np.arange(-((h - 1) // 2), h // 2 + 1))
 
 
 def _by_digits(offsets: Ints, base: int) -> Ints:

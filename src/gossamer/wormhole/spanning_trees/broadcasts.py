@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.cases import Offer, Refusal
 from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
 from gossamer.paths.prefix import prefix_phase
 from gossamer.paths.rotation import links_along, rotations
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.spanning_trees.task_on_trees import (
@@ -42,26 +41,21 @@ _MOST_MESSAGES = 20_000_000
 Ints = npt.NDArray[np.int64]
 
 
-def _quarters(of: TaskOnTrees, cost: LinearCost, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
+def _quarters(of: TaskOnTrees, cuts: int) -> tuple[Pieces, list[list[Ints]]]:
     """Return the pieces, and for each tree and message those of its quarter, `cuts` of them."""
-    pieces = Pieces.of(of.task.messages(of.network), cost.message_bytes, 4 * cuts)
+    pieces = Pieces.of(of.case.messages, of.case.cost.message_bytes, 4 * cuts)
     number = np.arange(pieces.count).reshape(of.count, 4, cuts)
     return pieces, [[number[r, tree] for r in range(of.count)] for tree in range(4)]
 
 
-def level_by_level(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
+def level_by_level(case: WormholeCase) -> WormholeSchedule:
     """Build the multinode broadcast over four trees without pipelining.
 
     Parameters
     ----------
-    network : Network
-        An n x n torus, n >= 2.
-    task : Broadcast, MultinodeBroadcast or PartialMultinodeBroadcast
-        The s broadcasts. A single one has its origin as the root and needs no gather.
-    cost : LinearCost
-        Costs; messages of at least 4 bytes.
-    seed : int
-        Ignored.
+    case : WormholeCase
+        A broadcast or (partial) multinode broadcast of s messages of at least 4 bytes on an n x n torus, n >= 2. A
+        single message has its origin as the root and needs no gather.
 
     Returns
     -------
@@ -78,16 +72,16 @@ def level_by_level(network: Network, task: Task, cost: LinearCost, *, seed: int 
     --------
     >>> import gossamer
     >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=4)
-    >>> s = level_by_level(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost)
+    >>> s = level_by_level(WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost))
     >>> s.startups, bool(gossamer.wormhole.verify(s))
     (10, True)
     """
-    of = TaskOnTrees(network, task)
-    pieces, quarters = _quarters(of, cost, 1)
+    of = case.once(TaskOnTrees, case)
+    pieces, quarters = _quarters(of, 1)
     steps = Steps(2)
     gather_by_level(of, steps, quarters)
     broadcast_down(of, steps, [[np.concatenate(quarter)] for quarter in quarters])
-    return steps.schedule(network, task, cost, pieces)
+    return steps.schedule(case, pieces)
 
 
 class _Cut(NamedTuple):
@@ -106,8 +100,9 @@ def _sizes(cost: LinearCost, cuts: int) -> npt.NDArray[np.int64]:
     return np.asarray(m // (4 * cuts) + (number < m % (4 * cuts)), np.int64)
 
 
-def _best_cut(of: TaskOnTrees, cost: LinearCost) -> _Cut:
+def _best_cut(case: WormholeCase) -> _Cut:
     """Return the cheapest of some cuts around the one that balances start-ups and transmission."""
+    of, cost = case.once(TaskOnTrees, case), case.cost
     s, H, quarter = of.count, of.trees.height, -(-cost.message_bytes // 4)
     groups = sorted({-(-s // k) for k in range(1, s + 1)})
     if len(groups) > 64:
@@ -129,12 +124,12 @@ def _best_cut(of: TaskOnTrees, cost: LinearCost) -> _Cut:
     return best
 
 
-def pipelined(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
+def pipelined(case: WormholeCase) -> WormholeSchedule:
     """Build the multinode broadcast over four trees with pipelining.
 
     Parameters
     ----------
-    network, task, cost, seed
+    case : WormholeCase
         As for `level_by_level`.
 
     Returns
@@ -151,34 +146,27 @@ def pipelined(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) 
     --------
     >>> import gossamer
     >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=64)
-    >>> s = pipelined(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost)
-    >>> s.completion_time < level_by_level(s.network, s.task, cost).completion_time
+    >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"), cost)
+    >>> pipelined(case).completion_time < level_by_level(case).completion_time
     True
     """
-    of = TaskOnTrees(network, task)
-    cut = _best_cut(of, cost)
-    pieces, quarters = _quarters(of, cost, cut.cuts)
+    of, cut = case.once(TaskOnTrees, case), case.once(_best_cut, case)
+    pieces, quarters = _quarters(of, cut.cuts)
     steps = Steps(2)
     (gather_one_by_one if cut.one_by_one else gather_by_level)(of, steps, quarters)
     lists = [np.concatenate(quarter) for quarter in quarters]
     packets = [[each[i : i + cut.group] for i in range(0, each.size, cut.group)] for each in lists]
     broadcast_down(of, steps, packets)
-    return steps.schedule(network, task, cost, pieces)
+    return steps.schedule(case, pieces)
 
 
-def tree_by_rank(network: Network, task: Task, cost: LinearCost, *, seed: int = 0) -> WormholeSchedule:
+def tree_by_rank(case: WormholeCase) -> WormholeSchedule:
     """Build the multinode broadcast in which the message of rank r uses tree r mod 4, whole.
 
     Parameters
     ----------
-    network : Network
-        An n x n torus, n >= 2.
-    task : MultinodeBroadcast or PartialMultinodeBroadcast
-        The s broadcasts.
-    cost : LinearCost
-        Costs.
-    seed : int
-        Ignored.
+    case : WormholeCase
+        A (partial) multinode broadcast of s messages on an n x n torus, n >= 2.
 
     Returns
     -------
@@ -194,51 +182,57 @@ def tree_by_rank(network: Network, task: Task, cost: LinearCost, *, seed: int = 
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[1, 5, 7, 8, 15])
-    >>> s = tree_by_rank(gossamer.network("torus:4x4"), task, LinearCost())
+    >>> s = tree_by_rank(WormholeCase(gossamer.network("torus:4x4"), task))
     >>> [(p.name, p.steps) for p in s.phases], bool(gossamer.wormhole.verify(s))
     ([('prefix', 12), ('gather', 4), ('broadcast', 6)], True)
     """
-    of = TaskOnTrees(network, task)
-    pieces = Pieces.of(task.messages(network), cost.message_bytes, 1)
+    of = case.once(TaskOnTrees, case)
+    pieces = Pieces.of(case.messages, case.cost.message_bytes, 1)
     steps = Steps(2)
-    if isinstance(task, PartialMultinodeBroadcast):
-        assert network.grid is not None
-        control = prefix_phase("prefix", rotations(network.grid)[:1], links_along(network), [of.n - 1] * 2)
-        add_hops(steps, network, control.step, control.link, CONTROL)
+    if isinstance(case.task, PartialMultinodeBroadcast):
+        grid = case.network.grid
+        assert grid is not None
+        control = prefix_phase("prefix", rotations(grid)[:1], links_along(case.network), [of.n - 1] * 2)
+        add_hops(steps, case.channels, control.step, control.link, CONTROL)
         steps.end_phase(control.name, control.slots, control=True)
     nothing = np.zeros(0, np.int64)
     of_tree = [[np.array([r]) if r % 4 == tree else nothing for r in range(of.count)] for tree in range(4)]
     gather_one_by_one(of, steps, of_tree)
     broadcast_down(of, steps, [[p for p in each if p.size] for each in of_tree])
-    return steps.schedule(network, task, cost, pieces)
+    return steps.schedule(case, pieces)
 
 
-def _reason(network: Network, task: Task, cost: LinearCost, *, quarters: bool) -> str | None:
-    channels = Channels(network)
+def _refusal(case: WormholeCase) -> Refusal | None:
+    channels = case.channels
     if channels.dimensions != 2 or not all(channels.wraps) or channels.sides[0] != channels.sides[1]:
-        return "needs an n x n torus with n >= 2"
-    if quarters and cost.message_bytes < 4:
-        return "cuts messages in quarters, so they need 4 bytes"
-    messages = int(task.messages(network).ids.size)
-    return None if quarters else too_many_messages(messages * network.node_count, _MOST_MESSAGES)
-
-
-def _level_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
-    of, sizes = TaskOnTrees(network, task), _sizes(cost, 1)
-    return gather_costs(of, cost, sizes)[0] + broadcast_cost(of, cost, sizes, of.count)
-
-
-def _pipelined_claim(network: Network, task: Task, cost: LinearCost) -> Fraction:
-    return _best_cut(TaskOnTrees(network, task), cost).time
-
-
-def _no_claim(network: Network, task: Task, cost: LinearCost) -> Fraction | None:
+        return Refusal("needs an n x n torus with n >= 2")
     return None
 
 
-def _rank_least(network: Network, task: Task, cost: LinearCost) -> Fraction:
-    """Count what crosses one arc at the root: ceil(s/4) messages out, and before that all but its own in."""
-    return (2 * -(-task.messages(network).count // 4) - 1) * cost.step_cost(cost.message_bytes)
+def _in_quarters(case: WormholeCase) -> Refusal | None:
+    few = case.cost.message_bytes < 4
+    return _refusal(case) or (Refusal("cuts messages in quarters, so they need 4 bytes") if few else None)
+
+
+def _propose_levels(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
+    refusal = _in_quarters(case)
+    if refusal is not None:
+        return refusal
+    of, sizes = case.once(TaskOnTrees, case), _sizes(case.cost, 1)
+    time = gather_costs(of, case.cost, sizes)[0] + broadcast_cost(of, case.cost, sizes, of.count)
+    return Offer(lambda: level_by_level(case), time=time)
+
+
+def _propose_pipelined(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
+    refusal = _in_quarters(case)
+    return refusal or Offer(lambda: pipelined(case), time=case.once(_best_cut, case).time, at_most=True)
+
+
+def _propose_by_rank(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
+    refusal = _refusal(case) or too_many_messages(case.sources * case.network.node_count, _MOST_MESSAGES)
+    # what crosses one arc at the root: ceil(s/4) messages out, and before that all but its own in
+    crossing = 2 * -(-case.sources // 4) - 1
+    return refusal or Offer(lambda: tree_by_rank(case), least=crossing * case.cost.step_cost(case.cost.message_bytes))
 
 
 _MULTINODE = (MultinodeBroadcast, PartialMultinodeBroadcast)
@@ -246,32 +240,24 @@ _MULTINODE = (MultinodeBroadcast, PartialMultinodeBroadcast)
 EDST = (
     WormholeAlgorithm(
         name="spanning-trees",
-        task=(Broadcast, *_MULTINODE),
-        builder=level_by_level,
-        reason=partial(_reason, quarters=True),
-        claim=_level_claim,
+        tasks=(Broadcast, *_MULTINODE),
+        propose=_propose_levels,
         networks="n x n tori",
         source="the rival in Chen and Chen 2000",
         summary="quarters gather and go down four arc-disjoint spanning trees, level by level",
     ),
     WormholeAlgorithm(
         name="spanning-trees-pipelined",
-        task=(Broadcast, *_MULTINODE),
-        builder=pipelined,
-        reason=partial(_reason, quarters=True),
-        claim=_pipelined_claim,
-        claim_is_bound=True,
+        tasks=(Broadcast, *_MULTINODE),
+        propose=_propose_pipelined,
         networks="n x n tori",
         source="the rival in Chen and Chen 2000, pipelined",
         summary="quarters gather and go down four arc-disjoint spanning trees in packets that follow each other",
     ),
     WormholeAlgorithm(
         name="tree-by-rank",
-        task=_MULTINODE,
-        builder=tree_by_rank,
-        reason=partial(_reason, quarters=False),
-        claim=_no_claim,
-        least=_rank_least,
+        tasks=_MULTINODE,
+        propose=_propose_by_rank,
         networks="n x n tori",
         source="after the combined form of Varvarigos and Bertsekas 1994",
         summary="the message of rank r goes up and down tree r mod 4, whole",

@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.costs import LinearCost
-from gossamer.networks.network import Network
-from gossamer.tasks import Task
-from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.spanning_trees.trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.steps import Steps
 
@@ -25,10 +23,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class TaskOnTrees:
-    """A task over four trees, in places relative to the root.
+    """A case over four trees, in places relative to the root.
 
     Attributes
     ----------
+    case : WormholeCase
+        On an n x n torus.
     trees : ArcDisjointTrees
         With root 0; place v is node v moved by the root's coordinates.
     root : int
@@ -37,11 +37,11 @@ class TaskOnTrees:
         The place where each message starts.
     """
 
-    def __init__(self, network: Network, task: Task, trees: ArcDisjointTrees | None = None) -> None:
-        self.network, self.task = network, task
-        self.trees = trees or shallow_trees(Channels(network).sides[0])
-        self.n = self.trees.n
-        origins = task.messages(network).origin.astype(np.int64)
+    def __init__(self, case: WormholeCase) -> None:
+        self.case = case
+        self.n = case.channels.sides[0]
+        self.trees: ArcDisjointTrees = case.once(shallow_trees, self.n)
+        origins = case.messages.origin.astype(np.int64)
         self.root = int(origins[0]) if origins.size == 1 else 0
         self.start = self._shifted(origins, -1)
 

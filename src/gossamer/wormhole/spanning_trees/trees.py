@@ -9,7 +9,7 @@ not exist: a torus has 2n² edges and a spanning tree n²-1, so there are at mos
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import permutations
 
 import numpy as np
@@ -168,7 +168,6 @@ def tree_b(n: int) -> ArcDisjointTrees:
     return rotated(np.where(north, NORTH, np.where(south, SOUTH, EAST)))
 
 
-@lru_cache(maxsize=64)
 def shallow_trees(n: int) -> ArcDisjointTrees:
     """Return the shallowest trees that a search finds; their depth is nearly always the least possible.
 
