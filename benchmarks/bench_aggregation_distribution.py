@@ -13,16 +13,19 @@ from gossamer.costs import LinearCost
 from gossamer.networks import torus
 from gossamer.tasks import MultinodeBroadcast
 from gossamer.wormhole import verify
-from gossamer.wormhole.aggregation_distribution import ATD
+from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, aggregation_distribution
+from gossamer.wormhole.case import WormholeCase
 
 CASES = [((50, 50), 1), ((50, 50), 10), ((50, 50), 50), ((100, 100), 10), ((15, 15, 15), 5), ((40, 60), 10)]
 
 
-@pytest.mark.parametrize("algorithm", ATD, ids=lambda a: a.name)
+@pytest.mark.parametrize("variant", [ATD_5, ATD_OPT, ATD_PIECE], ids=lambda v: v.name)
 @pytest.mark.parametrize(("sides", "h"), CASES, ids=["x".join(map(str, sides)) + f"-h{h}" for sides, h in CASES])
-def test_aggregation_distribution(benchmark, capsys, sides, h, algorithm):
-    network, task, model = torus(*sides), MultinodeBroadcast(), LinearCost(message_bytes=1000)
-    schedule = benchmark.pedantic(lambda: algorithm.build(network, task, model, h=h), rounds=1, warmup_rounds=0)
+def test_aggregation_distribution(benchmark, capsys, sides, h, variant):
+    case = WormholeCase(torus(*sides), MultinodeBroadcast(), LinearCost(message_bytes=1000))
+    schedule = benchmark.pedantic(
+        aggregation_distribution, (case,), {"h": h, "variant": variant}, rounds=1, warmup_rounds=0
+    )
     began = time.process_time()
     result = verify(schedule)
     checked = time.process_time() - began
@@ -31,7 +34,7 @@ def test_aggregation_distribution(benchmark, capsys, sides, h, algorithm):
     facts = {
         "messages": schedule.message_count,
         "start-ups": schedule.startups,
-        "volume/s m": round(schedule.volume / (network.node_count * model.message_bytes), 3),
+        "volume/s m": round(schedule.volume / (case.network.node_count * case.cost.message_bytes), 3),
         "seconds": round(seconds, 2),
         "messages_per_second": round(schedule.message_count / seconds),
         "seconds_to_verify": round(checked, 2),
@@ -39,4 +42,4 @@ def test_aggregation_distribution(benchmark, capsys, sides, h, algorithm):
     benchmark.extra_info.update(facts)
     with capsys.disabled():
         shape = "x".join(map(str, sides))
-        print(f"\n{algorithm.name} on torus:{shape}, h={h}: " + ", ".join(f"{k} {v}" for k, v in facts.items()))
+        print(f"\n{variant.name} on torus:{shape}, h={h}: " + ", ".join(f"{k} {v}" for k, v in facts.items()))

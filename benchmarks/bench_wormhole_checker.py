@@ -15,27 +15,33 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.wormhole import WormholeSchedule, verify
+from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_PIECE, aggregation_distribution
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+VARIANTS = {v.name: v for v in (ATD_5, ATD_PIECE)}
 
 MILLION_HOPS_PER_SECOND = 20
 MILLION_PIECES_PER_SECOND = 100
 
 CASES = {
-    "sequential broadcasts, torus:30x30": ("torus:30x30", "sequential-broadcasts", {}, "hops"),
-    "sequential broadcasts, torus:8x8x8": ("torus:8x8x8", "sequential-broadcasts", {}, "hops"),
-    "rings, torus:50x50": ("torus:50x50", "ring-all-gather", {}, "pieces"),
-    "atd-5, torus:50x50, h = 10": ("torus:50x50", "atd-5", {"h": 10}, "pieces"),
-    "atd-piece, torus:50x50, h = 10": ("torus:50x50", "atd-piece", {"h": 10}, "pieces"),
+    "sequential broadcasts, torus:30x30": ("torus:30x30", "sequential-broadcasts", "hops"),
+    "sequential broadcasts, torus:8x8x8": ("torus:8x8x8", "sequential-broadcasts", "hops"),
+    "rings, torus:50x50": ("torus:50x50", "ring-all-gather", "pieces"),
+    "atd-5, torus:50x50, h = 10": ("torus:50x50", "atd-5", "pieces"),
+    "atd-piece, torus:50x50, h = 10": ("torus:50x50", "atd-piece", "pieces"),
 }
 
 
 @cache
 def case(name: str) -> WormholeSchedule:
-    spec, algorithm, options, _ = CASES[name]
-    chosen = next(a for a in WORMHOLE_ALGORITHMS if a.name == algorithm)
-    schedule = chosen.build(gossamer.network(spec), gossamer.task("allgather"), LinearCost(), **options)
+    spec, algorithm, _ = CASES[name]
+    asked = WormholeCase(gossamer.network(spec), gossamer.task("allgather"))
+    if algorithm in VARIANTS:
+        schedule = aggregation_distribution(asked, h=10, variant=VARIANTS[algorithm])
+    else:
+        schedule = next(a for a in WORMHOLE_ALGORITHMS if a.name == algorithm).build(asked)
     verify(schedule).raise_if_invalid()
     return schedule
 
@@ -51,7 +57,7 @@ def test_wormhole_verification(benchmark, capsys, name):
         "hops": int(schedule.hops.sum()) / seconds,
         "pieces": int(carried[schedule.payload].sum()) / seconds,
     }
-    limited = CASES[name][3]
+    limited = CASES[name][2]
     limit = MILLION_HOPS_PER_SECOND if limited == "hops" else MILLION_PIECES_PER_SECOND
     facts = {f"million_{what}_per_second": round(rate, 1) for what, rate in rates.items()}
     facts |= {"ratio_to_limit": round(rates[limited] / limit, 2), "messages": schedule.message_count}

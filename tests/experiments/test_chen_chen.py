@@ -258,7 +258,7 @@ def test_map_of_h_is_what_the_closed_form_chooses(name):
     found = choices.chosen(30, name, (1, 20, 300), taus)
     for row, tau in enumerate((Fraction(1, 8), Fraction(3), Fraction(64))):
         for place, s in enumerate((1, 20, 300)):
-            assert found[row, place] == best_h((30, 30), s, runs.model(tau), runs.VARIANTS[name])
+            assert found[row, place] == best_h((30, 30), s, runs.cost_of(tau), runs.VARIANTS[name])
 
 
 def test_the_automatic_h_is_never_faster_than_the_best(monkeypatch):

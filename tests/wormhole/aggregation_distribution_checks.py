@@ -19,6 +19,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form_time,
 )
 from gossamer.wormhole.aggregation_distribution.tuning import movement
+from gossamer.wormhole.case import WormholeCase
 
 ATD_OPT_MIX3 = replace(ATD_OPT, tuning="mix3")
 ATD_PIECE_MIX3 = replace(ATD_PIECE, tuning="mix3")
@@ -49,7 +50,9 @@ def steps_opt(n, h, tuning, *, prefix):
 def build(sides, h, sources, variant, **costs):
     network = torus(*sides)
     model = LinearCost(**{"message_bytes": 60, **costs})
-    return aggregation_distribution(network, PartialMultinodeBroadcast(sources), model, h=h, variant=variant)
+    return aggregation_distribution(
+        WormholeCase(network, PartialMultinodeBroadcast(sources), model), h=h, variant=variant
+    )
 
 
 def check(sides, h, sources, variant, **costs):

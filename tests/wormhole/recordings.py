@@ -12,6 +12,7 @@ from gossamer.networks import torus
 from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition
 from gossamer.wormhole.payloads import CONTROL
@@ -20,9 +21,10 @@ from wormhole import paths
 
 def recording(sides, h, sources, *, message_bytes=1, words=1, copies=1):
     """Return an empty recording; sources are node numbers."""
-    model = LinearCost(message_bytes=message_bytes, counter_bytes=1)
+    cost = LinearCost(message_bytes=message_bytes, counter_bytes=1)
     partition = Partition(sides, h)
-    return Recording(torus(*sides), PartialMultinodeBroadcast(sources), model, partition, words, copies)
+    case = WormholeCase(torus(*sides), PartialMultinodeBroadcast(sources), cost)
+    return Recording(case, partition, words, copies)
 
 
 def aggregated(sides, h, sources, **options):

@@ -11,6 +11,7 @@ import gossamer
 from gossamer.costs import LinearCost
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole import PayloadTable, Pieces, WormholeSchedule
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.sequential import sequential_broadcasts
 
 SPECS = ("torus:3x4", "torus:2x3", "torus:2x2", "array:3x4", "array:5", "ring:6", "torus:2x3x2", "hypercube:3")
@@ -45,7 +46,7 @@ def valid(draw) -> WormholeSchedule:
         )
     )
     model = LinearCost(startup=draw(st.integers(0, 9)), per_byte="1/3", message_bytes=10, hop_time="0.5")
-    schedule = in_pieces(sequential_broadcasts(net, task, model), draw(st.integers(1, 3)))
+    schedule = in_pieces(sequential_broadcasts(WormholeCase(net, task, model)), draw(st.integers(1, 3)))
     control = draw(st.lists(st.integers(0, schedule.message_count - 1), max_size=2))
     if not control:
         return schedule

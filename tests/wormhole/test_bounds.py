@@ -13,6 +13,7 @@ import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, TaskError
 from gossamer.wormhole.bounds import bounds, spreading_steps
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import ceil_log
 from wormhole.strategies import valid
 
@@ -20,7 +21,7 @@ MODEL = LinearCost(startup=100, per_byte="1/2", message_bytes=24)
 
 
 def value(name, *case) -> Fraction:
-    return next(b.value for b in bounds(*case) if b.name == name)
+    return next(b.value for b in bounds(WormholeCase(*case)) if b.name == name)
 
 
 @pytest.mark.parametrize("sides", [(5,), (9,), (5, 5), (6, 4), (25, 25), (3, 4, 5), (7, 1), (2, 2)])
@@ -39,7 +40,7 @@ def test_on_tori_startups_grow_by_the_logarithm_to_the_degree_plus_one(sides):
 
 def test_startups_and_transmission_add_up():
     network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=range(20))
-    first = bounds(network, task, LinearCost(startup=100, message_bytes=1024))[0]
+    first = bounds(WormholeCase(network, task, LinearCost(startup=100, message_bytes=1024)))[0]
     assert first.name == "start-ups and transmission"
     assert first.value == 3 * 100 + 20 * 1024 // 4
     assert str(first) == ("5420 time units, start-ups and transmission: 3 start-ups of 100 and 5,120 bytes at 1 a byte")
@@ -48,7 +49,9 @@ def test_startups_and_transmission_add_up():
 def test_corners_of_arrays_have_half_the_channels():
     network = gossamer.network("array:5x5")
     assert value("node receives", network, gossamer.task("allgather"), MODEL) == 24 * 24 // 2 * Fraction(1, 2)
-    witness = next(b.witness for b in bounds(network, gossamer.task("broadcast"), MODEL) if b.name == "start-ups")
+    witness = next(
+        b.witness for b in bounds(WormholeCase(network, gossamer.task("broadcast"), MODEL)) if b.name == "start-ups"
+    )
     assert witness == "from node (0,0) a message spreads at most 1, 3, 13, 25 nodes wide"
     # 1 + 2, then 2 + 4 + 4 more, where a torus node would reach 25 in two steps
     assert value("start-ups", network, gossamer.task("broadcast", root=12), MODEL) == 200
@@ -68,7 +71,7 @@ def test_spreading_needs_channels():
 @settings(max_examples=60, deadline=None)
 @given(valid())
 def test_no_valid_schedule_is_below_a_bound(schedule):
-    found = bounds(schedule.network, schedule.task, schedule.cost)
+    found = bounds(WormholeCase(schedule.network, schedule.task, schedule.cost))
     assert list(found) == sorted(found, key=lambda b: -b.value)
     assert schedule.completion_time >= found[0].value
     by_name = {b.name: b.value for b in found}
@@ -79,7 +82,7 @@ def test_no_valid_schedule_is_below_a_bound(schedule):
 
 def test_distance_counts_where_hops_cost():
     model = LinearCost(startup=1, per_byte=0, hop_time=10)
-    first = bounds(gossamer.network("array:9"), gossamer.task("broadcast", root=2), model)[0]
+    first = bounds(WormholeCase(gossamer.network("array:9"), gossamer.task("broadcast", root=2), model))[0]
     assert (first.name, first.value) == ("start-ups and distance", 2 + 60)
     assert value("start-ups and distance", gossamer.network("torus:9"), gossamer.task("broadcast"), model) == 2 + 40
 
@@ -92,13 +95,15 @@ def test_personalized_tasks_are_bounded_by_what_the_root_sends():
 
 def test_nothing_to_do_and_nothing_to_pay():
     alone, task = gossamer.network("torus:1x1"), gossamer.task("allgather")
-    assert [(b.name, b.value) for b in bounds(alone, task, MODEL)] == [("nothing to do", 0)]
+    assert [(b.name, b.value) for b in bounds(WormholeCase(alone, task, MODEL))] == [("nothing to do", 0)]
     free = LinearCost(startup=0, per_byte=0)
-    assert [(b.name, b.value) for b in bounds(gossamer.network("ring:4"), task, free)] == [("no costs", 0)]
+    assert [(b.name, b.value) for b in bounds(WormholeCase(gossamer.network("ring:4"), task, free))] == [
+        ("no costs", 0)
+    ]
 
 
 def test_what_cannot_be_bounded_is_refused():
     with pytest.raises(NetworkError, match="wormhole messages need an array or torus"):
-        bounds(gossamer.network("star:4"), gossamer.task("allgather"), MODEL)
+        bounds(WormholeCase(gossamer.network("star:4"), gossamer.task("allgather"), MODEL))
     with pytest.raises(TaskError, match="wormhole messages carry out broadcasts and exchanges, not reduce-scatter"):
-        bounds(gossamer.network("ring:4"), gossamer.task("reduce-scatter"), MODEL)
+        bounds(WormholeCase(gossamer.network("ring:4"), gossamer.task("reduce-scatter"), MODEL))

@@ -19,6 +19,7 @@ from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.schedules import files as store_and_forward_files
 from gossamer.schedules import tables
 from gossamer.wormhole import Phase, load, save
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.sequential import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces
 
@@ -27,7 +28,7 @@ def example():
     """A schedule with several pieces, control messages, phases and fractions."""
     network, task = gossamer.network("torus:3x2"), gossamer.task("partial-multinode-broadcast", active=[1, 4])
     model = LinearCost(startup="1/3", per_byte=0.1, message_bytes=7, counter_bytes=2, hop_time=3)
-    s = in_pieces(sequential_broadcasts(network, task, model), 2)
+    s = in_pieces(sequential_broadcasts(WormholeCase(network, task, model)), 2)
     control = [0] * (s.message_count - 1) + [9]
     phases = [Phase("all", s.step_count, 40), Phase("rest", 2)]
     return s.replace(payload=[*s.payload[:-1], -1], control_bytes=control, phases=phases)
@@ -78,7 +79,7 @@ def test_tori_and_arrays_with_the_same_links_are_told_apart(tmp_path):
     path = tmp_path / "two.parquet"
     for spec in ("torus:2x2", "array:2x2"):
         network = gossamer.network(spec)
-        save(sequential_broadcasts(network, gossamer.task("allgather"), s.cost), path)
+        save(sequential_broadcasts(WormholeCase(network, gossamer.task("allgather"), s.cost)), path)
         assert load(path).channels.wraps == ((spec == "torus:2x2"),) * 2
 
 
@@ -91,7 +92,7 @@ def test_rows_in_several_groups_come_back(saved, monkeypatch):
 
 def test_empty_schedules_come_back(tmp_path):
     path = tmp_path / "none.parquet"
-    s = sequential_broadcasts(gossamer.network("torus:1x1"), gossamer.task("broadcast"), LinearCost())
+    s = sequential_broadcasts(WormholeCase(gossamer.network("torus:1x1"), gossamer.task("broadcast"), LinearCost()))
     save(s, path)
     assert load(path) == s
 

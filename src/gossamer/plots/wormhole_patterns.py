@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.costs import LinearCost
 from gossamer.networks.spec import network as parse_network
 from gossamer.plots.wormhole import PALETTE, Panel, steps_figure
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, Variant, aggregation_distribution
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.partition import Partition
 from gossamer.wormhole.schedule import WormholeSchedule
 
@@ -25,9 +25,8 @@ _OTHER = "#b9b9b9"
 
 def _schedule(variant: Variant, h: int = _H) -> WormholeSchedule:
     """Return the schedule on 10 x 10 nodes where all are sources."""
-    return aggregation_distribution(
-        parse_network(f"torus:{_N}x{_N}"), MultinodeBroadcast(), LinearCost(), h=h, variant=variant
-    )
+    case = WormholeCase(parse_network(f"torus:{_N}x{_N}"), MultinodeBroadcast())
+    return aggregation_distribution(case, h=h, variant=variant)
 
 
 def _step(schedule: WormholeSchedule, phase: str, number: int) -> tuple[int, slice]:
@@ -71,9 +70,8 @@ def exchange_figure() -> Figure:
 
 def all_gather_figure() -> Figure:
     """Return the two steps in which five nodes of a diagonal come to know all."""
-    schedule = aggregation_distribution(
-        parse_network("torus:5x5"), PartialMultinodeBroadcast((0, 6, 12, 18, 24)), LinearCost(), h=1, variant=ATD_5
-    )
+    case = WormholeCase(parse_network("torus:5x5"), PartialMultinodeBroadcast((0, 6, 12, 18, 24)))
+    schedule = aggregation_distribution(case, h=1, variant=ATD_5)
     nodes = [PALETTE[v // 6] if v % 6 == 0 else _OTHER for v in range(25)]
     panels = []
     for number, words in enumerate(("step 1: two columns away each way", "step 2: from four sides")):

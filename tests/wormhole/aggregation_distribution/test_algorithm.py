@@ -28,6 +28,7 @@ from gossamer.wormhole.aggregation_distribution import (
     with_tuning,
 )
 from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, movement
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.simulator import simulate_schedule
@@ -233,12 +234,12 @@ def test_a_single_node_has_nothing_to_do(variant):
     assert (s.step_count, s.message_count, s.completion_time) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("algorithm", ATD, ids=lambda a: a.name)
-def test_a_broadcast_is_one_source(algorithm):
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
+def test_a_broadcast_is_one_source(variant):
     network, model = torus(6, 6), LinearCost()
-    one = algorithm.build(network, Broadcast(7), model, h=2)
+    one = aggregation_distribution(WormholeCase(network, Broadcast(7), model), h=2, variant=variant)
     assert verify(one)
-    same = algorithm.build(network, PartialMultinodeBroadcast([7]), model, h=2)
+    same = aggregation_distribution(WormholeCase(network, PartialMultinodeBroadcast([7]), model), h=2, variant=variant)
     assert one.completion_time == same.completion_time
 
 
@@ -248,38 +249,48 @@ def test_registered_algorithms_keep_their_claims_and_repeat_themselves(algorithm
     for task in (MultinodeBroadcast(), PartialMultinodeBroadcast([1, 2, 30])):
         for startup in (0, 10, 10000):
             model = LinearCost(startup=startup, hop_time="1/3")
-            s = algorithm.build(network, task, model)
+            case = WormholeCase(network, task, model)
+            s = algorithm.build(case)
             assert verify(s)
             assert s.algorithm == algorithm.name
-            assert s.completion_time <= algorithm.claim(network, task, model)
-            assert algorithm.build(network, task, model, seed=3) == s
-            for h in (1, 2, 3, 6):
-                assert algorithm.claim(network, task, model) <= algorithm.claim(network, task, model, h=h)
+            offers = algorithm.offers(case)
+            assert offers[0].at_most
+            assert s.completion_time <= offers[0].time == min(offer.time for offer in offers)
+            assert algorithm.build(WormholeCase(network, task, model, seed=3)) == s
+            assert sorted(offer.options["h"] for offer in offers) == [1, 2, 3, 6]
+            for offer in offers:
+                assert offer.build().completion_time <= offer.time
 
 
 @pytest.mark.parametrize("h", [4, 0, -1, 2.0, "5", True, None, 60])
 def test_other_h_get_one_clear_line(h):
-    line = r"it needs an h that divides every side of torus:6x6, 'auto' or one of 1, 2, 3, 6; got "
+    line = r"needs an h that divides every side of torus:6x6, 'auto' or one of 1, 2, 3, 6; got "
     with pytest.raises(NotApplicableError, match=line) as error:
-        ATD[0].build(torus(6, 6), MultinodeBroadcast(), LinearCost(), h=h)
+        aggregation_distribution(WormholeCase(torus(6, 6), MultinodeBroadcast()), h=h)
     assert "\n" not in str(error.value)
 
 
-def test_arrays_and_other_options_are_declined():
+def test_arrays_are_declined():
     with pytest.raises(NotApplicableError, match="it needs a torus"):
-        ATD[0].build(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost())
+        ATD[0].build(WormholeCase(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost()))
     with pytest.raises(NotApplicableError, match="needs a torus"):
-        aggregation_distribution(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost())
-    with pytest.raises(NotApplicableError, match="takes no k"):
-        ATD[0].build(torus(4, 4), MultinodeBroadcast(), LinearCost(), k=2)
+        aggregation_distribution(WormholeCase(gossamer.network("array:4x4"), MultinodeBroadcast(), LinearCost()))
 
 
 def test_schedules_too_large_to_check_are_declined():
     with pytest.raises(NotApplicableError, match="would tell 10,000 nodes of 2,000,000 pieces; too many to check"):
-        ATD[2].build(torus(100, 100), MultinodeBroadcast(), LinearCost(), h=100)
+        aggregation_distribution(WormholeCase(torus(100, 100), MultinodeBroadcast()), h=100, variant=ATD_PIECE)
     model = LinearCost(startup=0, message_bytes=2000)
     cheapest = [best_h((100, 100), 10000, model, variant) for variant in (ATD_OPT, ATD_PIECE)]
     assert cheapest == [100, 25]  # for ATD_PIECE the largest below the limit
+
+
+def test_of_large_schedules_only_the_h_of_the_least_closed_form_is_offered():
+    """50 x 50 nodes, all of them sources: 6.25 million nodes times messages."""
+    case = WormholeCase(torus(50, 50), MultinodeBroadcast(), LinearCost(startup=1000))
+    for algorithm, variant in zip(ATD, (ATD_5, ATD_OPT, ATD_PIECE), strict=True):
+        (offer,) = algorithm.offers(case)
+        assert offer.options == {"h": best_h((50, 50), 2500, case.cost, variant)}
 
 
 def test_auto_takes_the_h_of_the_least_closed_form():
@@ -297,8 +308,8 @@ def test_auto_takes_the_h_of_the_least_closed_form():
             chosen.add(h)
         assert len(chosen) > 2
         task = PartialMultinodeBroadcast(sources)
-        auto = aggregation_distribution(torus(30, 30), task, model, variant=variant)
-        assert auto == aggregation_distribution(torus(30, 30), task, model, h=h, variant=variant)
+        auto = aggregation_distribution(WormholeCase(torus(30, 30), task, model), variant=variant)
+        assert auto == aggregation_distribution(WormholeCase(torus(30, 30), task, model), h=h, variant=variant)
 
 
 def test_the_tuning_is_the_cheapest():

@@ -12,6 +12,7 @@ from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.sequential import sequential_broadcasts
 from gossamer.wormhole.simulator import Routers, simulate_schedule
@@ -22,7 +23,7 @@ CASES = [
     (spec, algorithm)
     for spec in SPECS
     for algorithm in WORMHOLE_ALGORITHMS
-    if algorithm.covers(gossamer.network(spec), PartialMultinodeBroadcast((0, 2, 3, 7)), LinearCost())
+    if algorithm.covers(WormholeCase(gossamer.network(spec), PartialMultinodeBroadcast((0, 2, 3, 7)), LinearCost()))
 ]
 
 
@@ -42,7 +43,7 @@ def chain(targets, sizes=12, spec="array:5"):
 def test_every_algorithm_takes_exactly_what_the_model_predicts(spec, algorithm):
     """With barriers: start-up + head latency + flits of the slowest message, step by step, and nobody waits."""
     network, model = gossamer.network(spec), LinearCost(startup=20, message_bytes=32)
-    schedule = algorithm.build(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model)
+    schedule = algorithm.build(WormholeCase(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model))
     assert verify(schedule)
     run = simulate_schedule(schedule)
     assert (run.blocked, run.stalled, run.deadlock) == (0, 0, None)
@@ -63,7 +64,7 @@ def test_every_algorithm_takes_exactly_what_the_model_predicts(spec, algorithm):
 def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
     """Where the longest message of a step is also the one that goes furthest."""
     network, model = gossamer.network("torus:6x6"), LinearCost(startup=40, message_bytes=64, hop_time=4)
-    schedule = sequential_broadcasts(network, MultinodeBroadcast(), model)
+    schedule = sequential_broadcasts(WormholeCase(network, MultinodeBroadcast(), model))
     run = simulate_schedule(schedule, settings=Routers(router_delay=0))
     assert run.model_cycles == run.cycles == run.predicted_cycles
 
@@ -71,7 +72,7 @@ def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
 @pytest.mark.parametrize(("spec", "algorithm"), CASES, ids=lambda x: x if isinstance(x, str) else x.name)
 def test_every_algorithm_delivers_without_barriers(spec, algorithm):
     network, model = gossamer.network(spec), LinearCost(startup=20, message_bytes=32)
-    schedule = algorithm.build(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model)
+    schedule = algorithm.build(WormholeCase(network, PartialMultinodeBroadcast((0, 2, 3, 7)), model))
     run = simulate_schedule(schedule, starts="dependencies")
     assert run.deadlock is None
     assert (run.latency > 0).all()

@@ -14,8 +14,8 @@ from gossamer.experiments.chen_chen.runs import (
     VARIANTS,
     automatic,
     bound,
+    cost_of,
     fastest,
-    model,
     partitioned,
     with_movement,
 )
@@ -111,7 +111,7 @@ def chosen(n: int, name: str, counts: Sequence[int], taus: npt.NDArray[np.float6
         times = np.full((len(divisors), taus.size), np.inf)
         for row, h in enumerate(divisors):
             for movement in movements:
-                phases = closed_form((n, n), s, h, model(Fraction(1)), with_movement(variant, movement))
+                phases = closed_form((n, n), s, h, cost_of(Fraction(1)), with_movement(variant, movement))
                 steps, carried = sum(len(p.bytes) for p in phases), sum(sum(p.bytes) for p in phases)
                 times[row] = np.minimum(times[row], steps * taus + carried / MESSAGE)
         best[:, place] = np.array(divisors)[times.argmin(axis=0)]

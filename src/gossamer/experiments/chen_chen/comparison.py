@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from gossamer.experiments.chen_chen.formulas import best_theorem_1, trees
-from gossamer.experiments.chen_chen.runs import VARIANTS, bound, drawn, fastest, model, rival
+from gossamer.experiments.chen_chen.runs import VARIANTS, bound, cost_of, drawn, fastest, rival
 from gossamer.experiments.table import Cell, Curve, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form, closed_form_time
@@ -221,7 +221,7 @@ def curves() -> Iterator[Curve]:
     """Yield the time of ATD-5 against s at its best h, between the bound and its closed form at the same h."""
     for n, tau in CURVES:
         found = [fastest(n, s, ATD_5.name, tau) for s in counts(n)]
-        costs = model(tau)
+        costs = cost_of(tau)
         promised = [
             closed_form_time(closed_form((n, n), s, h, costs, ATD_5), costs) / costs.message_bytes
             for s, (h, _) in zip(counts(n), found, strict=True)

@@ -6,29 +6,31 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from gossamer.experiments.chen_chen.operations import TWENTY
-from gossamer.experiments.chen_chen.runs import model, sources
+from gossamer.experiments.chen_chen.runs import VARIANTS, case_of, cost_of
 from gossamer.experiments.table import Cell, Table
-from gossamer.networks.spec import network as parse_network
 from gossamer.wormhole import verify
+from gossamer.wormhole.aggregation_distribution import aggregation_distribution
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.simulator import simulate_schedule
 
 __all__ = ["ALGORITHMS", "TABLES", "flit_by_flit"]
 
-ALGORITHMS: dict[str, dict[str, int]] = {
-    "atd-5": {"h": 5}, "atd-opt": {"h": 5}, "atd-piece": {"h": 5}, "ring-all-gather": {}, "packed-ring-all-gather": {},
-    "spanning-trees": {}, "spanning-trees-pipelined": {}, "sequential-broadcasts": {},
-}  # fmt: skip
-"""The algorithms that are run, with their options."""
+ALGORITHMS = (
+    "atd-5", "atd-opt", "atd-piece", "ring-all-gather", "packed-ring-all-gather",
+    "spanning-trees", "spanning-trees-pipelined", "sequential-broadcasts",
+)  # fmt: skip
+"""The algorithms that are run, aggregation-then-distribution with h = 5."""
 
 
 def flit_by_flit() -> Table:
     """Schedules for twenty sources on 10 x 10 nodes, flit by flit."""
-    network, task, costs = parse_network("torus:10x10"), sources(10, TWENTY), model(Fraction(1, 10))
+    case = case_of(10, TWENTY, cost_of(Fraction(1, 10)))
     rows: list[tuple[Cell, ...]] = []
-    for name, options in ALGORITHMS.items():
-        algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
-        schedule = algorithm.build(network, task, costs, **options)
+    for name in ALGORITHMS:
+        if name in VARIANTS:
+            schedule = aggregation_distribution(case, h=5, variant=VARIANTS[name])
+        else:
+            schedule = next(a for a in WORMHOLE_ALGORITHMS if a.name == name).build(case)
         verify(schedule).raise_if_invalid()
         barrier = simulate_schedule(schedule, starts="barrier")
         free = simulate_schedule(schedule, starts="dependencies")

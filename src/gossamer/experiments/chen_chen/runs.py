@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gossamer.costs import LinearCost
 from gossamer.networks.spec import network as parse_network
 from gossamer.reading.tables import named_nodes
-from gossamer.tasks import PartialMultinodeBroadcast
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,
@@ -22,12 +22,13 @@ from gossamer.wormhole.aggregation_distribution import (
     with_tuning,
 )
 from gossamer.wormhole.bounds import bounds
+from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.partition import Partition, common_divisors
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = [
-    "MESSAGE", "VARIANTS", "Cost", "Run", "Sources", "automatic", "bound", "drawn", "fastest", "model", "partitioned",
-    "rival", "scheduled", "sources", "with_movement",
+    "MESSAGE", "VARIANTS", "Cost", "Run", "Sources", "automatic", "bound", "case_of", "cost_of", "drawn", "fastest",
+    "partitioned", "rival", "scheduled", "sources", "with_movement",
 ]  # fmt: skip
 
 MESSAGE = 1024
@@ -80,8 +81,8 @@ class Run(NamedTuple):
         return Cost(self.startups, sum(carried, Fraction(0)))
 
 
-def model(tau: Fraction, message: int = MESSAGE) -> LinearCost:
-    """Return the model with a byte a time unit and start-ups of tau messages."""
+def cost_of(tau: Fraction, message: int = MESSAGE) -> LinearCost:
+    """Return the cost with a byte a time unit and start-ups of tau messages."""
     return LinearCost(startup=tau * message, per_byte=Fraction(1), message_bytes=message)
 
 
@@ -93,21 +94,24 @@ def sources(n: int, chosen: Sources) -> PartialMultinodeBroadcast:
     return PartialMultinodeBroadcast(tuple(range(n * n)) if chosen == n * n else drawn(n, chosen, 0))
 
 
+def case_of(n: int, chosen: Sources, cost: LinearCost) -> WormholeCase:
+    """Return the case of a source set on n x n nodes."""
+    return WormholeCase(parse_network(f"torus:{n}x{n}"), sources(n, chosen), cost)
+
+
 def _run(schedule: WormholeSchedule) -> Run:
     verify(schedule).raise_if_invalid()
-    phases: dict[str, Cost] = {}
-    lengths, message = schedule.step_length, schedule.cost.message_bytes
-    for phase in schedule.phases:
-        part = lengths[phase.first_step : phase.first_step + phase.steps]
-        messages = Fraction(int(part[part > 0].sum()), message)
-        phases[phase.name] = Cost(int((part >= 0).sum()), messages, phase.control)
+    message = schedule.cost.message_bytes
+    phases = {
+        phase.name: Cost(startups, Fraction(length, message), phase.control)
+        for phase, startups, length in schedule.phase_costs()
+    }
     return Run(schedule.step_count, schedule.startups, schedule.volume, message, phases)
 
 
 def scheduled(n: int, chosen: Sources, variant: Variant, h: int, message: int = MESSAGE) -> WormholeSchedule:
     """Return the schedule of a variant with its tuning chosen."""
-    network = parse_network(f"torus:{n}x{n}")
-    return aggregation_distribution(network, sources(n, chosen), model(Fraction(1), message), h=h, variant=variant)
+    return aggregation_distribution(case_of(n, chosen, cost_of(Fraction(1), message)), h=h, variant=variant)
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +122,7 @@ def partitioned(n: int, chosen: Sources, variant: Variant, h: int, message: int 
 
 def _tuned(n: int, chosen: Sources, variant: Variant, h: int, tau: Fraction) -> Variant:
     count = chosen if isinstance(chosen, int) else len(chosen)
-    return with_tuning(Partition((n, n), h), count, model(tau), variant)
+    return with_tuning(Partition((n, n), h), count, cost_of(tau), variant)
 
 
 def drawn(n: int, count: int, seed: int) -> tuple[int, ...]:
@@ -139,20 +143,26 @@ def fastest(n: int, chosen: Sources, name: str, tau: Fraction) -> tuple[int, Fra
 def automatic(n: int, chosen: int, name: str, tau: Fraction) -> tuple[int, Fraction]:
     """Return the h that the closed form chooses, and the measured time with it in units of m T_c."""
     variant = VARIANTS[name]
-    h = best_h((n, n), chosen, model(tau), variant)
+    h = best_h((n, n), chosen, cost_of(tau), variant)
     return h, partitioned(n, chosen, _tuned(n, chosen, variant, h, tau), h).time(tau)
+
+
+@lru_cache(maxsize=8)
+def _on_torus(n: int) -> WormholeCase:
+    """Return a case with which those of the rivals share what is known, such as spanning trees."""
+    return WormholeCase(parse_network(f"torus:{n}x{n}"), MultinodeBroadcast())
 
 
 @lru_cache(maxsize=1024)
 def rival(n: int, chosen: Sources, name: str, tau: Fraction = Fraction(1)) -> Run:
     """Return what another algorithm costs; `tau` matters only for those that choose the size of packets by it."""
     algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
-    return _run(algorithm.build(parse_network(f"torus:{n}x{n}"), sources(n, chosen), model(tau)))
+    return _run(algorithm.build(_on_torus(n).varied(sources(n, chosen), cost_of(tau))))
 
 
 def bound(n: int, chosen: Sources, tau: Fraction) -> Fraction:
     """Return the lower bound in units of m T_c."""
-    return bounds(parse_network(f"torus:{n}x{n}"), sources(n, chosen), model(tau))[0].value / MESSAGE
+    return bounds(case_of(n, chosen, cost_of(tau)))[0].value / MESSAGE
 
 
 def with_movement(variant: Variant, movement: str) -> Variant:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from gossamer.experiments.chen_chen.formulas import lemma_2, lemma_3, theorem_1
 from gossamer.experiments.chen_chen.operations import FULL
-from gossamer.experiments.chen_chen.runs import VARIANTS, model, partitioned, rival
+from gossamer.experiments.chen_chen.runs import VARIANTS, cost_of, partitioned, rival
 from gossamer.experiments.table import Cell, Table
 from gossamer.wormhole.aggregation_distribution import ATD_5
 from gossamer.wormhole.aggregation_distribution.closed_forms import closed_form
@@ -54,7 +54,7 @@ def lemmas() -> Table:
     for n, h in dict.fromkeys((n, h) for n, h, _ in FULL):
         s = n * n
         found = partitioned(n, s, ATD_5, h, _FEW)
-        forms = closed_form((n, n), s, h, model(Fraction(1), _FEW), ATD_5)
+        forms = closed_form((n, n), s, h, cost_of(Fraction(1), _FEW), ATD_5)
         least = ceil_log(5, s), Fraction(s - 1, 4)
         for name, printed, parts in (
             ("Lemma 2", lemma_2(n, h), _AGGREGATION),
