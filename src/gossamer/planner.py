@@ -117,11 +117,11 @@ class _Search:
 
 def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) -> str:
     for name, value in options.items():
-        known = [str(offer.options[name]) for offer in offers if name in offer.options]
+        known = [offer.options[name] for offer in offers if name in offer.options]
         if not known:
             return f"takes no {name}"
-        if str(value) not in known:
-            return f"takes {name} = {', '.join(known)} here, not {value}"
+        if value not in known:
+            return f"takes {name} = {', '.join(map(str, known))} here, not {value!r}"
     return f"takes no {', '.join(f'{name} = {value}' for name, value in options.items())}"
 
 

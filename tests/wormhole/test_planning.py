@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 
 import pytest
 
 import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, NotApplicableError
+from gossamer.tasks import MultinodeBroadcast
 from gossamer.testing import tasks_of
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+from gossamer.wormhole.spanning_trees import broadcasts, task_on_trees
 
 COSTS = (LinearCost(), LinearCost(startup="7/2", per_byte="1/3", message_bytes=50, hop_time="0.5"))
 NETWORKS = ("torus:6x6", "array:4x3", "ring:5", "torus:4x2", "torus:3x3x3", "array:1x4", "torus:1x1")
@@ -107,7 +111,7 @@ def test_partition_sides_that_do_not_divide_are_named(h):
     assert str(error.value).startswith(
         "algorithm 'atd-5' does not cover multinode-broadcast on torus:6x6: it takes h = "
     )
-    assert str(error.value).endswith(f" here, not {h}")
+    assert str(error.value).endswith(f" here, not {h!r}")
 
 
 def test_what_is_not_covered_is_told_in_one_line():
@@ -122,7 +126,7 @@ def test_what_is_not_covered_is_told_in_one_line():
         gossamer.plan(
             "torus:4x4", "allgather", algorithm="sequential-broadcasts", switching="wormhole", options={"h": 2}
         )
-    with pytest.raises(NotApplicableError, match="no wormhole algorithm covers multinode-broadcast on array:4x4: "):
+    with pytest.raises(NotApplicableError, match="no wormhole algorithm covers multinode-broadcast on array:4x4 with "):
         gossamer.plan("array:4x4", "allgather", switching="wormhole", cost=model, options={"h": 2})
 
 
@@ -139,3 +143,31 @@ def test_best_tries_every_side_of_a_partition():
     pieces = [by("atd-piece", h=h) for h in (1, 2, 5, 10)]
     rings = by("ring-all-gather")
     assert best.completion_time == min(p.completion_time for p in (*pieces, rings)) < rings.completion_time
+
+
+def test_a_plan_asks_each_shared_quantity_once(monkeypatch):
+    asked = Counter()
+
+    def count(owner, name):
+        function = getattr(owner, name)
+
+        def counting(*arguments, **options):
+            asked[name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(Channels, "__init__")
+    count(task_on_trees, "shallow_trees")
+    count(broadcasts, "_best_cut")
+    plan = gossamer.plan("torus:10x10", MultinodeBroadcast(), switching="wormhole")
+    assert plan.algorithm == "ring-all-gather"
+    assert asked == {"__init__": 1, "shallow_trees": 1, "_best_cut": 1}
+    case = WormholeCase(plan.schedule.network, MultinodeBroadcast())
+    count(MultinodeBroadcast, "messages")
+    bounds(case)
+    # the packet-switched schedule is one of the other switching, which asks for itself
+    covering = [a for a in WORMHOLE_ALGORITHMS if a.covers(case) and a.name != "packet-switched"]
+    schedules = [offer.build() for a in covering for offer in a.offers(case)]
+    assert len(schedules) == 3 * 4 + 6  # every h, and the others
+    assert (asked["messages"], asked["__init__"]) == (1, 2)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.schedules.violations import Verification, Violation, named_count
+from gossamer.tasks import Messages
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
@@ -43,7 +44,7 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     *channel*: the messages of a step use no channel twice; reported once for each message that finds a channel taken,
     with the message that has it. *causality*: the source of a message holds every piece that it sends since an
     earlier step. *delivery*: at the end a target of a message lacks one of its pieces. *wrong payload*: the pieces are
-    not exactly the task's messages, each piece once and their sizes adding up to the model's message length, or a
+    not exactly the task's messages, each piece once and their sizes adding up to the cost's message length, or a
     message carries nothing; then messages are not replayed.
 
     Dimension order needs no check, because a displacement has no other order. Ports need none either: a node sends
@@ -69,16 +70,18 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     began = time.perf_counter()
     found: list[Violation] = []
     counts = dict.fromkeys(KINDS, 0)
-    row_of = _check_pieces(schedule, limit, found, counts)
+    messages = schedule.task.messages(schedule.network)  # asked again: what the builder used may have been changed
+    row_of = _check_pieces(schedule, messages, limit, found, counts)
     _check_payloads(schedule, limit, found, counts)
     if counts["wrong payload"] == 0:
-        _replay(schedule, row_of, limit, found, counts)
+        _replay(schedule, messages, row_of, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
     return Verification(tuple(found[:limit]), counts, int(schedule.hops.sum()), time.perf_counter() - began)
 
 
 def _replay(
     schedule: WormholeSchedule,
+    messages: Messages,
     row_of: npt.NDArray[np.int64],
     limit: int,
     found: list[Violation],
@@ -105,7 +108,6 @@ def _replay(
     )  # fmt: skip
     rows = zip(kinds[:written].tolist(), at.tolist(), other.tolist(), where.tolist(), strict=False)
     found += [_named(schedule, KINDS[k], m, o, c) for k, m, o, c in rows]
-    messages = schedule.messages
     to_all = messages.targets is None
     start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
     targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
@@ -173,10 +175,10 @@ def _check_payloads(schedule: WormholeSchedule, limit: int, found: list[Violatio
 
 
 def _check_pieces(
-    schedule: WormholeSchedule, limit: int, found: list[Violation], counts: dict[str, int]
+    schedule: WormholeSchedule, messages: Messages, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> npt.NDArray[np.int64]:
     """Compare the pieces with the task's messages; return the row of each piece's message, int64[P]."""
-    table, messages = schedule.packets, schedule.messages
+    table = schedule.packets
     count = max(messages.count, 1)
     ids = messages.ids if messages.count else np.full(1, -1, np.int64)
     row = np.minimum(np.searchsorted(ids, table.message), count - 1)

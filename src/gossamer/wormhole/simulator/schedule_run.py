@@ -94,12 +94,12 @@ class ScheduleRun:
 
     @property
     def cycle_time(self) -> Fraction:
-        """Time units of the schedule's model in a cycle: ``flit_bytes * per_byte``, or 1 if bytes take no time."""
+        """Time units of the schedule's cost in a cycle: ``flit_bytes * per_byte``, or 1 if bytes take no time."""
         return cycle_time(self.schedule, self.settings)
 
     @property
     def model_cycles(self) -> Fraction:
-        """The schedule's completion time in its own model, in cycles."""
+        """The schedule's completion time by its own cost, in cycles."""
         return self.schedule.completion_time / self.cycle_time
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def simulate_schedule(
     settings : Routers, optional
         Default: ``Routers()``.
     startup_cycles : int, optional
-        Cycles of a start-up. Default: the model's `startup` in cycles of ``flit_bytes * per_byte``, rounded up.
+        Cycles of a start-up. Default: the cost's `startup` in cycles of ``flit_bytes * per_byte``, rounded up.
     record : bool
         Whether to keep every movement of a flit.
     progress : callable, optional
@@ -226,7 +226,7 @@ def simulate_schedule(
 
 
 def cycle_time(schedule: WormholeSchedule, settings: Routers) -> Fraction:
-    """Return the time units of the schedule's model that a cycle takes."""
+    """Return the time units of the schedule's cost that a cycle takes."""
     return settings.flit_bytes * schedule.cost.per_byte or Fraction(1)
 
 
