@@ -113,7 +113,7 @@ def test_reversed_it_gathers(network, data, ports):
     [("torus:9x11", 98, 25), ("array:5x4", 0, 10), ("hypercube:4", 3, 4), ("star:4", 7, 8), ("complete:7", 6, 1)],
 )
 def test_who_receives_on_all_links_gathers_as_fast_as_with_all_ports(spec, root, steps):
-    plan = gossamer.plan(spec, Gather(root), ports="one-send")
+    plan = gossamer.plan(spec, Gather(root), rules=Model(ports="one-send"))
     assert (plan.completion_time, plan.optimal) == (steps, True)
     assert plan.schedule.model.ports == "one-send"
 
