@@ -180,7 +180,8 @@ def test_names_of_nodes_come_before_numbers():
 
 
 @pytest.mark.parametrize(
-    "value", [12, -1, True, 1.0, None, "12", "(1,4)", "(1)", "(1,2,3)", (1, 4), (1,), "x", ("a", 2)]
+    "value",
+    [12, -1, True, 1.0, None, "12", "(1,4)", "(1)", "(1,2,3)", (1, 4), (1,), "x", ("a", 2), [[1], 3], (10**30, 0)],
 )
 def test_what_names_no_node_is_refused_in_one_line(value):
     with pytest.raises(NetworkError, match=r"'torus:3x4'.*(has no node|is outside 0\.\.11)") as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -109,6 +110,8 @@ def test_transposed_turns_every_link_round_and_keeps_capacity_and_names(net):
     assert np.array_equal(turned.link_capacity, net.link_capacity[link])
     assert turned.labels == net.labels
     assert (turned is net) == net.two_way
+    assert turned.transposed is net
+    assert np.array_equal(turned.transposed_link[link], np.arange(net.link_count))
 
 
 def test_equal_opposite_links_of_other_capacity_are_not_two_way():
@@ -122,6 +125,7 @@ def test_a_network_with_opposites_is_its_own_transposed():
     assert net.transposed is net
     assert net.transposed_link is net.reverse_link
     assert parse("transposed:(torus:3x4)").spec == "torus:3x4"
+    assert parse("transposed:(transposed:(kautz:2,3))").spec == "kautz:2,3"
 
 
 def test_transposed_cayley_network_keeps_its_group_and_the_order_of_generators():
@@ -141,3 +145,12 @@ def test_switches_stay_switches_when_links_turn_round():
     net = Network("host and switch", 3, [0, 1, 2], [2, 0, 1], terminal_count=2)
     assert net.transposed.terminal_count == 2
     assert net.transposed.spec == "transposed:(host and switch)"
+
+
+@given(digraphs())
+@settings(deadline=None)
+def test_one_way_networks_are_pickled_with_their_transposed(net):
+    assert net.transposed is not None
+    again = pickle.loads(pickle.dumps(net))
+    assert again == net
+    assert again.transposed == net.transposed

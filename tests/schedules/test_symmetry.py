@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import ScheduleError
-from gossamer.networks import AbelianGroup, Network
+from gossamer.networks import AbelianGroup, CayleyGroup, Network
 from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, link_utilization, verify
 from schedules import twin
 from schedules.strategies import build, mutated, mutations, phased
@@ -152,7 +152,7 @@ def test_equal_subgroups_are_equal_however_generated():
 def twisted(**changes) -> Network:
     """A ring of four given by its links, with its group."""
     ring = gossamer.network("ring:4")
-    fields = {"group": AbelianGroup((4,)), "links_only": True, **changes}
+    fields = {"structures": [CayleyGroup(AbelianGroup((4,)))], "links_only": True, **changes}
     return Network("my ring", 4, ring.link_source, ring.link_target, **fields)
 
 

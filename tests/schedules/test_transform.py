@@ -109,6 +109,18 @@ def test_leading_control_phases_stay_in_front():
     assert back.reverse() == forth
 
 
+@settings(max_examples=60)
+@given(schedules(names=DUAL))
+def test_a_schedule_over_one_way_links_is_reversed_on_the_transposed_network(schedule):
+    assume(reversible(schedule) and not any(p.control for p in schedule.phases))
+    back = schedule.reverse()
+    assert back.network is schedule.network.transposed
+    assert verify(back).ok, str(verify(back))
+    again = back.reverse()
+    assert again.network is schedule.network
+    assert by_message(again) == by_message(schedule)
+
+
 @pytest.mark.parametrize("name", NOT_DUAL)
 def test_tasks_without_a_dual_are_refused(name):
     pair = gossamer.network("array:2")
@@ -123,9 +135,10 @@ def test_tasks_without_a_dual_are_refused(name):
 def test_what_cannot_be_reversed_says_why():
     one_way = Network("one way", 2, [0], [1], links_only=True)
     broadcast = gossamer.task("broadcast")
-    forth = Schedule(one_way, broadcast, gossamer.Model(), [0], [0], [0])
-    assert verify(forth).ok
-    assert refusal(forth) == "link 0->1 of one way has no opposite, so no schedule over it can be reversed"
+    told = Schedule(
+        one_way, broadcast, gossamer.Model(), [0, 1], [0, 0], [CONTROL, 0], phases=[Phase("tell", 1), Phase("go", 1)]
+    )
+    assert refusal(told) == "control packets go over one-way links of one way, so the schedule cannot be reversed"
     pair = gossamer.network("array:2")
     late = Schedule(pair, broadcast, gossamer.Model(), [0, 1], [0, 0], [0, CONTROL])
     assert refusal(late) == "control packets hop after the first phases, so the schedule cannot be reversed"

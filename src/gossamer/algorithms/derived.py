@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_hops, refuse_one_way_links, refuse_ports
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
 from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
@@ -27,12 +27,12 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
 def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
     """Return the algorithm for the dual task `kind` that reverses the schedules of `algorithm` in time.
 
-    The forward schedule obeys the dual rules: what it sends at once, the reversed one receives at once.
+    The forward schedule is made on the transposed network and obeys the dual rules: what it sends at once, the reversed
+    one receives at once.
     """
 
     def propose(case: Case) -> tuple[Offer[Schedule], ...] | Refusal:
-        refusal = refuse_one_way_links(case.network)
-        found = refusal or algorithm.offers(case.dual)
+        found = algorithm.offers(case.dual)
         return found if isinstance(found, Refusal) else tuple(map(_reversed, found))
 
     return Algorithm(

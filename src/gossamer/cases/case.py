@@ -125,7 +125,7 @@ class Case:
     @cached_property
     def dual(self) -> Case:
         """The case whose schedules, reversed in time, carry out this one: the dual task under the dual rules."""
-        return self.related(task=self.task.dual(self.network), rules=self.rules.dual)
+        return self.related(self.network.transposed, self.task.dual(self.network), self.rules.dual)
 
     # -- what is asked ----------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ every terminal. Any other network is searched breadth-first, from at most `MAX_S
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -170,22 +169,6 @@ class _Searched:
         self.network = network
         self._profiles: dict[tuple[int, bool], Counts] = {}
 
-    @cached_property
-    def symmetric(self) -> bool:
-        """Whether every link has an opposite."""
-        known = self.network.group is not None or self.network.levels is not None
-        return known or not self.network.link_count or int(self.network.reverse_link.min()) >= 0
-
-    @cached_property
-    def reverse(self) -> Network:
-        """The network with every link turned round."""
-        net = self.network
-        order = np.argsort(net.link_target, kind="stable")
-        return Network(
-            f"reverse of {net.spec}", net.node_count, net.link_target[order], net.link_source[order],
-            terminal_count=net.terminal_count, links_only=True,
-        )  # fmt: skip
-
     @property
     def searches(self) -> int:
         """How many searches a question may cost."""
@@ -196,11 +179,11 @@ class _Searched:
         return nodes
 
     def row(self, node: int, inward: bool = False) -> IntArray:
-        network = self.reverse if inward and not self.symmetric else self.network
+        network = self.network.transposed if inward else self.network
         return network.distances(int(node))[: network.terminal_count]
 
     def profile(self, node: int, inward: bool = False) -> Counts:
-        key = int(node), inward and not self.symmetric
+        key = int(node), inward and not self.network.two_way
         if key not in self._profiles:
             row = self.row(node, inward)
             self._profiles[key] = np.bincount(row[row >= 0])
@@ -212,7 +195,7 @@ class _Searched:
         spread = np.linspace(0, different.size - 1, min(different.size, self.searches)).astype(np.int64)
         for node in different[spread].tolist():
             self.profile(node, inward)
-        key = inward and not self.symmetric
+        key = inward and not self.network.two_way
         known = np.array([(node, key) in self._profiles for node in different.tolist()], bool)
         return different, where.reshape(-1), known
 

@@ -48,7 +48,7 @@ def as_network(value: object) -> Network:
     if isinstance(value, PathLike):
         return read_network(value)
     if hasattr(value, "adjacency") and hasattr(value, "is_directed"):
-        return from_networkx(value)  # type: ignore[arg-type]
+        return from_networkx(value)
     raise NetworkError(
         "a network is a spec such as 'torus:8x8', a Network, a NetworkX graph or the path of a graph file, "
         f"got {shown(value)}"

@@ -262,6 +262,10 @@ class Network:
     @cached_property
     def two_way(self) -> bool:
         """Whether every link has an opposite of the same capacity, so that edges are full duplex."""
+        if self.levels is not None:
+            return True
+        if self.group is not None and self.uniform_capacity is not None:
+            return set(self.group.inverse(self.generators).tolist()) == set(self.generators.tolist())
         back = self.reverse_link
         if self.link_count and int(back.min()) < 0:
             return False
@@ -271,7 +275,8 @@ class Network:
     def transposed(self) -> Network:
         """The network with every link turned round: itself where every link has an opposite.
 
-        Of a one-way network nodes, labels, coordinates and group stay. Its spec is ``transposed:(SPEC)``.
+        Of a one-way network nodes, labels, coordinates and group stay. Its spec is ``transposed:(SPEC)``, and the
+        transposed of that is this network again.
         """
         return self if self.two_way else self._turned[0]
 
@@ -296,6 +301,9 @@ class Network:
             labels=self.labels,
             links_only=self.links_only,
         )
+        place = np.empty_like(order)
+        place[order] = np.arange(self.link_count, dtype=np.int32)
+        vars(network)["_turned"] = self, int_array(place, "links")
         return network, order
 
     @property
@@ -400,10 +408,12 @@ class Network:
             elif re.fullmatch("[0-9]{1,10}", text):
                 value = int(text)
         if isinstance(value, tuple | list | np.ndarray) and self.coordinates is not None:
-            places = self.coordinates
-            hit = np.flatnonzero((places == value).all(axis=1)) if len(value) == places.shape[1] else ()
-            if len(hit):
-                return int(hit[0])
+            wanted = list(value)
+            whole = all(isinstance(x, int | np.integer) for x in wanted)
+            if whole and len(wanted) == len(self.coordinates[0]):
+                hit = np.flatnonzero((self.coordinates == wanted).all(axis=1))
+                if hit.size:
+                    return int(hit[0])
         elif isinstance(value, int | np.integer) and not isinstance(value, bool):
             self._check_node(int(value))
             return int(value)

@@ -22,7 +22,9 @@ S = TypeVar("S", bound=HopTable)
 
 
 def reverse(schedule: S) -> S:
-    """Return the schedule run backwards in time over the opposite links: it carries out the dual task.
+    """Return the schedule run backwards in time over the links turned round: it carries out the dual task.
+
+    Its network is the transposed one, which is the network itself where every link has an opposite.
 
     The rules become the dual ones: what sends one packet a slot receives one.
 
@@ -35,14 +37,14 @@ def reverse(schedule: S) -> S:
     TaskError
         If the task has no dual.
     ScheduleError
-        If a link used has no opposite, if control packets hop after the start, or if the packet table has messages that
-        the task does not have.
+        If control packets hop after the start, or over a one-way network, or if the packet table has messages that the
+        task does not have.
 
     Notes
     -----
     O(hops). The completion time stays the same (Dimakopoulos 1996, section 1: gather is scatter with each ``(t, u->v)``
-    replaced by ``(T+1-t, v->u)``). The result of a valid schedule is valid, unless opposite links have different
-    capacities, or a copy ends, to no purpose, at a node that is no terminal: it has nothing to send backwards.
+    replaced by ``(T+1-t, v->u)``). The result of a valid schedule is valid, unless a copy ends, to no purpose, at a
+    node that is no terminal: it has nothing to send backwards.
 
     Examples
     --------
@@ -61,11 +63,12 @@ def reverse(schedule: S) -> S:
 
     _check_messages(schedule)
     ids = task.dual_ids(network, schedule.packets.message)
-    forward = schedule.link[cut:][::-1]
-    link = network.reverse_link[forward]
-    if link.size and int(link.min()) < 0:
-        lonely = network.link_name(int(forward[np.argmin(link)]))
-        raise ScheduleError(f"link {lonely} of {network.spec} has no opposite, so no schedule over it can be reversed")
+    turned = network.transposed
+    if cut and turned is not network:
+        raise ScheduleError(
+            f"control packets go over one-way links of {network.spec}, so the schedule cannot be reversed"
+        )
+    link = turned.transposed_link[schedule.link[cut:][::-1]]
     packet = schedule.packet[cut:][::-1]
     if schedule.symmetry is None:
         origins = dual.messages(network)
@@ -73,6 +76,7 @@ def reverse(schedule: S) -> S:
     else:
         origin, ids, link = _back_to_representatives(schedule, schedule.symmetry, ids, link, packet)
     return schedule.replace(
+        network=turned,
         task=dual,
         model=schedule.model.dual,
         slot=np.concatenate([schedule.slot[:cut], schedule.slot_count - 1 - schedule.slot[cut:][::-1] + kept]),
