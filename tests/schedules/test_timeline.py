@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
+from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError
 from gossamer.schedules import CONTROL, Phase, Schedule, timeline, verify
 from gossamer.schedules.packets import Packets
-from gossamer.wormhole import PayloadTable, WormholeModel, WormholeSchedule
+from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole import Phase as WormholePhase
 from schedules import twin
 from schedules.strategies import schedules
@@ -49,7 +50,7 @@ def test_hops_have_the_times_of_their_slots_whatever_the_lengths_of_phases():
 def test_a_piece_travels_with_its_message_over_the_time_of_the_step():
     net, table = gossamer.network("torus:4"), PayloadTable()
     both, one = table.row([0, 1]), table.row([1])
-    model = WormholeModel(startup=3, per_byte="1/2", message_bytes=4, counter_bytes=2)
+    model = LinearCost(startup=3, per_byte="1/2", message_bytes=4, counter_bytes=2)
     task = gossamer.task("partial-multinode-broadcast", active=[0])
     s = WormholeSchedule(
         net, task, model, [0, 1, 1, 2], [0, 0, 0, 1], [[1], [1], [-1], [1]], [-1, both, both, one],
