@@ -126,7 +126,7 @@ def test_two_packets_that_wait_where_one_of_them_began_are_two_in_transit():
 def test_a_detour_of_a_planned_routing_that_returns_is_counted():
     task = gossamer.task("permutation", destination=[0, -1, 1, -1, -1, 2, -1])
     plan = gossamer.plan("array:7", task, algorithm="random-nodes", seed=1)
-    assert plan.buffer.packets == peak(plan.schedule, "transit") == 2
+    assert buffer_peak(plan.schedule).packets == peak(plan.schedule, "transit") == 2
 
 
 def test_a_copy_that_comes_back_to_its_origin_is_in_transit_there():
