@@ -261,19 +261,28 @@ class Comparison(Rows):
             "stopped": self.stopped or None,
         }
 
+    def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return columns and rows for people: an algorithm a row, the fastest first."""
+        unit = self.case.cost.unit
+        columns = ("algorithm", f"{unit}s", "x bound", "promise", "used", "buffers", "CPU s")
+        rows = tuple(
+            (
+                outcome.algorithm + "".join(f" {k}={v}" for k, v in outcome.options.items()),
+                f"{float(outcome.completion_time):,.6g}",
+                "optimal" if outcome.optimal else "-" if outcome.ratio is None else f"{outcome.ratio:.3f}",
+                outcome.offer.promise,
+                f"{float(outcome.facts.utilization):.1%}",
+                "-" if outcome.facts.buffer is None else f"{outcome.facts.buffer.packets:,}",
+                f"{outcome.expense.build_seconds + outcome.expense.verify_seconds:.2g}",
+            )
+            for outcome in self.outcomes
+        )
+        return columns, rows
+
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
-        text = self.best.switching.time_text
-        found = []
-        for outcome in self.outcomes:
-            verdict = "optimal" if outcome.optimal else f"{outcome.ratio:.4g} x the bound" if outcome.ratio else "-"
-            buffer = outcome.facts.buffer
-            parts = [f"{text(outcome.completion_time)}, {verdict}", f"{float(outcome.facts.utilization):.1%} utilized"]
-            if buffer is not None:
-                parts.append(f"buffers of {buffer.packets:,}")
-            parts.append(f"{outcome.expense.build_seconds:.3g} + {outcome.expense.verify_seconds:.3g} s of CPU")
-            options = "".join(f" {k}={v}" for k, v in outcome.options.items())
-            found.append((outcome.algorithm + options, "; ".join(parts)))
+        columns, table = self.table()
+        found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
         found += [(name, f"no: it {why}") for name, why in self.refusals.items()]
         return found + ([("stopped", self.stopped)] if self.stopped else [])
 

@@ -4,53 +4,25 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.groups import Commands
+from gossamer.cli.options import Words, fills, outputs
 from gossamer.cli.wormhole import commands as wormhole_commands
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="gossamer",
+    cls=Commands,
     help="Collective communication on interconnection networks: verified schedules beside lower bounds.",
-    no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.add_typer(wormhole_commands)
-
-
-class Ports(StrEnum):
-    """How many links a node may use at once."""
-
-    all = "all"
-    one = "one"
-    one_send = "one-send"
-
-
-class Switching(StrEnum):
-    """How messages travel."""
-
-    store_and_forward = "store-and-forward"
-    wormhole = "wormhole"
-
-
-class Occupancy(StrEnum):
-    """What a buffer limit counts."""
-
-    transit = "transit"
-    all = "all"
-
-
-class Picture(StrEnum):
-    """What to draw."""
-
-    load = "load"
-    occupancy = "occupancy"
-    both = "both"
 
 
 class Arrivals(StrEnum):
@@ -61,86 +33,42 @@ class Arrivals(StrEnum):
     on_off = "on-off"
 
 
-class Clock(StrEnum):
-    """When transmissions begin."""
+class Picture(StrEnum):
+    """What to draw."""
 
-    continuous = "continuous"
-    slotted = "slotted"
-
-
-class Ties(StrEnum):
-    """Which copy goes first within a class."""
-
-    fifo = "fifo"
-    age = "age"
-    critical_path = "critical-path"
+    load = "load"
+    occupancy = "occupancy"
+    both = "both"
 
 
-class Choice(StrEnum):
-    """How the tree of a broadcast is chosen."""
-
-    oblivious = "oblivious"
-    global_ = "global"
-    local = "local"
-    guarded = "guarded"
-
+TASK = (Words("cli/asking.py", "TaskWords"),)
+RULES = (
+    Words("model.py", "Model", ("ports", "split", "buffer", "buffer_counts"), {"split": "--split/--whole"}),
+    Words("costs/steps.py", "StepCost"),
+    Words("costs/linear.py", "LinearCost"),
+)
+SEARCH = (Words("planner.py", "plan", ("algorithm", "effort", "budget", "stream", "seed"), {"stream": "--stream"}),)
+RANKING = (Words("planner.py", "plan", ("effort", "budget", "seed")),)
+SIMULATION = (
+    Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
+)
 
 NetworkArgument = Annotated[
-    str, typer.Argument(help="Network, such as torus:8x8; see 'gossamer networks'.", metavar="NETWORK")
+    str,
+    typer.Argument(help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.", metavar="NETWORK"),
 ]
 TaskArgument = Annotated[str, typer.Argument(help="Task, such as allgather; see 'gossamer tasks'.", metavar="TASK")]
-Root = Annotated[
-    int | None, typer.Option(help="Root of a broadcast, scatter, gather or reduce. Default 0.", metavar="NODE")
-]
-Active = Annotated[
-    str | None,
-    typer.Option(help="Active nodes: a file (text, .npy, .mtx), numbers 0,5,7, random:M, or all.", metavar="SET"),
-]
-Counts = Annotated[
-    str | None,
-    typer.Option(help="Messages that each node broadcasts: a file (text, .npy) or numbers 2,0,1.", metavar="LIST"),
-]
-Destinations = Annotated[
-    Path | None,
-    typer.Option(
-        help="File (text, .npy): where each node in turn sends, -1 for none; or lines 'source: destinations'.",
-        metavar="FILE",
-    ),
-]
-Pattern = Annotated[
-    str | None,
-    typer.Option(
-        help="Destinations by name: transpose, bit-reversal, shuffle, reversal, row-reversal, complement, identity, "
-        "random, tornado, neighbor, packed-triangle, packed-rows, packed-columns; for sets also random:SOURCES.",
-        metavar="NAME",
-    ),
-]
-Density = Annotated[
-    float | None,
-    typer.Option(help="Share of the messages of a pattern that are sent, 0..1. Default 1.", metavar="SHARE"),
-]
-PortsOption = Annotated[Ports, typer.Option(help="Links that a node may use at once.")]
-Split = Annotated[bool, typer.Option("--split/--whole", help="Whether messages may be cut into parts.")]
-ControlTime = Annotated[str, typer.Option(help="Steps that a control packet takes a hop (t_p), 0..1, such as 1/10.")]
-Buffer = Annotated[int | None, typer.Option(help="Most packets at a node between two slots.", metavar="PACKETS")]
-BufferCounts = Annotated[
-    Occupancy, typer.Option(help="What --buffer counts: packets in transit, or all that a node holds.")
-]
 SwitchingOption = Annotated[
-    Switching, typer.Option(help="Packets hop by hop, or wormhole messages along dimension-ordered paths.")
+    str, typer.Option(help="store-and-forward, or wormhole messages on dimension-ordered paths.", metavar="NAME")
 ]
-Startup = Annotated[
-    str | None, typer.Option(help="Wormhole: time to start a message (T_s). Default 100.", metavar="TIME")
+OptionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", help="An option that the algorithm must be used with, such as h=5; may be repeated.", metavar="K=V"
+    ),
 ]
-PerByte = Annotated[str | None, typer.Option(help="Wormhole: time a byte (T_c). Default 1.", metavar="TIME")]
-MessageBytes = Annotated[int | None, typer.Option(help="Wormhole: bytes of a message. Default 1024.", metavar="BYTES")]
-CounterBytes = Annotated[
-    int | None, typer.Option(help="Wormhole: bytes of a control message. Default 4.", metavar="BYTES")
-]
-HopTime = Annotated[str | None, typer.Option(help="Wormhole: time a hop. Default 0.", metavar="TIME")]
-Seed = Annotated[int, typer.Option(help="Seed of random choices, 0 or more.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that --save wrote.", metavar="FILE")]
+ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
 
 
 def _version(shown: bool) -> None:
@@ -161,114 +89,64 @@ def _options(
 
 
 @app.command()
+@fills(task_words=TASK, rules=RULES, search=SEARCH)
 def plan(
     network: NetworkArgument,
     task: TaskArgument,
-    root: Root = None,
-    active: Active = None,
-    counts: Counts = None,
-    destinations: Destinations = None,
-    pattern: Pattern = None,
-    density: Density = None,
-    algorithm: Annotated[
-        str, typer.Option(help="An algorithm's name; see 'gossamer algorithms'.", metavar="NAME")
-    ] = "best",
-    ports: PortsOption = Ports.all,
-    split: Split = False,
-    control_time: ControlTime = "0",
-    buffer: Buffer = None,
-    buffer_counts: BufferCounts = Occupancy.transit,
-    switching: SwitchingOption = Switching.store_and_forward,
-    startup: Startup = None,
-    per_byte: PerByte = None,
-    message_bytes: MessageBytes = None,
-    counter_bytes: CounterBytes = None,
-    hop_time: HopTime = None,
-    partition_side: Annotated[
-        str | None,
-        typer.Option(help="Wormhole: side of the blocks of a partition (h), or auto. Default auto.", metavar="SIDE"),
-    ] = None,
-    seed: Seed = 0,
-    save: Annotated[
-        Path | None,
-        typer.Option(help="Write the schedule to a file: text if it ends in .txt, else Parquet.", metavar="FILE"),
-    ] = None,
-    stream: Annotated[
-        bool, typer.Option("--stream", help="Check hops as they are made and keep none; permutations by Q, H and kin.")
-    ] = False,
+    *,
+    task_words: dict[str, Any],
+    switching: SwitchingOption = "store-and-forward",
+    rules: dict[str, Any],
+    search: dict[str, Any],
+    options: OptionsOption = None,
+    output: outputs(
+        "Write the schedule (.parquet, .txt) or a picture of its load (.svg, .png, .pdf); may be repeated."
+    ) = None,
     json: Json = False,
 ) -> None:
     """Plan a task: a verified schedule beside its bounds."""
     from gossamer.cli import planning
 
-    words = (root, active, counts, destinations, pattern, density, seed)
-    rules = (ports.value, split, control_time, buffer, buffer_counts.value)
-    costs = (startup, per_byte, message_bytes, counter_bytes, hop_time)
-    case = planning.case(network, task, planning.choices(switching.value, rules, costs), *words)
-    planning.plan(case, save, json, algorithm=algorithm, stream=stream, seed=seed)
+    asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
+    planning.plan(asked, planning.options(options), output or [], json, search)
 
 
 @app.command()
+@fills(task_words=TASK, rules=RULES, search=RANKING)
 def compare(
     network: NetworkArgument,
     task: TaskArgument,
-    root: Root = None,
-    active: Active = None,
-    counts: Counts = None,
-    destinations: Destinations = None,
-    pattern: Pattern = None,
-    density: Density = None,
-    ports: PortsOption = Ports.all,
-    split: Split = False,
-    control_time: ControlTime = "0",
-    buffer: Buffer = None,
-    buffer_counts: BufferCounts = Occupancy.transit,
-    switching: SwitchingOption = Switching.store_and_forward,
-    startup: Startup = None,
-    per_byte: PerByte = None,
-    message_bytes: MessageBytes = None,
-    counter_bytes: CounterBytes = None,
-    hop_time: HopTime = None,
-    seed: Seed = 0,
+    *,
+    task_words: dict[str, Any],
+    switching: SwitchingOption = "store-and-forward",
+    rules: dict[str, Any],
+    search: dict[str, Any],
+    options: OptionsOption = None,
     json: Json = False,
 ) -> None:
     """Rank every algorithm that covers a task, and say why the others do not."""
     from gossamer.cli import planning
 
-    words = (root, active, counts, destinations, pattern, density, seed)
-    rules = (ports.value, split, control_time, buffer, buffer_counts.value)
-    costs = (startup, per_byte, message_bytes, counter_bytes, hop_time)
-    case = planning.case(network, task, planning.choices(switching.value, rules, costs), *words)
-    planning.compare(case, json, seed=seed)
+    asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
+    planning.compare(asked, planning.options(options), json, search)
 
 
 @app.command()
+@fills(task_words=TASK, rules=RULES, search=(Words("planner.py", "plan", ("seed",)),))
 def bounds(
     network: NetworkArgument,
     task: TaskArgument,
-    root: Root = None,
-    active: Active = None,
-    counts: Counts = None,
-    destinations: Destinations = None,
-    pattern: Pattern = None,
-    density: Density = None,
-    ports: PortsOption = Ports.all,
-    split: Split = False,
-    switching: SwitchingOption = Switching.store_and_forward,
-    startup: Startup = None,
-    per_byte: PerByte = None,
-    message_bytes: MessageBytes = None,
-    hop_time: HopTime = None,
-    seed: Seed = 0,
+    *,
+    task_words: dict[str, Any],
+    switching: SwitchingOption = "store-and-forward",
+    rules: dict[str, Any],
+    search: dict[str, Any],
     json: Json = False,
 ) -> None:
     """Print every lower bound and say which binds."""
     from gossamer.cli import planning
 
-    words = (root, active, counts, destinations, pattern, density, seed)
-    costs = (startup, per_byte, message_bytes, None, hop_time)
-    choices = planning.choices(switching.value, (ports.value, split, "0", None, "transit"), costs)
-    planning.bounds(planning.case(network, task, choices, *words), json)
+    planning.bounds(planning.asked(network, task, switching, task_words, rules, search.get("seed", 0)), json)
 
 
 @app.command()
@@ -304,8 +182,10 @@ def draw(
 
 
 @app.command()
+@fills(simulation=SIMULATION)
 def dynamic(
     network: NetworkArgument,
+    *,
     scheme: Annotated[
         list[str] | None,
         typer.Option(help="Scheme, several by commas; see 'gossamer schemes'. Default priority.", metavar="NAME"),
@@ -327,36 +207,18 @@ def dynamic(
     trace: Annotated[
         Path | None, typer.Option(help="Replay requests from a file: time and node (text, .csv, .npy, .parquet).")
     ] = None,
-    time: Annotated[
-        Clock, typer.Option(help="Whether transmissions begin at any time or in slots.")
-    ] = Clock.continuous,
-    ties: Annotated[Ties, typer.Option(help="Which copy goes first within a priority class.")] = Ties.fifo,
-    choose: Annotated[Choice, typer.Option(help="How the tree of a broadcast is chosen.")] = Choice.oblivious,
-    steps: Annotated[
-        float | None, typer.Option(help="How long broadcasts are measured, in steps. Default by load.", metavar="STEPS")
-    ] = None,
-    warmup: Annotated[
-        float | None, typer.Option(help="Steps before the measurement. Default: found by itself.", metavar="STEPS")
-    ] = None,
-    replications: Annotated[int, typer.Option(help="Independent runs; with 1, batch means.")] = 1,
     jobs: Annotated[int, typer.Option(help="Points simulated at once.")] = 1,
-    seed: Seed = 0,
-    save: Annotated[
-        Path | None, typer.Option(help="Write all that was measured to a .csv or .parquet file.", metavar="FILE")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw delay against load to a .svg, .png or .pdf file.", metavar="FILE")
-    ] = None,
+    simulation: dict[str, Any],
+    output: outputs(
+        "Write all that was measured (.csv, .parquet), or draw delay against load (.svg, .png, .pdf); may be repeated."
+    ) = None,
     json: Json = False,
 ) -> None:
     """Simulate broadcasts that arrive at random: delays beside bounds."""
     from gossamer.cli import dynamic as simulated
 
-    options = {
-        "time": time.value, "ties": ties.value, "choose": choose.value, "seed": seed, "replications": replications,
-        "warmup": "auto" if warmup is None else warmup, "steps": steps,
-    }  # fmt: skip
-    simulated.dynamic(network, scheme or [], load, nodes, arrivals.value, trace, burst, options, jobs, save, plot, json)
+    process = simulated.arrivals(arrivals.value, trace, burst)
+    simulated.dynamic(network, scheme or [], load, nodes, process, simulation, jobs, output or [], json)
 
 
 @app.command()
@@ -381,18 +243,15 @@ def reproduce(
             metavar="NAME",
         ),
     ],
-    figure: Annotated[
-        Path | None, typer.Option(help="Also draw the source's curves to this .svg, .png or .pdf.", metavar="FILE")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="Also draw what its text describes, as .svg in this folder.", metavar="FOLDER")
-    ] = None,
+    output: outputs(
+        "Also draw the source's curves (.svg, .png, .pdf), or what its text describes (a folder); may be repeated."
+    ) = None,
     json: Json = False,
 ) -> None:
     """Reproduce a paper's tables: claimed, measured, bound."""
     from gossamer.cli import reproducing
 
-    reproducing.reproduce(name, figure, figures, json)
+    reproducing.reproduce(name, output or [], json)
 
 
 @app.command()
@@ -412,16 +271,17 @@ def tasks(json: Json = False) -> None:
 
 
 @app.command()
+@fills(rules=RULES[:1])
 def algorithms(
+    *,
     network: Annotated[str | None, typer.Option(help="Show only what covers this network.", metavar="NETWORK")] = None,
     task: Annotated[str | None, typer.Option(help="Show only what carries out this task.", metavar="TASK")] = None,
-    ports: PortsOption = Ports.all,
-    split: Split = False,
-    switching: SwitchingOption = Switching.store_and_forward,
+    switching: SwitchingOption = "store-and-forward",
+    rules: dict[str, Any],
     json: Json = False,
 ) -> None:
-    """List the algorithms and their sources; those of wormhole switching with --switching wormhole."""
+    """List the algorithms and their sources."""
     from gossamer.cli import planning, tables
 
-    rules = planning.choices(switching.value, (ports.value, split, "0", None, "transit"), (None,) * 5).get("rules")
-    tables.algorithms(network, task, switching.value, rules, json)
+    rules_asked = planning.rules_and_cost(switching, rules).get("rules")
+    tables.algorithms(network, task, switching, rules_asked, json)

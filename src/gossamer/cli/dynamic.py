@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.cli.console import print_entries, print_json, progress
+from gossamer.cli.files import split_outputs
 from gossamer.errors import ModelError
 from gossamer.reading.tables import named_nodes
-from gossamer.writing import check_writable
 
 if TYPE_CHECKING:
     from gossamer.dynamic.arrivals import Arrivals
     from gossamer.dynamic.delays import Delays
 
-__all__ = ["dynamic", "schemes"]
+__all__ = ["arrivals", "dynamic", "schemes"]
 
 
 def dynamic(
@@ -23,41 +23,35 @@ def dynamic(
     names: list[str],
     loads: str | None,
     nodes: str | None,
-    arrivals: str,
-    trace: Path | None,
-    burst: str | None,
-    options: dict[str, Any],
+    process: Arrivals,
+    simulation: dict[str, Any],
     jobs: int,
-    table: Path | None,
-    plot: Path | None,
+    output: list[Path],
     json: bool,
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
+    from gossamer.dynamic.arrivals import Trace
     from gossamer.dynamic.settings import Settings
-    from gossamer.networks.spec import network as parse_network
-    from gossamer.plots.drawing import picture_format
-    from gossamer.sweeps import delay_load, read_loads, table_format, write_table
+    from gossamer.networks import as_network
+    from gossamer.sweeps import delay_load, read_loads, write_table
 
-    for path, checked in ((table, table_format), (plot, picture_format)):
-        if path is not None:  # refuse before the work
-            checked(path)
-            check_writable(path)
-    if trace is None and loads is None:
+    tables, plots = split_outputs(output)  # refuse before the work
+    if not isinstance(process, Trace) and loads is None:
         raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
-    if trace is not None and loads is not None:
+    if isinstance(process, Trace) and loads is not None:
         raise ModelError("a trace has a load of its own; leave out --load")
-    net = parse_network(network)
+    net = as_network(network)
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
-    settings = Settings(arrivals=_arrivals(arrivals, trace, burst), **options)
+    settings = Settings(arrivals=process, **simulation)
     with progress() as stage:
         chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
         points = delay_load(
             net, wanted, read_loads(loads) if loads else (), settings=settings, nodes=chosen, jobs=jobs, progress=stage
         )
-        if table is not None:
+        for table in tables:
             stage(f"writing {table}")
             write_table(points, table)
-        if plot is not None:
+        for plot in plots:
             from gossamer.plots.delay import draw_delays
 
             stage(f"drawing {plot}")
@@ -66,12 +60,12 @@ def dynamic(
         print_json([_plain(point.to_dict()) for point in points])
         return
     _print(points)
-    for path in (table, plot):
-        if path is not None:
-            print(f"wrote {path}")
+    for path in output:
+        print(f"wrote {path}")
 
 
-def _arrivals(name: str, trace: Path | None, burst: str | None) -> Arrivals:
+def arrivals(name: str, trace: Path | None, burst: str | None) -> Arrivals:
+    """Return the arrivals that the options name."""
     from gossamer.dynamic.arrivals import Bernoulli, OnOff, Poisson, Trace
 
     if trace is not None:

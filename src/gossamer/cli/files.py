@@ -5,10 +5,50 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.cli.console import print_json, progress
-from gossamer.errors import ScheduleError
+from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading import whole
 
-__all__ = ["draw", "verify"]
+__all__ = ["check_schedule_outputs", "draw", "is_picture", "split_outputs", "verify"]
+
+
+_SCHEDULES = (".parquet", ".txt")
+
+
+def is_picture(path: Path) -> bool:
+    """Whether the suffix of a file is that of a picture."""
+    from gossamer.plots.drawing import FORMATS
+
+    return path.suffix.lower().removeprefix(".") in FORMATS
+
+
+def check_schedule_outputs(output: list[Path]) -> None:
+    """Refuse files that cannot be written, or are neither schedules nor pictures, before the work."""
+    from gossamer.plots.drawing import FORMATS, picture_format
+    from gossamer.writing import check_writable
+
+    for path in output:
+        if is_picture(path):
+            picture_format(path)
+        elif path.suffix.lower() not in _SCHEDULES:
+            pictures = ", ".join(f".{f}" for f in FORMATS)
+            allowed = f"a schedule is {' or '.join(_SCHEDULES)}, a picture one of {pictures}"
+            raise FileFormatError(f"{str(path)!r} is of no known kind; {allowed}")
+        check_writable(path)
+
+
+def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the tables and the plots among files, and refuse those that cannot be written, before the work."""
+    from gossamer.plots.drawing import picture_format
+    from gossamer.sweeps import table_format
+    from gossamer.writing import check_writable
+
+    plots = [path for path in output if is_picture(path)]
+    tables = [path for path in output if path not in plots]
+    for paths, check in ((tables, table_format), (plots, picture_format)):
+        for path in paths:
+            check(path)
+            check_writable(path)
+    return tables, plots
 
 
 def verify(file: Path, limit: int, json: bool) -> int:
@@ -58,7 +98,6 @@ def verify(file: Path, limit: int, json: bool) -> int:
 def draw(file: Path, output: Path, kind: str) -> None:
     """Draw a schedule file."""
     from gossamer import plots
-    from gossamer.errors import FileFormatError
     from gossamer.schedules import load
     from gossamer.writing import check_writable
 

@@ -1,4 +1,4 @@
-"""``gossamer plan`` and ``gossamer bounds``."""
+"""``gossamer plan``, ``gossamer compare`` and ``gossamer bounds``."""
 
 from __future__ import annotations
 
@@ -6,28 +6,17 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gossamer.cli.asking import asked_task
 from gossamer.cli.console import print_entries, print_json, progress
+from gossamer.cli.files import check_schedule_outputs, is_picture
 from gossamer.costs import LinearCost, StepCost
-from gossamer.errors import ModelError, TaskError
+from gossamer.errors import ModelError
 from gossamer.model import Model
+from gossamer.networks import as_network
 from gossamer.networks.network import Network
-from gossamer.networks.spec import network as parse_network
-from gossamer.reading import fraction
-from gossamer.reading import seed as check_seed
-from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
-from gossamer.tasks import Task, kind_of
-from gossamer.tasks import task as parse_task
+from gossamer.tasks import Task
 
-__all__ = ["Asked", "bounds", "case", "choices", "compare", "plan"]
-
-_RULES = (
-    ("--ports", "all"),
-    ("--split", False),
-    ("--control-time", "0"),
-    ("--buffer", None),
-    ("--buffer-counts", "transit"),
-)
-_COSTS = ("--startup", "--per-byte", "--message-bytes", "--counter-bytes", "--hop-time")
+__all__ = ["Asked", "asked", "bounds", "compare", "options", "plan", "rules_and_cost"]
 
 
 class Asked(NamedTuple):
@@ -38,114 +27,74 @@ class Asked(NamedTuple):
     choices: dict[str, Any]
 
 
-def choices(switching: str, rules: tuple[str, bool, str, int | None, str], costs: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the switching, rules and cost from the words of the command line.
-
-    `rules` are those of store and forward: ports, split, control time, buffer and what it counts. `costs` are those of
-    wormhole messages: start-up, time a byte, bytes of a message and of a control message, time a hop; None where not
-    given.
-    """
-    given = [(option, value) for option, value in zip(_COSTS, costs, strict=True) if value is not None]
-    if switching != "wormhole":
-        if given:
-            raise ModelError(f"{given[0][0]} goes with --switching wormhole")
-        ports, split, control_time, buffer, counts = rules
-        time = fraction(control_time, "--control-time", 0, 1, allowed="a number of steps in [0, 1] such as 0.1 or 1/10")
-        asked = Model(ports=ports, split=split, buffer=buffer, buffer_counts=counts)  # type: ignore[arg-type]
-        return {"switching": switching, "rules": asked, "cost": StepCost(time)}
-    for (option, default), value in zip(_RULES, rules, strict=True):
-        if value != default:
-            raise ModelError(f"{option} does not go with --switching wormhole")
-    cost = LinearCost(**{option[2:].replace("-", "_"): value for option, value in given})
-    return {"switching": switching, "cost": cost}
-
-
-def case(
-    network: str,
-    task: str,
-    choices: dict[str, Any],
-    root: int | None,
-    active: str | None,
-    counts: str | None,
-    destinations: Path | None,
-    pattern: str | None,
-    density: float | None,
-    seed: int,
+def asked(
+    network: str, task: str, switching: str, task_words: dict[str, Any], rules: dict[str, Any], seed: int
 ) -> Asked:
-    """Return network, task and choices from the words of the command line."""
-    kind = kind_of(task)
-    key = kind.name if kind.name == task else f"{task} ({kind.name})"
-    check_seed(seed, "--seed")
-    takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    net = parse_network(network)
-    fields: dict[str, Any] = {}
-    for option, field, given in (
-        ("--root", "root", root),
-        ("--active", "active", active),
-        ("--counts", "counts", counts),
-    ):
-        if given is not None and field not in takes:
-            raise TaskError(f"task {key} takes no {option}")
-        if given is not None:
-            fields[field] = given
-    if "active" in fields:
-        fields["active"] = named_nodes(fields["active"], net.terminal_count, seed)
-    elif "active" in takes:
-        raise TaskError(f"task {key} needs --active: a file, numbers such as 0,5,7, random:M, or all")
-    if "counts" in fields:
-        fields["counts"] = named_numbers(fields["counts"])
-    elif "counts" in takes:
-        raise TaskError(f"task {key} needs --counts: a file, or numbers such as 2,0,1, one for each node")
-    routed = [f for f in ("destination", "destinations") if f in takes]
-    for option, value in (("--destinations", destinations), ("--pattern", pattern), ("--density", density)):
-        if value is not None and not routed:
-            raise TaskError(f"task {key} takes no {option}")
-    if routed and (destinations is None) == (pattern is None):
-        raise TaskError(
-            f"task {key} needs --destinations FILE or --pattern NAME{'' if pattern is None else ', not both'}"
-        )
-    if density is not None and pattern is None:
-        raise TaskError("--density goes with --pattern")
-    if destinations is not None:
-        fields[routed[0]] = read_destinations(destinations, net.terminal_count, sets=routed == ["destinations"])
-    if pattern is not None:
-        share = 1.0 if density is None else density
-        made = parse_task(kind.name, network=net, pattern=pattern, density=share, seed=seed)
-        return Asked(net, made, choices)
-    made = kind(**fields)
-    made.check(net)
-    return Asked(net, made, choices)
+    """Return what the words of the command line ask for."""
+    net = as_network(network)
+    return Asked(net, asked_task(task, task_words, net, seed), rules_and_cost(switching, rules))
 
 
-def plan(asked: Asked, save: Path | None, json: bool, **how: Any) -> None:
-    """Plan the case and print what came out; `how` are the further keywords of `gossamer.plan`."""
+def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the switching, rules and cost of options; ModelError if an option goes with another switching."""
+    costs = {"store-and-forward": StepCost, "wormhole": LinearCost}
+    cost = costs.get(switching, StepCost)
+    fields = {kind: {f.name for f in dataclasses.fields(kind)} for kind in (Model, StepCost, LinearCost)}
+    mine = {name: value for name, value in given.items() if name in fields[cost]}
+    rest = {name: value for name, value in given.items() if name not in mine}
+    for name in rest:
+        option = f"--{name.replace('_', '-')}"
+        others = [other for other, kind in costs.items() if name in fields[kind] and kind is not cost]
+        if others and name not in fields[Model]:
+            raise ModelError(f"{option} goes with --switching {others[0]}")
+        if switching == "wormhole":
+            raise ModelError(f"{option} does not go with --switching wormhole")
+    asked = {"rules": Model(**rest)} if rest else {}
+    return {"switching": switching, "cost": cost(**mine), **asked}
+
+
+def options(given: list[str] | None) -> dict[str, Any]:
+    """Return the options of an algorithm from words such as ``h=5``."""
+    found: dict[str, Any] = {}
+    for text in given or []:
+        name, sign, value = text.partition("=")
+        if not name or not sign or not value:
+            raise ModelError(f"--option must be a name and a value such as h=5, got {text!r}")
+        found[name] = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else value
+    return found
+
+
+def plan(asked: Asked, options: dict[str, Any], output: list[Path], json: bool, search: dict[str, Any]) -> None:
+    """Plan the case, print what came out, and write it."""
     from gossamer import planner
-    from gossamer.writing import check_writable
 
-    if save is not None:
-        if how.get("stream"):
-            raise ModelError("--stream keeps no hops, so there is nothing to --save")
-        check_writable(save)  # refuse before the work
+    if output and search.get("stream"):
+        raise ModelError("--stream keeps no hops, so there is nothing to write with --output")
+    check_schedule_outputs(output)
     with progress() as stage:
-        found = planner.plan(asked.network, asked.task, progress=stage, **asked.choices, **how)
-        if save is not None:
-            stage(f"writing {save}")
-            found.save(save)
+        found = planner.plan(asked.network, asked.task, options=options, progress=stage, **asked.choices, **search)
+        for path in output:
+            stage(f"writing {path}")
+            if is_picture(path):
+                from gossamer.plots import draw
+
+                draw(found.schedule, path)
+            else:
+                found.save(path)
     if json:
         print_json(found.to_dict())
         return
-    rows = found.rows()
-    if save is not None:
-        rows.append(("saved", str(save)))
+    rows = [*found.rows(), *(("wrote", str(path)) for path in output)]
     print_entries((label, [text]) for label, text in rows)
 
 
-def compare(asked: Asked, json: bool, **how: Any) -> None:
+def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str, Any]) -> None:
     """Compare every algorithm that covers the case, and print the ranking and the refusals."""
     from gossamer import planner
+    from gossamer.experiments.table import Table
 
     with progress() as stage:
-        found = planner.compare(asked.network, asked.task, progress=stage, **asked.choices, **how)
+        found = planner.compare(asked.network, asked.task, options=options, progress=stage, **asked.choices, **search)
     if json:
         print_json(found.to_dict())
         return
@@ -153,7 +102,12 @@ def compare(asked: Asked, json: bool, **how: Any) -> None:
     print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
     bound = f"{best.bound_name}: {best.bounds[0].witness}" if best.bounds else best.bound_name
     print(f"lower bound {best.switching.time_text(best.bound)} ({bound})\n")
-    print_entries((label, text.split("; ")) for label, text in found.rows())
+    print(Table("", *found.table()).text().lstrip())
+    if found.refusals:
+        print("\nThe others do not cover it:")
+        print_entries((f"  {name}", [why]) for name, why in found.refusals.items())
+    if found.stopped:
+        print(f"\nstopped: {found.stopped}")
 
 
 def bounds(asked: Asked, json: bool) -> None:

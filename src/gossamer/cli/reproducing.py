@@ -5,35 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.cli.console import print_json, progress
-from gossamer.errors import FileFormatError
 
 __all__ = ["reproduce"]
 
 
-def reproduce(name: str, figure: Path | None, figures: Path | None, json: bool) -> None:
-    """Compute and print every table of a source, and draw its curves and figures."""
+def reproduce(name: str, output: list[Path], json: bool) -> None:
+    """Compute and print every table of a source, and draw its curves (pictures) and figures (folders)."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
+    from gossamer.plots.drawing import picture_format
+    from gossamer.writing import check_writable
 
     source = reproduction(name)
-    if figure is not None:
-        from gossamer.plots.drawing import picture_format
-
-        picture_format(figure)  # refuse a wrong suffix, or a place that is not there, before the work
-        if not figure.parent.is_dir():
-            raise FileFormatError(f"cannot write {str(figure)!r}: there is no folder {str(figure.parent)!r}")
+    for path in output:
+        if path.suffix:
+            picture_format(path)  # refuse a wrong suffix, or a place that is not there, before the work
+            check_writable(path)
     written: list[Path] = []
     with progress() as stage:
         found = list(source.tables(stage))
-        if figure is not None:
-            from gossamer.plots.curves import draw_curves
+        for path in output:
+            if path.suffix:
+                from gossamer.plots.curves import draw_curves
 
-            stage(f"drawing {figure}")
-            draw_curves(list(source.curves()), figure, REPRODUCTIONS[name])
-            written.append(figure)
-        if figures is not None:
-            from gossamer.plots.sources import draw_source_figures
+                stage(f"drawing {path}")
+                draw_curves(list(source.curves()), path, REPRODUCTIONS[name])
+                written.append(path)
+            else:
+                from gossamer.plots.sources import draw_source_figures
 
-            written += draw_source_figures(name, figures, stage)
+                written += draw_source_figures(name, path, stage)
     if json:
         print_json({"name": name, "title": REPRODUCTIONS[name], "tables": [t.to_dict() for t in found]})
         return

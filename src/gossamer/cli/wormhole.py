@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gossamer.cli.groups import Commands
+from gossamer.cli.options import Words, fills, outputs
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,9 +21,9 @@ __all__ = ["commands"]
 
 commands = typer.Typer(
     name="wormhole",
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Simulate wormhole routers flit by flit.",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=Commands,
     rich_markup_mode=None,
 )
 
@@ -32,97 +35,62 @@ class Starts(StrEnum):
     dependencies = "dependencies"
 
 
-class Interface(StrEnum):
-    """How a node is connected to its router."""
-
-    channels = "channels"
-    node = "node"
-
-
-class Dateline(StrEnum):
-    """How rings are kept from deadlock."""
-
-    balanced = "balanced"
-    plain = "plain"
-    none = "none"
-
-
-VirtualChannels = Annotated[int, typer.Option(help="Virtual channels of each channel.")]
-BufferDepth = Annotated[int, typer.Option(help="Flits that the buffer of a virtual channel takes.")]
-RouterDelay = Annotated[int, typer.Option(help="Cycles that a flit takes in a router; the channel takes one more.")]
-CreditDelay = Annotated[int, typer.Option(help="Cycles until a slot is known to be free.")]
-DatelineOption = Annotated[Dateline, typer.Option(help="Use of virtual channels on rings; none can deadlock.")]
-Injection = Annotated[Interface, typer.Option(help="A source queue for each channel, or one for the node.")]
-Ejection = Annotated[Interface, typer.Option(help="A node takes a flit a cycle from each channel, or one in all.")]
-Lanes = Annotated[int, typer.Option(help="Messages of a source queue that may enter the network at once.")]
+ROUTERS = Words(
+    "wormhole/simulator/settings.py",
+    "Routers",
+    (
+        *("virtual_channels", "buffer_depth", "router_delay", "credit_delay"),
+        *("injection", "ejection", "injection_lanes", "dateline"),
+    ),
+)
+TRAFFIC = Words(
+    "wormhole/simulator/settings.py", "TrafficSettings", ("message_flits", "hot_share", "warmup", "measured", "seed")
+)
+FLITS = Words("wormhole/simulator/settings.py", "Routers", ("flit_bytes",))
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-Networks = Annotated[
-    list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
-]
-Pattern = Annotated[
-    str | None,
-    typer.Option(
-        help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default uniform.",
-        metavar="NAME",
-    ),
-]
-Destinations = Annotated[
-    Path | None,
-    typer.Option(
-        help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
-        metavar="FILE",
-    ),
-]
-Load = Annotated[
-    str | None,
-    typer.Option(help="Flits per node and cycle: 0.1,0.2 or first:last:step. Default 0.05:0.5:0.05.", metavar="LOADS"),
-]
-SaturationOption = Annotated[
-    bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
-]
-MessageFlits = Annotated[int, typer.Option(help="Flits of a message.")]
-HotShare = Annotated[
-    float | None,
-    typer.Option(help="Share of hotspot traffic that goes to hot nodes. Default 0.1.", metavar="SHARE"),
-]
-Warmup = Annotated[int, typer.Option(help="Cycles before the measurement.")]
-Measured = Annotated[int, typer.Option(help="Cycles of the measurement.")]
-Seed = Annotated[int, typer.Option(help="Seed of random choices, 0 or more.")]
-Jobs = Annotated[int, typer.Option(help="Loads simulated at once.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw latency against load: .svg, .png or .pdf.", metavar="FILE")]
-Lines = Annotated[
-    Path | None, typer.Option("--csv", help="Write a line for each load to a .csv or .parquet file.", metavar="FILE")
-]
-
-
 @commands.command()
+@fills(settings=(TRAFFIC,), routers=(ROUTERS,))
 def traffic(
-    networks: Networks,
-    pattern: Pattern = None,
-    destinations: Destinations = None,
-    load: Load = None,
-    saturation: SaturationOption = False,
-    message_flits: MessageFlits = 8,
-    hot_share: HotShare = None,
-    virtual_channels: VirtualChannels = 2,
-    buffer_depth: BufferDepth = 4,
-    router_delay: RouterDelay = 1,
-    credit_delay: CreditDelay = 1,
-    injection: Injection = Interface.channels,
-    ejection: Ejection = Interface.channels,
-    injection_lanes: Lanes = 1,
-    dateline: DatelineOption = Dateline.balanced,
-    warmup: Warmup = 5000,
-    measured: Measured = 20000,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    plot: Plot = None,
-    csv: Lines = None,
+    networks: Annotated[
+        list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
+    ],
+    *,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default "
+            "uniform.",
+            metavar="NAME",
+        ),
+    ] = None,
+    destinations: Annotated[
+        Path | None,
+        typer.Option(
+            help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
+            metavar="FILE",
+        ),
+    ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            help="Flits per node and cycle: 0.1,0.2 or first:last:step. Default 0.05:0.5:0.05.", metavar="LOADS"
+        ),
+    ] = None,
+    saturation: Annotated[
+        bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
+    ] = False,
+    settings: dict[str, Any],
+    routers: dict[str, Any],
+    jobs: Annotated[int, typer.Option(help="Loads simulated at once.")] = 1,
+    output: outputs(
+        "Write a line for each load (.csv, .parquet), or draw latency against load (.svg, .png, .pdf); may be repeated."
+    ) = None,
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit."""
+    from gossamer.cli.files import split_outputs
     from gossamer.errors import ModelError, TaskError
     from gossamer.sweeps import read_loads
     from gossamer.wormhole.simulator import Routers, TrafficSettings
@@ -131,39 +99,16 @@ def traffic(
         raise TaskError("give --pattern or --destinations, not both")
     if load is not None and saturation:
         raise ModelError("--saturation chooses the loads; leave out --load")
-    if hot_share is not None and not (pattern or "").strip().lower().startswith("hotspot"):
+    if "hot_share" in settings and not (pattern or "").strip().lower().startswith("hotspot"):
         raise TaskError("--hot-share goes with --pattern hotspot")
-    _check_outputs(csv, plot)
-    routers = Routers(
-        virtual_channels=virtual_channels,
-        buffer_depth=buffer_depth,
-        router_delay=router_delay,
-        credit_delay=credit_delay,
-        injection=injection.value,
-        ejection=ejection.value,
-        injection_lanes=injection_lanes,
-        dateline=dateline.value,
-    )
-    share = 0.1 if hot_share is None else hot_share
-    settings = TrafficSettings(message_flits, share, routers, warmup, measured, seed)
+    written = split_outputs(output or [])
+    asked = TrafficSettings(routers=Routers(**routers), **settings)
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
-    curves, found = _simulated(networks, destinations or pattern or "uniform", loads, settings, jobs, (csv, plot))
+    curves, found = _simulated(networks, destinations or pattern or "uniform", loads, asked, jobs, written)
     _print_traffic(curves, found, json)
-    for path in (csv, plot):
-        if path is not None and not json:
+    for path in output or []:
+        if not json:
             print(f"wrote {path}")
-
-
-def _check_outputs(table: Path | None, plot: Path | None) -> None:
-    """Refuse files that cannot be written, before the work."""
-    from gossamer.plots.drawing import picture_format
-    from gossamer.sweeps import table_format
-    from gossamer.writing import check_writable
-
-    for path, check in ((table, table_format), (plot, picture_format)):
-        if path is not None:
-            check(path)
-            check_writable(path)
 
 
 def _simulated(
@@ -172,7 +117,7 @@ def _simulated(
     loads: Sequence[float] | None,
     settings: TrafficSettings,
     jobs: int,
-    outputs: tuple[Path | None, Path | None],
+    written: tuple[list[Path], list[Path]],
 ) -> tuple[dict[str, Sequence[TrafficRun]], dict[str, Saturation]]:
     """Simulate every network at the loads, or up to its saturation without loads; write and draw the runs."""
     from gossamer.cli.console import progress
@@ -193,10 +138,9 @@ def _simulated(
             else:
                 curves[net.spec] = latency_load(net, pattern, loads, settings=settings, jobs=jobs, progress=stage)
         runs = [run for curve in curves.values() for run in curve]
-        table, plot = outputs
-        if table is not None:
+        for table in written[0]:
             write_table(runs, table)
-        if plot is not None:
+        for plot in written[1]:
             from gossamer.plots.latency import draw_latency
 
             stage(f"drawing {plot}")
@@ -227,23 +171,17 @@ def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Sat
 
 
 @commands.command()
+@fills(routers=(FLITS, ROUTERS))
 def run(
-    file: Annotated[Path, typer.Argument(help="Wormhole schedule file that --save wrote.", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="Wormhole schedule file that plan --output wrote.", metavar="FILE")],
+    *,
     starts: Annotated[
         Starts, typer.Option(help="A barrier between steps, or each message as soon as its source has it.")
     ] = Starts.barrier,
-    flit_bytes: Annotated[int, typer.Option(help="Bytes of a flit.")] = 4,
     startup_cycles: Annotated[
         int | None, typer.Option(help="Cycles of a start-up. Default: the schedule's start-up time.", metavar="CYCLES")
     ] = None,
-    virtual_channels: VirtualChannels = 2,
-    buffer_depth: BufferDepth = 4,
-    router_delay: RouterDelay = 1,
-    credit_delay: CreditDelay = 1,
-    injection: Injection = Interface.channels,
-    ejection: Ejection = Interface.channels,
-    injection_lanes: Lanes = 1,
-    dateline: DatelineOption = Dateline.balanced,
+    routers: dict[str, Any],
     json: Json = False,
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
@@ -252,17 +190,7 @@ def run(
     from gossamer.wormhole.files import load
     from gossamer.wormhole.simulator import Routers, simulate_schedule
 
-    settings = Routers(
-        virtual_channels=virtual_channels,
-        buffer_depth=buffer_depth,
-        flit_bytes=flit_bytes,
-        router_delay=router_delay,
-        credit_delay=credit_delay,
-        injection=injection.value,
-        ejection=ejection.value,
-        injection_lanes=injection_lanes,
-        dateline=dateline.value,
-    )
+    settings = Routers(**routers)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
