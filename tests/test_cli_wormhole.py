@@ -23,7 +23,7 @@ def run(capsys, *words):
 def saved(tmp_path, capsys):
     """A ring all-gather on a torus of 4 x 4."""
     path = tmp_path / "schedule.parquet"
-    words = ("--switching", "wormhole", "--algorithm", "ring-all-gather", "--message-bytes", 64, "--save", path)
+    words = ("--switching", "wormhole", "--algorithm", "ring-all-gather", "--message-bytes", 64, "-o", path)
     assert run(capsys, "plan", "torus:4x4", "allgather", *words)[0] == 0
     return path
 
@@ -45,7 +45,7 @@ def test_traffic_prints_a_line_a_load(capsys):
 
 def test_traffic_as_json_with_picture_and_table(capsys, tmp_path):
     svg, table = tmp_path / "x.svg", tmp_path / "x.csv"
-    words = ("--load", "0.1,2", "--pattern", "transpose", "--plot", svg, "--csv", table, "--json", *QUICK)
+    words = ("--load", "0.1,2", "--pattern", "transpose", "-o", svg, "-o", table, "--json", *QUICK)
     status, out, _ = run(capsys, "wormhole", "traffic", "array:4x4", *words)
     runs = json.loads(out)["runs"]
     assert status == 0
@@ -56,7 +56,7 @@ def test_traffic_as_json_with_picture_and_table(capsys, tmp_path):
 
 def test_networks_are_compared(capsys, tmp_path):
     svg = tmp_path / "x.svg"
-    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "array:4x4", "--load", 0.1, "--plot", svg, *QUICK)
+    status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", "array:4x4", "--load", 0.1, "-o", svg, *QUICK)
     assert status == 0
     assert "uniform traffic on torus:4x4" in out
     assert "uniform traffic on array:4x4" in out
@@ -94,7 +94,7 @@ def test_destinations_by_source(capsys, tmp_path):
 def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("gossamer.sweeps.latency_load", lambda *_, **__: pytest.fail("simulated"))
     table, plot = tmp_path / "x.csv", tmp_path / "no folder" / "x.svg"
-    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "--csv", table, "--plot", plot)
+    status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "-o", table, "-o", plot)
     assert (status, out) == (2, "")
     assert err == f"gossamer: cannot write {str(plot)!r}: No such file or directory\n"
     assert list(tmp_path.iterdir()) == []
@@ -143,7 +143,7 @@ def test_run_prints_cycles_and_contention(capsys, saved):
         (("traffic", "torus:4x4", "--load", "high"), "got 'high'"),
         (("traffic", "torus:4x4", "--load", "9"), "load must be a number in 8e-15..8, got 9"),
         (("traffic", "torus:4x4", "--virtual-channels", "1"), "at least 2, got 1"),
-        (("traffic", "torus:4x4", "--plot", "x.jpg"), ".svg, .png, .pdf"),
+        (("traffic", "torus:4x4", "-o", "x.jpg"), ".svg, .png, .pdf"),
         (("traffic", "torus:4x4", "--destinations", "none.txt"), "none.txt"),
         (("traffic", "torus:4x4", "--dateline", "maybe"), "maybe"),
         (("traffic", "torus:4x4", "--pattern", "transpose", "--destinations", "x.txt"), "not both"),
@@ -177,7 +177,7 @@ def test_a_schedule_that_collides_runs_and_is_called_invalid(capsys, saved, tmp_
 
 def test_a_store_and_forward_schedule_is_refused(capsys, tmp_path):
     path = tmp_path / "plain.parquet"
-    assert run(capsys, "plan", "ring:6", "allgather", "--save", path)[0] == 0
+    assert run(capsys, "plan", "ring:6", "allgather", "-o", path)[0] == 0
     status, out, err = run(capsys, "wormhole", "run", path)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1

@@ -100,7 +100,7 @@ def test_hostile_numbers(capsys, words, told):
 
 @pytest.mark.parametrize("limit", ["9223372036854775807", "10000000000", HUGE[:400]])
 def test_any_number_of_violations_may_be_asked_for(capsys, tmp_path, limit):
-    assert main(["plan", "ring:4", "broadcast", "--save", str(tmp_path / "s.parquet")]) == 0
+    assert main(["plan", "ring:4", "broadcast", "-o", str(tmp_path / "s.parquet")]) == 0
     assert main(["verify", str(tmp_path / "s.parquet"), "--limit", limit]) == 0
     assert "valid" in capsys.readouterr().out
 
@@ -112,12 +112,11 @@ def test_a_pipe_is_not_waited_for(capsys, tmp_path, option):
     assert "it is no regular file" in refusal(capsys, *words, option, tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("option", ["--save", "--plot"])
-def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, monkeypatch, option):
+@pytest.mark.parametrize("name", ["x.csv", "x.svg"])
+def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, monkeypatch, name):
     monkeypatch.setattr("gossamer.dynamic.simulator.simulate", None)
-    name = {"--save": "x.csv", "--plot": "x.svg"}[option]
     (tmp_path / name).mkdir()
-    assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", option, tmp_path / name)
+    assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", "-o", tmp_path / name)
 
 
 # what only a process of its own can show
@@ -155,7 +154,7 @@ def test_nobody_who_reads_is_no_invalid_schedule():
 
 def test_a_name_that_is_not_utf8_is_written_and_told(tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff.parquet"
-    process = started("plan", "ring:4", "broadcast", "--save", os.fsdecode(name), stdout=subprocess.PIPE)
+    process = started("plan", "ring:4", "broadcast", "-o", os.fsdecode(name), stdout=subprocess.PIPE)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert r"\udcff.parquet" in out

@@ -45,7 +45,7 @@ def reproduction_page(name: str, made: Sequence[dict[int, str]]) -> str:
     shown = [text for _, text in sorted((place, text) for some in made for place, text in some.items())]
     figures = [f"## {f.title}\n\n![{f.title}](_static/{f.file})" for f in SOURCE_FIGURES[name]]
     text = f"""
-`gossamer reproduce {name}` prints these tables; with `--figure FILE` it draws the curves, and with `--figures FOLDER`
+`gossamer reproduce {name}` prints these tables; with `-o FILE` it draws the curves, and with `-o FOLDER`
 the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](errata.md).
 
 {chr(10).join(t + chr(10) for t in shown)}

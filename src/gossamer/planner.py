@@ -185,7 +185,7 @@ def plan(
         Options that the algorithm must be used with, such as ``{"h": 5}``, the side of the blocks of a partition. An
         algorithm that is named makes its source's own choice of what is left open; ``"best"`` tries every choice.
     effort : {"closed form", "search", "solver"}
-        How hard algorithms may work, with a closed form, search or solver; more finds better schedules and takes longer.
+        How hard algorithms may work: closed form, search or solver; more finds better schedules and takes longer.
     budget : float, optional
         Seconds after which no further algorithm is begun; the best found so far is returned, and `Outcome.stopped`
         says so.

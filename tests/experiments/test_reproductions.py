@@ -130,11 +130,11 @@ def test_every_reproduction_has_tables_and_curves():
 
 @pytest.mark.usefixtures("one_table")
 def test_command_prints_draws_and_refuses_bad_input(capsys, tmp_path):
-    assert main(["reproduce", "varvarigos-bertsekas", "--figure", str(tmp_path / "curves.svg")]) == 0
+    assert main(["reproduce", "varvarigos-bertsekas", "-o", str(tmp_path / "curves.svg")]) == 0
     assert "Partial multinode broadcast (Theorem 6" in capsys.readouterr().out
     assert (tmp_path / "curves.svg").stat().st_size > 10_000
     assert main(["reproduce", "nothing"]) == 2
-    assert main(["reproduce", "varvarigos-bertsekas", "--figure", str(tmp_path / "curves.doc")]) == 2
+    assert main(["reproduce", "varvarigos-bertsekas", "-o", str(tmp_path / "curves.doc")]) == 2
     _, err = capsys.readouterr()
     assert err.count("\n") == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["curves.svg"]
@@ -143,9 +143,9 @@ def test_command_prints_draws_and_refuses_bad_input(capsys, tmp_path):
 @pytest.mark.usefixtures("one_table")
 def test_command_draws_the_figures_of_a_source_in_a_folder(capsys, tmp_path):
     folder = tmp_path / "new" / "folder"
-    assert main(["reproduce", "varvarigos-bertsekas", "--figures", str(folder), "--json"]) == 0
+    assert main(["reproduce", "varvarigos-bertsekas", "-o", str(folder), "--json"]) == 0
     assert sorted(p.name for p in folder.iterdir()) == ["partial_phases.svg", "torus_quadrants.svg"]
     assert len(json.loads(capsys.readouterr().out)["tables"]) == len(vb.TABLES)
     (tmp_path / "file").write_text("")
-    assert main(["reproduce", "varvarigos-bertsekas", "--figures", str(tmp_path / "file")]) == 2
+    assert main(["reproduce", "varvarigos-bertsekas", "-o", str(tmp_path / "file")]) == 2
     assert "cannot make the folder" in capsys.readouterr().err

@@ -192,7 +192,7 @@ def test_bound_11_is_printed_as_what_it_is(capsys):
 def test_the_command_prints_writes_and_draws(capsys, tmp_path):
     files = [tmp_path / name for name in ("d.csv", "d.svg")]
     words = ["dynamic", "hypercube:3", "--scheme", "fifo,optimal", "--load", "0.2:0.4:0.2", "--steps", "200"]
-    assert main([*words, "--save", str(files[0]), "--plot", str(files[1])]) == 0
+    assert main([*words, "-o", str(files[0]), "-o", str(files[1])]) == 0
     printed = capsys.readouterr().out
     assert "optimal: its links are saturated at load 1" in printed
     assert all(path.exists() for path in files)
@@ -228,8 +228,8 @@ def test_schemes_are_listed_with_their_limits(capsys):
         (["torus:4x4", "--load", "0.9:0.1:0.1"], "is empty"),
         (["torus:4x4"], "say which loads to simulate"),
         (["torus:4x4", "--scheme", "arc", "--load", "0.5"], "needs an array"),
-        (["torus:4x4", "--load", "0.5", "--plot", "d.gif"], "a picture is one of"),
-        (["torus:4x4", "--load", "0.5", "--save", "nowhere/d.csv"], "cannot write"),
+        (["torus:4x4", "--load", "0.5", "-o", "d.gif"], "a picture is one of"),
+        (["torus:4x4", "--load", "0.5", "-o", "nowhere/d.csv"], "cannot write"),
         (["torus:4x4", "--load", "0.5", "--arrivals", "on-off", "--burst", "3"], "two mean times in steps"),
         (["torus:4x4", "--load", "0.5", "--trace", "t.csv"], "a trace has a load of its own"),
         (["torus:4x4", "--trace", "t.csv"], "t.csv"),

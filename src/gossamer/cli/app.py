@@ -217,7 +217,7 @@ def dynamic(
     """Simulate broadcasts that arrive at random: delays beside bounds."""
     from gossamer.cli import dynamic as simulated
 
-    process = simulated.arrivals(arrivals.value, trace, burst)
+    process = simulated.arrivals(arrivals.value, trace, burst, load)
     simulated.dynamic(network, scheme or [], load, nodes, process, simulation, jobs, output or [], json)
 
 

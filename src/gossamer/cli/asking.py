@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer.errors import TaskError
+from gossamer.errors import NetworkError, TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import seed as read_seed
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
@@ -63,7 +63,7 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
         return _routing(kind, key, routed[0], words, network, seed)
     fields = dict(words)
     if "root" in fields:
-        fields["root"] = network.node(fields["root"])
+        fields["root"] = _node(fields["root"], network)
     if "active" in fields:
         fields["active"] = named_nodes(fields["active"], network.terminal_count, seed)
     if "counts" in fields:
@@ -71,6 +71,14 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     made = kind(**fields)
     made.check(network)
     return made
+
+
+def _node(word: str, network: Network) -> int:
+    """Return the node of --root: a number, a name, or coordinates with or without parentheses."""
+    try:
+        return network.node(f"({word})" if "," in word and not word.startswith("(") else word)
+    except NetworkError as error:
+        raise TaskError(f"--root: {error}") from None
 
 
 def _routing(kind: type[Task], key: str, field: str, words: dict[str, Any], network: Network, seed: int) -> Task:

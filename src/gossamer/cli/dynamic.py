@@ -30,16 +30,11 @@ def dynamic(
     json: bool,
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
-    from gossamer.dynamic.arrivals import Trace
     from gossamer.dynamic.settings import Settings
     from gossamer.networks import as_network
     from gossamer.sweeps import delay_load, read_loads, write_table
 
     tables, plots = split_outputs(output)  # refuse before the work
-    if not isinstance(process, Trace) and loads is None:
-        raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
-    if isinstance(process, Trace) and loads is not None:
-        raise ModelError("a trace has a load of its own; leave out --load")
     net = as_network(network)
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
     settings = Settings(arrivals=process, **simulation)
@@ -64,11 +59,15 @@ def dynamic(
         print(f"wrote {path}")
 
 
-def arrivals(name: str, trace: Path | None, burst: str | None) -> Arrivals:
+def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> Arrivals:
     """Return the arrivals that the options name."""
     from gossamer.dynamic.arrivals import Bernoulli, OnOff, Poisson, Trace
 
+    if trace is None and loads is None:
+        raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
     if trace is not None:
+        if loads is not None:
+            raise ModelError("a trace has a load of its own; leave out --load")
         if name != "poisson":
             raise ModelError("a trace has arrivals of its own; leave out --arrivals")
         return Trace.read(trace)

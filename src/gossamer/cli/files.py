@@ -38,12 +38,17 @@ def check_schedule_outputs(output: list[Path]) -> None:
 
 def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
     """Return the tables and the plots among files, and refuse those that cannot be written, before the work."""
-    from gossamer.plots.drawing import picture_format
-    from gossamer.sweeps import table_format
+    from gossamer.plots.drawing import FORMATS, picture_format
+    from gossamer.sweeps import TABLE_FORMATS, table_format
     from gossamer.writing import check_writable
 
     plots = [path for path in output if is_picture(path)]
-    tables = [path for path in output if path not in plots]
+    tables = [path for path in output if path.suffix.lower().removeprefix(".") in TABLE_FORMATS]
+    for path in output:
+        if path not in plots and path not in tables:
+            pictures, lines = (", ".join(f".{f}" for f in formats) for formats in (FORMATS, TABLE_FORMATS))
+            allowed = f"a table is one of {lines}, a picture is one of {pictures}"
+            raise FileFormatError(f"{str(path)!r} is of no known kind; {allowed}")
     for paths, check in ((tables, table_format), (plots, picture_format)):
         for path in paths:
             check(path)

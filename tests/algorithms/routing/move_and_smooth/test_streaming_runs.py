@@ -74,8 +74,8 @@ def test_the_command_line_streams(capsys):
     assert "move 30 of 30, count 15 of 15" in out
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["completion_time"] == 30
-    assert main([*words, "--save", "x.parquet"]) == 2
-    assert "nothing to --save" in capsys.readouterr().err
+    assert main([*words, "-o", "x.parquet"]) == 2
+    assert "nothing to write with --output" in capsys.readouterr().err
     assert main(["plan", "torus:4x4", "permutation", "--pattern", "random", "--stream"]) == 2
     assert "needs an array" in capsys.readouterr().err
 
