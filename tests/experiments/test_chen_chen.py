@@ -270,7 +270,7 @@ def test_the_automatic_h_is_never_faster_than_the_best(monkeypatch):
 
 def test_flits_take_the_predicted_cycles_with_barriers_and_meet_without(monkeypatch):
     chosen = ("atd-5", "atd-piece", "ring-all-gather", "spanning-trees")
-    monkeypatch.setattr(flits, "ALGORITHMS", {name: flits.ALGORITHMS[name] for name in chosen})
+    monkeypatch.setattr(flits, "ALGORITHMS", chosen)
     table = flits.flit_by_flit()
     for _, _, model, predicted, barriers, blocked, free, meeting, deadlock in table.rows:
         assert model <= predicted == barriers

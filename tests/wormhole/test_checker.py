@@ -194,7 +194,7 @@ def test_gossamer_verify_takes_both_kinds_of_schedule():
     assert isinstance(stored, Schedule)
     assert gossamer.verify(wormhole)
     assert gossamer.verify(stored)
-    with pytest.raises(ScheduleError, match="only schedules can be verified, got str"):
+    with pytest.raises(ScheduleError, match="a schedule is needed, got str"):
         gossamer.verify("ring:3")
 
 
