@@ -37,7 +37,7 @@ def test_dir_lists_every_public_name_and_every_package():
 
 
 def test_lower_bounds_is_the_function_and_bounds_the_package():
-    assert gossamer.lower_bounds is gossamer.bounds.bounds
+    assert gossamer.lower_bounds("ring:5", "broadcast")[0].value == 2
     assert gossamer.bounds.__name__ == "gossamer.bounds"
 
 
