@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Model
+from gossamer.algorithms.routing.move_and_smooth.cells import Cells, halves
 from gossamer.algorithms.routing.move_and_smooth.lines import (
     column_bound,
     column_movement,
     row_movement,
     worst_row,
 )
-from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, halves, multiplicity
+from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
 from gossamer.algorithms.routing.move_and_smooth.q_any import (
     Q_ANY,
@@ -49,7 +50,7 @@ def packed(r: int, c: int, variant: str, draw: np.random.Generator) -> Permutati
     part = draw.integers(4)
     down, right = (part >= 2) & (r > 1), (part % 2 == 1) & (c > 1)
     i, j = (grid.reshape(-1) for grid in np.indices((r, c)))
-    routes = MAPPINGS[variant](r, c, i, j, down, right)
+    routes = MAPPINGS[variant](Cells.of((r, c), (i, j), (down, right)))
     load = multiplicity(MAPPINGS[variant], r, c)[routes.row, routes.column]
     inside = np.flatnonzero(((i >= halves(r)[0]) == down) & ((j >= halves(c)[0]) == right))
     sources = np.argsort(-load - draw.random(load.size) / 2)[: inside.size]
@@ -218,7 +219,7 @@ def test_a_move_to_distinct_targets_is_a_valid_schedule_of_n_plus_3_steps_at_mos
     mapping, limit = MAPPINGS[name], n + {"1": 1, "2": 3, "3": 2}[name]
     for crowd in (None, (True, True), (False, True), (True, False)):
         down, right = (draw.random((2, n * n)) < 0.5) if crowd is None else np.broadcast_to(crowd, (n * n, 2)).T
-        routes = mapping(n, n, i, j, down, right)
+        routes = mapping(Cells.of((n, n), (i, j), (down, right)))
         order = draw.permutation(n * n)
         _, first = np.unique((routes.row * n + routes.column)[order], return_index=True)
         destination = np.full(n * n, -1)

@@ -10,79 +10,16 @@ Every route has at most three legs: along the column, along the row, along the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
+from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Flags, Mapping, Routes, Whole
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray
 
-__all__ = [
-    "MAPPINGS",
-    "Mapping",
-    "Routes",
-    "first_mapping",
-    "halves",
-    "multiplicity",
-    "second_mapping",
-    "third_mapping",
-    "variant_a",
-    "variant_c",
-]
-
-Whole: TypeAlias = npt.NDArray[np.int64]
-Flags: TypeAlias = npt.NDArray[np.bool_]
+__all__ = ["MAPPINGS", "first_mapping", "multiplicity", "second_mapping", "third_mapping", "variant_a", "variant_c"]
 
 
-@dataclass(frozen=True, eq=False)
-class Routes:
-    """Targets of messages within their regions, and the ways there.
-
-    Attributes
-    ----------
-    row, column : int32[M]
-        The target cell, counted from the region's top left cell.
-    axis : int8[M, 3]
-        Direction of each leg: 0 along a column (the row changes), 1 along a row.
-    hops : int32[M, 3]
-        Signed length of each leg.
-    not_before : int32[M, 3]
-        The earliest step of the move, from 1, in which the last hop of the leg may be made; 0 if in any.
-    """
-
-    row: IntArray
-    column: IntArray
-    axis: npt.NDArray[np.int8]
-    hops: IntArray
-    not_before: IntArray
-
-
-Mapping: TypeAlias = Callable[
-    [npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike], Routes
-]
-"""``(rows, columns, i, j, down, right) -> Routes``; arrays that broadcast against each other."""
-
-
-def halves(side: int) -> tuple[int, int]:
-    """Return the sizes L and S of the two parts of a side; the larger one comes first.
-
-    >>> halves(7), halves(8)
-    ((4, 3), (4, 4))
-    """
-    return side - side // 2, side // 2
-
-
-def variant_a(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    i: npt.ArrayLike,
-    j: npt.ArrayLike,
-    down: npt.ArrayLike,
-    right: npt.ArrayLike,
-) -> Routes:
+def variant_a(cells: Cells) -> Routes:
     """Map by variant A, the first mapping of the thesis extended to every r x c.
 
     Along an odd side, cell k of the larger part goes to max(k-1, 0) of the smaller one, and cell k of the smaller part
@@ -92,12 +29,8 @@ def variant_a(
 
     Parameters
     ----------
-    rows, columns : int or int[M]
-        Sides r and c of each message's region.
-    i, j : int or int[M]
-        Where the message is, relative to the region.
-    down, right : bool or bool[M]
-        Which part it goes to: the lower rather than the upper, the right rather than the left one.
+    cells : Cells
+        Of regions of any shapes.
 
     Returns
     -------
@@ -113,23 +46,16 @@ def variant_a(
 
     Examples
     --------
-    >>> routes = variant_a(5, 5, [0, 0, 1], [0, 1, 1], True, True)
+    >>> routes = variant_a(Cells.of((5, 5), ([0, 0, 1], [0, 1, 1]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([3, 3, 3], [3, 3, 3])
     >>> routes.hops.tolist()
     [[0, 3, 3], [0, 2, 3], [2, 2, 0]]
     """
-    return _in_both_directions(_a, rows, columns, i, j, down, right)
+    return _in_both_directions(_a, cells)
 
 
-def variant_c(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    i: npt.ArrayLike,
-    j: npt.ArrayLike,
-    down: npt.ArrayLike,
-    right: npt.ArrayLike,
-) -> Routes:
+def variant_c(cells: Cells) -> Routes:
     """Map by variant C, the third mapping of the thesis extended to every r x c.
 
     Along an odd side, cell k of the larger part goes to min(k, S-1) of the smaller one if only this half changes, to
@@ -139,7 +65,7 @@ def variant_c(
 
     Parameters
     ----------
-    rows, columns, i, j, down, right
+    cells : Cells
         As for `variant_a`.
 
     Returns
@@ -156,23 +82,16 @@ def variant_c(
 
     Examples
     --------
-    >>> routes = variant_c(5, 5, [0, 0, 2], [0, 0, 0], True, [True, False, False])
+    >>> routes = variant_c(Cells.of((5, 5), ([0, 0, 2], [0, 0, 0]), (True, [True, False, False])))
     >>> routes.row.tolist(), routes.column.tolist()
     ([3, 3, 4], [3, 0, 0])
     >>> routes.hops.tolist(), routes.not_before.tolist()
     ([[2, 3, 1], [2, 0, 1], [2, 0, 0]], [[0, 0, 5], [0, 0, 5], [0, 0, 0]])
     """
-    return _in_both_directions(_c, rows, columns, i, j, down, right)
+    return _in_both_directions(_c, cells)
 
 
-def first_mapping(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    i: npt.ArrayLike,
-    j: npt.ArrayLike,
-    down: npt.ArrayLike,
-    right: npt.ArrayLike,
-) -> Routes:
+def first_mapping(cells: Cells) -> Routes:
     """Map by the first mapping, for odd squares only: up to 9 messages in one cell.
 
     The top row and the left column are special. Ordinary messages go s steps along each axis, those of the left
@@ -180,7 +99,7 @@ def first_mapping(
 
     Parameters
     ----------
-    rows, columns, i, j, down, right
+    cells : Cells
         As for `variant_a`.
 
     Returns
@@ -198,21 +117,14 @@ def first_mapping(
 
     Examples
     --------
-    >>> first_mapping(5, 5, 4, 4, False, False).row.tolist()
+    >>> first_mapping(Cells.of((5, 5), (4, 4), (False, False))).row.tolist()
     [2]
     """
-    _odd_side(rows, columns, "first", 3)
-    return variant_a(rows, columns, i, j, down, right)
+    _odd_side(cells, "first", 3)
+    return variant_a(cells)
 
 
-def second_mapping(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    i: npt.ArrayLike,
-    j: npt.ArrayLike,
-    down: npt.ArrayLike,
-    right: npt.ArrayLike,
-) -> Routes:
+def second_mapping(cells: Cells) -> Routes:
     """Map by the second mapping, for odd squares with n >= 7: up to 6 messages in one cell.
 
     The middle row and the middle column, of relative number s, are special; their messages spread over several
@@ -220,7 +132,7 @@ def second_mapping(
 
     Parameters
     ----------
-    rows, columns, i, j, down, right
+    cells : Cells
         As for `variant_a`.
 
     Returns
@@ -238,24 +150,27 @@ def second_mapping(
 
     Examples
     --------
-    >>> routes = second_mapping(7, 7, [3, 3, 0], [1, 3, 3], True, True)
+    >>> routes = second_mapping(Cells.of((7, 7), ([3, 3, 0], [1, 3, 3]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([5, 6, 4], [4, 6, 5])
     """
-    _odd_side(rows, columns, "second", 7)
-    r, _, i, j, down, right = _together(rows, columns, i, j, down, right)
+    _odd_side(cells, "second", 7)
+    r, _, i, j, down, right = cells
     s = r // 2
     low, far = i > s, j > s  # in the lower, in the right half
     x, y = i - np.where(low, s + 1, 0), j - np.where(far, s + 1, 0)
     ii, one, three = ~low & ~far, ~low & far, low & ~far
     row, column = x.copy(), y.copy()
     for here, to_row, to_column in (
+        # from II to IV: the middle row, the middle column, and where they cross
         (ii & down & right & (x == s), y, s - 3),
         (ii & down & right & (y == s), x, s - 2),
         (ii & down & right & (x == s) & (y == s), s - 1, s - 1),
+        # from II to I, and to III: the middle column, the middle row
         (ii & ~down & right & (y == s), x, s - 1),
         (ii & down & ~right & (x == s) & (y < s), y, s - 1),
         (ii & down & ~right & (x == s) & (y == s), s - 1, s),
+        # from I downwards, and from III to the right: the middle row, the middle column
         (one & down & (x == s), s - 1 - y, np.zeros_like(s)),
         (three & ~down & right & (y == s), x, s - 2),
         (three & down & right & (y == s), x, s - 1),
@@ -265,14 +180,7 @@ def second_mapping(
     return _routes(i, j, target_row, target_column)
 
 
-def third_mapping(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    i: npt.ArrayLike,
-    j: npt.ArrayLike,
-    down: npt.ArrayLike,
-    right: npt.ArrayLike,
-) -> Routes:
+def third_mapping(cells: Cells) -> Routes:
     """Map by the third mapping, for odd squares with n >= 7: up to 5 messages in one cell if n >= 11.
 
     As `variant_c`, always with the exceptions for quadrant IV: from II (1,0), (1,1) and (2,1) keep their place,
@@ -281,7 +189,7 @@ def third_mapping(
 
     Parameters
     ----------
-    rows, columns, i, j, down, right
+    cells : Cells
         As for `variant_a`.
 
     Returns
@@ -299,12 +207,12 @@ def third_mapping(
 
     Examples
     --------
-    >>> routes = third_mapping(11, 11, [1, 2, 5], [1, 1, 1], True, True)
+    >>> routes = third_mapping(Cells.of((11, 11), ([1, 2, 5], [1, 1, 1]), (True, True)))
     >>> routes.row.tolist(), routes.column.tolist()
     ([7, 8, 9], [7, 7, 7])
     """
-    _odd_side(rows, columns, "third", 7)
-    return _third(*_together(rows, columns, i, j, down, right), least=3)
+    _odd_side(cells, "third", 7)
+    return _third(cells, least=3)
 
 
 MAPPINGS: dict[str, Mapping] = {
@@ -344,24 +252,16 @@ def multiplicity(mapping: Mapping, rows: int, columns: int) -> IntArray:
     count = np.zeros(rows * columns, np.int64)
     for down in (False, True)[: min(rows, 2)]:
         for right in (False, True)[: min(columns, 2)]:
-            routes = mapping(rows, columns, i, j, down, right)
+            routes = mapping(Cells.of((rows, columns), (i, j), (down, right)))
             count += np.bincount(routes.row * columns + routes.column, minlength=count.size)
     return count.reshape(rows, columns).astype(np.int32)
 
 
-def _together(*values: npt.ArrayLike) -> tuple[Whole, Whole, Whole, Whole, Flags, Flags]:
-    """Return sides, cells and parts as arrays of one length."""
-    numbers = [np.asarray(v, np.int64).reshape(-1) for v in values[:4]]
-    flags = [np.asarray(v, np.bool_).reshape(-1) for v in values[4:]]
-    r, c, i, j, down, right = np.broadcast_arrays(*numbers, *flags)
-    return r, c, i, j, down, right
-
-
-def _odd_side(rows: npt.ArrayLike, columns: npt.ArrayLike, name: str, least: int) -> None:
-    r, c = np.broadcast_arrays(np.asarray(rows), np.asarray(columns))
+def _odd_side(cells: Cells, name: str, least: int) -> None:
+    r, c = cells.rows, cells.columns
     wrong = np.flatnonzero((r != c) | (r % 2 == 0) | (r < least))
     if wrong.size:
-        side = f"{r.reshape(-1)[wrong[0]]}x{c.reshape(-1)[wrong[0]]}"
+        side = f"{r[wrong[0]]}x{c[wrong[0]]}"
         raise NotApplicableError(f"the {name} mapping is for squares with an odd side of at least {least}, not {side}")
 
 
@@ -386,19 +286,17 @@ def _routes(
     return Routes(row.astype(np.int32), column.astype(np.int32), axis, hops, not_before)
 
 
-def _in_both_directions(
-    mapping: Callable[[Whole, Whole, Whole, Whole, Flags, Flags], Routes], *values: npt.ArrayLike
-) -> Routes:
+def _in_both_directions(mapping: Mapping, cells: Cells) -> Routes:
     """Apply a mapping for r >= c, transposing the other regions."""
-    r, c, i, j, down, right = _together(*values)
-    wide = r < c
-    upright = (np.where(wide, c, r), np.where(wide, r, c), np.where(wide, j, i), np.where(wide, i, j))
-    routes = mapping(*upright, np.where(wide, right, down), np.where(wide, down, right))
+    upright, wide = cells.upright()
+    routes = mapping(upright)
     row, column = np.where(wide, routes.column, routes.row), np.where(wide, routes.row, routes.column)
     return Routes(row, column, routes.axis ^ wide[:, np.newaxis], routes.hops, routes.not_before)
 
 
-def _a(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags) -> Routes:
+def _a(cells: Cells) -> Routes:
+    r, c, i, j, down, right = cells
+
     def target(side: Whole, k: Whole, second: Flags) -> Whole:
         large, odd = side - side // 2, side % 2
         there = np.where(second, large + np.maximum(k - odd, 0), k - large + odd)
@@ -407,12 +305,13 @@ def _a(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags) -> Rou
     return _routes(i, j, target(r, i, down), target(c, j, right), (r % 2 == 1) & (i == 0))
 
 
-def _c(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags) -> Routes:
-    return _third(r, c, i, j, down, right, least=5)
+def _c(cells: Cells) -> Routes:
+    return _third(cells, least=5)
 
 
-def _third(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags, least: int) -> Routes:
+def _third(cells: Cells, least: int) -> Routes:
     """Map for r >= c, with the exceptions where both sides are odd and S_c is at least `least`."""
+    r, c, i, j, down, right = cells
     s, t = r // 2, c // 2
     low, far = i >= r - s, j >= c - t
     both = (low != down) & (far != right)
@@ -427,7 +326,7 @@ def _third(r: Whole, c: Whole, i: Whole, j: Whole, down: Flags, right: Flags, le
     row, column = target(r, i, down), target(c, j, right)
     to_four = (r % 2 == 1) & (c % 2 == 1) & (t >= least) & down & right & ~low
     two, one, y = to_four & ~far, to_four & far, j - (c - t)
-    for here, to_row, to_column in (
+    for here, to_row, to_column in (  # the exceptions, from II and from I
         (two & (j == 0) & (i == 1), i, j),
         (two & (j == 1) & ((i == 1) | (i == 2)), i, j),
         (two & (j == 1) & (i == s), s - 2, j),

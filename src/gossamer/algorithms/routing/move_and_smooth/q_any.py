@@ -18,8 +18,9 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.move_and_smooth import q
+from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Mapping, halves
 from gossamer.algorithms.routing.move_and_smooth.contract import family
-from gossamer.algorithms.routing.move_and_smooth.mappings import Mapping, halves, multiplicity, variant_a, variant_c
+from gossamer.algorithms.routing.move_and_smooth.mappings import multiplicity, variant_a, variant_c
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.smoothing import Lengths, count_length, smooth
@@ -193,6 +194,7 @@ def run(traffic: Traffic, stages: Sequence[Stage]) -> None:
         if not isinstance(stage, MappedStage):
             follow(traffic, [stage])
             continue
+        # move: a copy to each quadrant with a destination (3.2); smooth: at most one item a node again (3.3)
         move_by_mapping(traffic, stage.before, VARIANTS[stage.variant], stage.name, stage.move)
         if stage.smooth is not None:
             smooth(traffic, stage.after, stage.axes, stage.b, stage.smooth)
@@ -242,7 +244,7 @@ def move_by_mapping(
     old, part = traffic.divide(part)
     i, rows = inside(traffic.node, 0)
     j, columns = inside(traffic.node, 1)
-    routes = mapping(rows, columns, i, j, part >= 2, part % 2 == 1)
+    routes = mapping(Cells.of((rows, columns), (i, j), (part >= 2, part % 2 == 1)))
     axis_of_leg, hops, not_before = routes.axis, routes.hops, routes.not_before
     if bool((old[1:] == old[:-1]).any()):
         order = branch_order(old, hops)

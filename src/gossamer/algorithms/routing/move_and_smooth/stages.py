@@ -141,8 +141,9 @@ def follow(traffic: Traffic, stages: Sequence[Stage], smoothing: bool = True) ->
     """
     for stage in stages:
         if stage.delivers:
-            deliver(traffic, stage)
+            deliver(traffic, stage)  # regions are lines: straight to the destinations
             continue
+        # move: a copy to each part with a destination (3.2, 4.2); smooth: at most one item a node again (3.3, 4.3)
         split_and_move(traffic, stage)
         if smoothing and stage.smooth is not None:
             smooth(traffic, stage.after, stage.axes, stage.b, stage.smooth)
