@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH, route_streaming
+from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
+from gossamer.cases import Case
 from gossamer.tasks import Permutation
 
 MODEL = {"Q": gossamer.Model(buffer=5, buffer_counts="all"), "H": gossamer.Model(buffer=3, buffer_counts="all")}
@@ -31,10 +32,10 @@ def tell(benchmark, capsys, what, hops, facts):
 
 
 def built(name, n):
-    algorithm = next(a for a in MOVE_AND_SMOOTH if a.name == name and a.task is Permutation)
-    algorithm.build(*instance(8), MODEL[name])  # compiles
+    algorithm = next(a for a in MOVE_AND_SMOOTH if a.name == name)
+    algorithm.build(Case(*instance(8), MODEL[name]))  # compiles
     network, task = instance(n)
-    return lambda: algorithm.build(network, task, MODEL[name])
+    return lambda: algorithm.build(Case(network, task, MODEL[name]))
 
 
 @pytest.mark.parametrize("name", ["Q", "H"])
@@ -63,9 +64,10 @@ def test_stream_1024x1024(benchmark, capsys):
 
 
 def stream(benchmark, capsys, name, n):
-    route_streaming(*instance(8), MODEL[name], name)
+    how = {"rules": MODEL[name], "algorithm": name, "stream": True}
+    gossamer.plan(*instance(8), **how)
     network, task = instance(n)
-    run = benchmark.pedantic(lambda: route_streaming(network, task, MODEL[name], name), rounds=1)
-    hops = run.found.hops + run.found.control_hops
-    facts = {"steps": str(run.completion_time), "hops": hops, "buffers": run.found.buffer.packets}
-    tell(benchmark, capsys, f"{name} on {n}x{n}, streamed", hops, facts)
+    run = benchmark.pedantic(lambda: gossamer.plan(network, task, **how), rounds=1)
+    told = run.to_dict()
+    facts = {"steps": str(run.completion_time), "hops": told["hops"], "buffers": told["held_peak"]}
+    tell(benchmark, capsys, f"{name} on {n}x{n}, streamed", told["hops"], facts)

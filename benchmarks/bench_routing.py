@@ -8,15 +8,17 @@ from __future__ import annotations
 import pytest
 
 import gossamer
+from gossamer.cases import Case
+from gossamer.tasks import Permutation
 from gossamer.tasks.patterns import permutation
 
 SQUARE = gossamer.network("array:4x4")
 NAMES = [
     a.name
     for a in gossamer.ALGORITHMS
-    if a.task.name == "permutation"
+    if Permutation in a.tasks
     and not a.name.endswith("-clock")  # the same hops, spread over the guaranteed time
-    and a.covers(SQUARE, permutation("transpose", SQUARE), gossamer.Model())
+    and a.covers(Case(SQUARE, permutation("transpose", SQUARE)))
 ]
 CASES = [(side, name, algorithm) for side in (64, 256) for name in ("random", "bit-reversal") for algorithm in NAMES]
 
@@ -25,15 +27,15 @@ CASES = [(side, name, algorithm) for side in (64, 256) for name in ("random", "b
 def test_routing(benchmark, capsys, side, name, algorithm):
     network = gossamer.network(f"array:{side}x{side}")
     task = permutation(name, network)
-    chosen = next(a for a in gossamer.ALGORITHMS if a.task.name == "permutation" and a.name == algorithm)
-    chosen.build(SQUARE, permutation(name, SQUARE), gossamer.Model())  # compiles
-    schedule = benchmark.pedantic(lambda: chosen.build(network, task, gossamer.Model()), rounds=1, warmup_rounds=0)
+    chosen = next(a for a in gossamer.ALGORITHMS if Permutation in a.tasks and a.name == algorithm)
+    chosen.build(Case(SQUARE, permutation(name, SQUARE)))  # compiles
+    schedule = benchmark.pedantic(lambda: chosen.build(Case(network, task)), rounds=1, warmup_rounds=0)
     found = gossamer.verify(schedule)
     assert found.ok
     seconds = benchmark.stats.stats.min
     facts = {
         "time": str(schedule.completion_time),
-        "bound": str(gossamer.lower_bounds(network, task, gossamer.Model())[0].value),
+        "bound": str(gossamer.lower_bounds(network, task)[0].value),
         "buffers": gossamer.buffer_peak(schedule, "all").packets,
         "hops": schedule.hop_count,
         "seconds": round(seconds, 2),

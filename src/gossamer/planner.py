@@ -49,7 +49,9 @@ class _Search:
         self.say: Say = progress or (lambda stage: None)
         self.refusals: dict[str, str] = {}
 
-    def candidates(self, algorithm: str, options: Mapping[str, Any], effort: str) -> list[_Candidate]:
+    def candidates(
+        self, algorithm: str, options: Mapping[str, Any], effort: str, streamed: bool = False
+    ) -> list[_Candidate]:
         """Return what is to be tried, in order; NotApplicableError with the reasons if there is nothing."""
         task = self.case.task
         of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
@@ -62,7 +64,7 @@ class _Search:
             raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
         found: list[_Candidate] = []
         for each in named:
-            offers = each.offers(self.case)
+            offers = each.offers(self.case, streamed=streamed)
             if isinstance(offers, Refusal):
                 self.refusals[each.name] = offers.why
                 continue
@@ -223,9 +225,9 @@ def plan(
     Fraction(22, 1)
     """
     search = _Search(*_asked(network, task, switching, rules, cost, seed), progress)
-    candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS))
+    candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
     if stream:
-        candidates = _streamed(candidates)
+        candidates = candidates[:1]  # nothing is kept, so that there is nothing to choose from
     limits = search.bounds()
     least = limits[0].value if limits else Fraction(0)
     best: Outcome | None = None
@@ -239,15 +241,6 @@ def plan(
             best = found
     assert best is not None  # candidates is never empty
     return best
-
-
-def _streamed(candidates: list[_Candidate]) -> list[_Candidate]:
-    """Return the candidate to stream: the one with the smallest promise."""
-    able = [c for c in candidates if c.offer.stream is not None]
-    if not able:
-        names = ", ".join(dict.fromkeys(c.algorithm for c in candidates))
-        raise NotApplicableError(f"no hops can be streamed by {names}; routing permutations on arrays and tori can")
-    return able[:1]
 
 
 def compare(

@@ -12,10 +12,10 @@ from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
 from gossamer.cases import Case, Offer
 from gossamer.costs import LinearCost, StepCost
-from gossamer.errors import ModelError, NotApplicableError
+from gossamer.errors import ModelError
 from gossamer.model import Model
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule, Verification, buffer_peak, files, link_utilization, verify
+from gossamer.schedules import CONTROL, Schedule, Verification, buffer_peak, files, link_utilization, verify
 from gossamer.schedules.sinks import CheckingSink, PhaseRun
 from gossamer.switching.protocol import Facts, Say, Streamed
 from gossamer.tasks import OneToManyRouting, Permutation, Task
@@ -69,9 +69,8 @@ class StoreAndForward:
 
     def stream(self, case: Case, offer: Offer[Schedule], say: Say) -> Streamed:
         """Check the hops of an offer as they are made, keeping none."""
-        if offer.stream is None:
-            raise NotApplicableError("the hops of this offer cannot be streamed")
-        sink = CheckingSink(case.network, case.task, case.rules, say)
+        assert offer.stream is not None  # the planner asks for offers that stream
+        sink = CheckingSink(case, say)
         offer.stream(sink)
         return Streamed(sink.completion_time, *_streamed_facts(case, sink))
 
@@ -103,6 +102,7 @@ class StoreAndForward:
             ],
             "slots": s.slot_count,
             "hops": s.hop_count,
+            "control_hops": int(np.count_nonzero(s.packet == CONTROL)) * (s.symmetry.order if s.symmetry else 1),
             "packets": s.packet_count,
             "stored_hops": s.stored_hops,
             "link_utilization": float(used),
@@ -124,7 +124,7 @@ def _streamed_facts(case: Case, sink: CheckingSink) -> tuple[Verification, Facts
         ("by phase", _by_kind(sink.phases)),
         ("schedule", f"{sum(run.steps for run in sink.phases):,} slots, {all_hops:,} hops, none kept"),
         ("link utilization", f"{float(used):.1%}"),
-        ("buffer peak", f"{quantity(peak.packets, 'packet')} held at a node, its own and those delivered too{where}"),
+        ("held peak", f"{quantity(peak.packets, 'packet')} held at a node, its own and those delivered too{where}"),
         ("delivered", quantity(found.delivered, "message")),
     ]
     if control:
@@ -146,10 +146,13 @@ def _streamed_facts(case: Case, sink: CheckingSink) -> tuple[Verification, Facts
 
 
 def _by_kind(phases: Sequence[PhaseRun]) -> str:
-    """Return the steps of all phases of a kind together, in words."""
-    sums: dict[str, list[int]] = {}
+    """Return the steps of all phases of a kind together, in words, with what is guaranteed where something is."""
+    steps: dict[str, int] = {}
+    most: dict[str, int | None] = {}
     for phase in phases:
-        both = sums.setdefault(phase.name.split()[0], [0, 0])
-        both[0] += phase.steps
-        both[1] += phase.steps if phase.guaranteed is None else phase.guaranteed
-    return ", ".join(f"{kind} {steps:,} of {most:,}" for kind, (steps, most) in sums.items()) + " guaranteed"
+        kind = phase.name.split()[0]
+        steps[kind] = steps.get(kind, 0) + phase.steps
+        before = most.get(kind, 0)
+        most[kind] = None if before is None or phase.guaranteed is None else before + phase.guaranteed
+    at_most = {kind: "" if most[kind] is None else f" of at most {most[kind]:,}" for kind in steps}
+    return ", ".join(f"{kind} {count:,}{at_most[kind]}" for kind, count in steps.items())
