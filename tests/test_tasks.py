@@ -369,3 +369,15 @@ def test_a_task_of_a_larger_network_does_not_fit(data):
     assume(max(nodes) >= 3)
     with pytest.raises(TaskError):
         of.check(LINE)
+
+
+def test_a_root_is_named_by_coordinates_where_the_network_is_given():
+    assert task("reduce", network="torus:4x4", root=(1, 2)) == task("reduce", root=6)
+    assert task("gather", network=gossamer.network("ring:5"), root="(3)") == task("gather", root=3)
+    with pytest.raises(
+        TaskError, match=r"the root must be a node number, got \(1, 2\); task\(\) takes coordinates with"
+    ) as e:
+        task("reduce", root=(1, 2))
+    assert "\n" not in str(e.value)
+    with pytest.raises(TaskError, match="has no field 'network'"):
+        task("allgather", network="torus:4x4")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gossamer.costs import LinearCost, StepCost
     from gossamer.errors import GossamerError
     from gossamer.model import Model
+    from gossamer.networks import as_network as network
     from gossamer.networks.network import Network
-    from gossamer.networks.spec import network
     from gossamer.outcome import Comparison, Outcome
     from gossamer.planner import compare, lower_bounds, plan
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
@@ -53,7 +53,7 @@ _HOME = {
     "compare": "gossamer.planner",
     "load": "gossamer.switching",
     "lower_bounds": "gossamer.planner",
-    "network": "gossamer.networks.spec",
+    "network": "gossamer.networks.as_network",
     "plan": "gossamer.planner",
     "save": "gossamer.switching",
     "task": "gossamer.tasks",
@@ -99,7 +99,7 @@ def _rooms() -> set[str]:
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
+        value = getattr(importlib.import_module(_HOME[name]), "as_network" if name == "network" else name)
     elif name in _rooms():
         value = importlib.import_module(f"gossamer.{name}")
     else:

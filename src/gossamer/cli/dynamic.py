@@ -134,10 +134,10 @@ def schemes(network: str | None, json: bool) -> None:
     """List the schemes, or those that cover a network, with the load from which on they are not stable."""
     from gossamer.dynamic.schemes import SCHEMES, broadcasts
     from gossamer.dynamic.settings import Settings
-    from gossamer.networks.spec import network as parse_network
+    from gossamer.networks import as_network
 
     rows: list[dict[str, Any]] = []
-    net = None if network is None else parse_network(network)
+    net = None if network is None else as_network(network)
     for name, known in SCHEMES.items():
         row: dict[str, Any] = {"scheme": name, "summary": known.summary, "source": known.source}
         if net is not None:

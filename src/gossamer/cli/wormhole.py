@@ -121,14 +121,14 @@ def _simulated(
 ) -> tuple[dict[str, Sequence[TrafficRun]], dict[str, Saturation]]:
     """Simulate every network at the loads, or up to its saturation without loads; write and draw the runs."""
     from gossamer.cli.console import progress
-    from gossamer.networks.spec import network as parse_network
+    from gossamer.networks import as_network
     from gossamer.reading.tables import read_destinations
     from gossamer.sweeps import latency_load, write_table
     from gossamer.wormhole.simulator import saturation_throughput
 
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
-    nets = [parse_network(text) for text in networks]
+    nets = [as_network(text) for text in networks]
     with progress() as stage:
         for net in nets:
             pattern: Any = read_destinations(where, net.node_count) if isinstance(where, Path) else where

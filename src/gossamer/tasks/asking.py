@@ -25,7 +25,8 @@ def task(name: str, **fields: Any) -> Task:
     **fields
         ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks. A routing task takes,
         instead of its destinations, ``network=`` and ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, and if
-        need be ``density=``, the share of its messages that are kept, and ``seed=``.
+        need be ``density=``, the share of its messages that are kept, and ``seed=``. With ``network=``, the root may
+        be given by its coordinates or its name.
 
     Raises
     ------
@@ -36,14 +37,16 @@ def task(name: str, **fields: Any) -> Task:
     --------
     >>> task("allgather")
     MultinodeBroadcast()
-    >>> task("broadcast", root=3)
-    Broadcast(root=3)
+    >>> task("broadcast", root=3), task("broadcast", network="torus:4x4", root=(1, 2))
+    (Broadcast(root=3), Broadcast(root=6))
     >>> task("permutation", network="ring:3", pattern="neighbor")
     Permutation(destination=(1, 2, 0))
     """
     kind = kind_of(name)
     if "pattern" in fields:
         return _patterned(kind, **fields)
+    if {"network", "root"} <= fields.keys():
+        fields["root"] = as_network(fields.pop("network")).node(fields["root"])
     key = kind.name
     known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for field in fields:

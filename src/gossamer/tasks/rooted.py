@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.tasks.messages import COMBINE, COPY, Ids, Messages, Task, check_node, node_number, to_all, to_one
 
@@ -21,6 +22,8 @@ class Rooted(Task):
     root: int = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.root, tuple):
+            raise TaskError(f"the root must be a node number, got {self.root}; task() takes coordinates with network=")
         object.__setattr__(self, "root", node_number(self.root, "root"))
 
     def check(self, network: Network) -> None:
