@@ -34,16 +34,16 @@ def told(benchmark, capsys, what, **facts):
     "spec", ["torus:100x100x100", "torus:2x2x2x100000", "hypercube:20", "star:9", "butterfly:16", "ccc:16"]
 )
 def test_multinode_broadcast_on_a_cayley_network(benchmark, capsys, spec):
-    network = gossamer.network(spec)
+    case = Case(gossamer.network(spec), MultinodeBroadcast())
 
     def built_and_verified():
-        schedule = TRANSLATED_TREE.build(network, MultinodeBroadcast(), Model())
+        schedule = TRANSLATED_TREE.build(Case(case.network, case.task))
         return schedule, gossamer.verify(schedule)
 
     schedule, verified = benchmark.pedantic(built_and_verified, rounds=3, warmup_rounds=1)
     assert verified
     began = time.process_time()
-    claim = TRANSLATED_TREE.claim(network, MultinodeBroadcast(), Model())
+    claim = TRANSLATED_TREE.offer(case).time
     bounding = time.process_time() - began
     seconds = benchmark.stats.stats.min
     told(

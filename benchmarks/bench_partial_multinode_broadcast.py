@@ -13,7 +13,8 @@ import time
 import numpy as np
 import pytest
 
-from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST
+from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
+from gossamer.cases import Case
 from gossamer.model import Model
 from gossamer.networks import array
 from gossamer.schedules import verify
@@ -22,11 +23,11 @@ from gossamer.tasks import PartialMultinodeBroadcast
 CHECKED_PER_SECOND = 20e6
 
 
-@pytest.fixture(params=PARTIAL_MULTINODE_BROADCAST, ids=lambda a: a.name)
-def case(request):
+@pytest.fixture(params=ROTATED_DIMENSIONS, ids=lambda a: a.name)
+def asked(request):
     network = array(64, 64)
     active = np.random.default_rng(0).choice(network.node_count, 2048, replace=False)
-    return request.param, network, PartialMultinodeBroadcast(active), Model(split=True)
+    return request.param, Case(network, PartialMultinodeBroadcast(active), Model(split=True))
 
 
 def rate(benchmark, hops):
@@ -52,9 +53,9 @@ def writing_columns(hops):
     return hops / min(seconds)
 
 
-def test_build(benchmark, capsys, case):
-    algorithm, *arguments = case
-    schedule = benchmark.pedantic(algorithm.build, arguments, rounds=3, warmup_rounds=1)
+def test_build(benchmark, capsys, asked):
+    algorithm, case = asked
+    schedule = benchmark.pedantic(algorithm.build, (case,), rounds=3, warmup_rounds=1)
     hops = schedule.hop_count
     report(
         benchmark, capsys, f"build {algorithm.name}, {hops} hops", rate(benchmark, hops), writing_columns(hops),
@@ -62,9 +63,9 @@ def test_build(benchmark, capsys, case):
     )  # fmt: skip
 
 
-def test_verify(benchmark, capsys, case):
-    algorithm, *arguments = case
-    schedule = algorithm.build(*arguments)
+def test_verify(benchmark, capsys, asked):
+    algorithm, case = asked
+    schedule = algorithm.build(case)
     result = benchmark.pedantic(verify, [schedule], rounds=3, warmup_rounds=1)
     assert result.ok
     hops = schedule.hop_count

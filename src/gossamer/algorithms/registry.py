@@ -14,7 +14,7 @@ from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAS
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
-from gossamer.algorithms.multinode_broadcast.partial import PARTIAL_MULTINODE_BROADCAST, ROTATED_MULTINODE_BROADCAST
+from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
 from gossamer.algorithms.partial_exchange import PARTIAL_EXCHANGE
 from gossamer.algorithms.routing import ROUTING
@@ -47,9 +47,8 @@ _FORWARD: tuple[Algorithm, ...] = (
     FOLDED_TREE,
     ROTATED_QUADRANT,
     ROTATED_QUADRANT_ON_ARRAY,
-    *PARTIAL_MULTINODE_BROADCAST,
-    *ROTATED_MULTINODE_BROADCAST,
-    *GREEDY_FLOODING,
+    *ROTATED_DIMENSIONS,
+    GREEDY_FLOODING,
     *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,
     *PARTIAL_EXCHANGE,

@@ -10,9 +10,10 @@ from scipy.optimize import linear_sum_assignment
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.arc import ARC, face_quotas, inner_nodes
+from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.model import Model
-from gossamer.testing import Case, check_case
+from gossamer.testing import check_case
 
 MEASURED = {
     "4x4": 4, "5x5": 6, "6x6": 9, "8x8": 16, "10x10": 25, "12x12": 36, "14x14": 49, "6x10": 16, "4x4x4": 5, "6x6x6": 17
@@ -21,13 +22,13 @@ MEASURED = {
 
 def _case(sides: str) -> Case:
     network = gossamer.network(f"array:{sides}")
-    return Case(network, gossamer.task("group-allgather", active=inner_nodes(network)), Model())
+    return Case(network, gossamer.task("group-allgather", active=inner_nodes(network)))
 
 
 @pytest.mark.parametrize(("sides", "steps"), MEASURED.items())
 def test_reference_times_are_not_exceeded(sides, steps):
     case = _case(sides)
-    schedule = ARC.build(*case)
+    schedule = ARC.build(case)
     assert gossamer.verify(schedule)
     assert schedule.completion_time <= steps
     assert check_case(ARC, case) == []
@@ -36,10 +37,11 @@ def test_reference_times_are_not_exceeded(sides, steps):
 @pytest.mark.parametrize("sides", MEASURED)
 def test_errata_x4_the_printed_time_is_out_of_reach(sides):
     """The first copy of a face takes n - 1 slots to the far end, and the others follow one by one."""
-    network, task, _ = case = _case(sides)
-    d, inner, longest = network.grid.dimensions, len(task.active), max(network.grid.sides)
+    case = _case(sides)
+    grid, inner = case.network.grid, len(case.task.active)
+    d, longest = grid.dimensions, max(grid.sides)
     printed = Fraction(inner, 2 * d) + longest - 3
-    steps = ARC.build(*case).completion_time
+    steps = ARC.build(case).completion_time
     assert steps >= Fraction(inner, 2 * d) + longest - 2 > printed
     if sides == "4x4":
         assert (printed, steps) == (2, 4)
@@ -47,19 +49,19 @@ def test_errata_x4_the_printed_time_is_out_of_reach(sides):
 
 @pytest.mark.parametrize("n", [4, 6, 8, 16, 24])
 def test_square_arrays_of_even_sides_take_a_quarter_of_n_squared(n):
-    assert ARC.build(*_case(f"{n}x{n}")).completion_time == (n // 2) ** 2
+    assert ARC.build(_case(f"{n}x{n}")).completion_time == (n // 2) ** 2
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(3, 7), min_size=1, max_size=3).filter(lambda s: max(s) > 3), st.data())
 def test_schedules_are_valid_and_within_the_claim_on_any_mesh(sides, data):
-    network, task, model = case = _case("x".join(map(str, sides)))
-    schedule = ARC.build(*case)
+    case = _case("x".join(map(str, sides)))
+    schedule = ARC.build(case)
     assert gossamer.verify(schedule)
-    assert schedule.completion_time <= ARC.claim(*case)
-    some = data.draw(st.sets(st.sampled_from(task.active), min_size=1))
+    assert schedule.completion_time <= ARC.offer(case).time
+    some = data.draw(st.sets(st.sampled_from(case.task.active), min_size=1))
     part = gossamer.task("group-allgather", active=sorted(some))
-    assert gossamer.verify(ARC.build(network, part, model))
+    assert gossamer.verify(ARC.build(case.related(task=part)))
 
 
 @settings(max_examples=40, deadline=None)
@@ -75,7 +77,7 @@ def test_quotas_are_kept_at_the_least_cost(faces, m, seed):
 
 
 def test_links_inside_are_all_used_and_surface_nodes_compute_nothing():
-    schedule = ARC.build(*_case("8x8"))
+    schedule = ARC.build(_case("8x8"))
     network = schedule.network
     inside = np.isin(np.arange(64), inner_nodes(network))
     within = inside[network.link_source] & inside[network.link_target]
@@ -95,5 +97,5 @@ def test_links_inside_are_all_used_and_surface_nodes_compute_nothing():
 )
 def test_what_is_not_covered_is_said(spec, active, model, line):
     with pytest.raises(NotApplicableError) as caught:
-        ARC.build(gossamer.network(spec), gossamer.task("group-allgather", active=active), model)
+        ARC.build(Case(gossamer.network(spec), gossamer.task("group-allgather", active=active), model))
     assert line in str(caught.value)

@@ -32,7 +32,7 @@ def shapes(limit: int, least: int = 2) -> Iterator[tuple[int, ...]]:
 
 def check(sides):
     network = array(*sides)
-    schedule = FOLDED_TREE.build(network, TASK, MODEL)
+    schedule = FOLDED_TREE.build(Case(network, TASK, MODEL))
     found = verify(schedule)
     assert found.ok, f"{sides}: {found}"
     n = network.node_count
@@ -80,7 +80,7 @@ def test_larger_shapes_meet_the_largest_bound(sides):
 )
 def test_wrap_around_in_some_dimensions_is_used(spec, time):
     network = gossamer.network(spec)
-    schedule = FOLDED_TREE.build(network, TASK, MODEL)
+    schedule = FOLDED_TREE.build(Case(network, TASK, MODEL))
     assert verify(schedule).ok
     assert schedule.completion_time == time == bounds(Case(network, TASK, MODEL))[0].value
 
@@ -88,11 +88,11 @@ def test_wrap_around_in_some_dimensions_is_used(spec, time):
 @pytest.mark.parametrize("spec", ["product:(array:3)x(ring:3)", "product:(ring:4)x(array:7)"])
 def test_with_wrap_around_in_some_dimensions_a_step_may_be_lost_and_nothing_is_promised(spec):
     network = gossamer.network(spec)
-    schedule = FOLDED_TREE.build(network, TASK, MODEL)
+    schedule = FOLDED_TREE.build(Case(network, TASK, MODEL))
     assert verify(schedule).ok
     assert schedule.completion_time == bounds(Case(network, TASK, MODEL))[0].value + 1
-    assert FOLDED_TREE.claim(network, TASK, MODEL) is None
-    assert not FOLDED_TREE.optimal(network, TASK, MODEL)
+    offer = FOLDED_TREE.offer(Case(network, TASK, MODEL))
+    assert (offer.promise, offer.optimal) == ("none", False)
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_plain_folding_would_take_one_step_more_where_few_messages_are_left_over
     network = array(3, 5)
     on_torus = gossamer.plan("torus:3x5", TASK).completion_time
     assert 2 * on_torus == 8
-    assert FOLDED_TREE.build(network, TASK, MODEL).completion_time == 7
+    assert FOLDED_TREE.build(Case(network, TASK, MODEL)).completion_time == 7
 
 
 def test_a_side_of_two_and_another_one_are_a_ring_along_a_hamiltonian_cycle():
@@ -147,4 +147,4 @@ def test_planner_finds_the_optimum_on_an_array():
     ],
 )
 def test_what_is_not_covered_is_declined_with_a_reason(spec, model, reason):
-    assert FOLDED_TREE.reason(gossamer.network(spec), TASK, model) == reason
+    assert FOLDED_TREE.offers(Case(gossamer.network(spec), TASK, model)).why == reason

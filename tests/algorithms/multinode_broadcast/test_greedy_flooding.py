@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 
-FULL, PARTIAL = GREEDY_FLOODING
-
 
 def planned(network, task, model=None):
     model = model or Model()
-    algorithm = FULL if task.name == "multinode-broadcast" else PARTIAL
-    schedule = algorithm.build(network, task, model)
+    schedule = GREEDY_FLOODING.build(Case(network, task, model))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
     return schedule
@@ -38,7 +37,7 @@ def connected_graphs(draw):
 
 
 @settings(max_examples=60)
-@given(connected_graphs(), st.sampled_from(["all", "one", "one-send"]), st.data())
+@given(connected_graphs(), st.sampled_from(["all", "one", "one-send", "one-receive"]), st.data())
 def test_any_connected_network_any_active_set_any_ports(network, ports, data):
     nodes = st.sets(st.integers(0, network.node_count - 1), min_size=1)
     task = gossamer.task("partial-multinode-broadcast", active=data.draw(nodes))
@@ -58,12 +57,12 @@ def test_meets_the_bound_on_these(spec, count):
     network = gossamer.network(spec)
     active = np.random.default_rng(0).choice(network.terminal_count, count, replace=False)
     task = gossamer.task("partial-multinode-broadcast", active=active.tolist())
-    assert planned(network, task).completion_time == gossamer.lower_bounds(network, task, Model())[0].value
+    assert planned(network, task).completion_time == best_bound(Case(network, task)).value
 
 
 def test_same_seed_gives_the_same_schedule_and_another_seed_another():
     network, task = gossamer.network("torus:5x5"), gossamer.task("allgather")
-    first, again, other = (FULL.build(network, task, Model(), seed=seed) for seed in (3, 3, 11))
+    first, again, other = (GREEDY_FLOODING.build(Case(network, task, seed=seed)) for seed in (3, 3, 11))
     assert first == again
     assert first != other
 
@@ -79,13 +78,13 @@ def test_unreachable_terminal_is_one_line():
     one_way = Network("one way", 3, [0, 1], [1, 2], links_only=True)
     assert planned(one_way, gossamer.task("partial-multinode-broadcast", active=[0])).completion_time == 2
     with pytest.raises(NetworkError, match="is not connected"):
-        PARTIAL.build(one_way, gossamer.task("partial-multinode-broadcast", active=[2]), Model())
+        GREEDY_FLOODING.build(Case(one_way, gossamer.task("partial-multinode-broadcast", active=[2])))
 
 
 def test_needs_the_active_set_ahead_and_no_buffer_limit():
     network, task = gossamer.network("ring:5"), gossamer.task("partial-multinode-broadcast", active=[1])
     with pytest.raises(NotApplicableError, match="known ahead"):
-        PARTIAL.build(network, task, Model(control_time=1))
+        GREEDY_FLOODING.build(Case(network, task, Model(control_time=1)))
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
-        PARTIAL.build(network, task, Model(buffer=3))
+        GREEDY_FLOODING.build(Case(network, task, Model(buffer=3)))
     assert planned(network, gossamer.task("allgather"), Model(control_time=1)).completion_time == 2

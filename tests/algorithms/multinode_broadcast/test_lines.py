@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST, insertion_bound, rounds_time
+from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST, insertion, insertion_bound, rounds_time
+from gossamer.cases import Case
 from gossamer.errors import TaskError
 from gossamer.model import Model
 from gossamer.networks import array, ring
@@ -24,7 +25,7 @@ WHOLE, SPLIT = Model(), Model(split=True)
 
 def time(algorithm, network, counts, model):
     """The completion time of a schedule that the checker accepted."""
-    schedule = algorithm.build(network, MultipleBroadcast(counts), model)
+    schedule = algorithm.build(Case(network, MultipleBroadcast(counts), model))
     found = verify(schedule)
     assert found.ok, f"{counts}: {found}"
     assert schedule.hop_count == sum(counts) * (len(counts) - 1) * schedule.parts
@@ -77,8 +78,8 @@ def test_all_loads_of_up_to_three_messages_keep_to_the_bounds(p, most):
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=12), st.sampled_from([array, ring]), st.booleans())
 def test_claims_hold_for_any_load(counts, family, split):
     network, task, model = family(len(counts)), MultipleBroadcast(counts), Model(split=split)
-    assert time(INSERTION, network, counts, model) <= INSERTION.claim(network, task, model)
-    assert time(ROUNDS, network, counts, model) == ROUNDS.claim(network, task, model)
+    assert time(INSERTION, network, counts, model) <= INSERTION.offer(Case(network, task, model)).time
+    assert time(ROUNDS, network, counts, model) == ROUNDS.offer(Case(network, task, model)).time
 
 
 def test_k_plus_p_minus_1_is_not_tight_and_k_plus_p_minus_2_is():
@@ -115,7 +116,7 @@ def test_one_whole_packet_each_goes_round_a_ring_in_floor_p_over_2_steps(p):
 
 
 def test_whole_messages_take_the_longer_way_round_an_even_ring_by_turns():
-    schedule = INSERTION.build(ring(4), MultipleBroadcast((4, 0, 0, 0)), WHOLE)
+    schedule = INSERTION.build(Case(ring(4), MultipleBroadcast((4, 0, 0, 0)), WHOLE))
     load = np.bincount(schedule.link, minlength=8)
     assert load.tolist() == [4, 4, 2, 0, 0, 0, 0, 2]  # two messages reach node 2 by node 1, and two by node 3
 
@@ -158,9 +159,9 @@ def test_bounds_of_the_formulas_for_no_messages():
 )
 def test_what_is_not_covered_is_declined_with_a_reason(spec, counts, model, reason):
     for algorithm in MULTIPLE_BROADCAST:
-        assert algorithm.reason(gossamer.network(spec), MultipleBroadcast(counts), model) == reason
+        assert algorithm.offers(Case(gossamer.network(spec), MultipleBroadcast(counts), model)).why == reason
 
 
 def test_another_task_is_refused():
     with pytest.raises(TaskError, match="carries out multiple-broadcast, not multinode-broadcast"):
-        INSERTION.builder(array(3), gossamer.task("allgather"), WHOLE)
+        insertion(Case(array(3), gossamer.task("allgather")))

@@ -9,23 +9,20 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.partial import (
-    PARTIAL_MULTINODE_BROADCAST,
-    ROTATED_MULTINODE_BROADCAST,
-    rotated_dimensions_split,
-)
+from gossamer.algorithms import refusals
+from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.cases import Case
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus
 from gossamer.paths.packing import write_packing
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
-from gossamer.schedules import CONTROL, Schedule, hop_table, verify
+from gossamer.schedules import CONTROL, Schedule, verify
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
-SPLIT, WHOLE = PARTIAL_MULTINODE_BROADCAST
-FULL_SPLIT, FULL_WHOLE = ROTATED_MULTINODE_BROADCAST
+SPLIT, WHOLE = ROTATED_DIMENSIONS
 
 
 def random_active(network, M, seed=0):
@@ -35,9 +32,10 @@ def random_active(network, M, seed=0):
 def built(algorithm, network, task, control_time=Fraction(0)):
     """A schedule that passed the checker and took the time claimed."""
     model = Model(split="split" in algorithm.name, control_time=control_time)
-    schedule = algorithm.build(network, task, model)
+    offer = algorithm.offer(Case(network, task, model))
+    schedule = offer.build()
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time == algorithm.claim(network, task, model)
+    assert schedule.completion_time == offer.time
     return schedule
 
 
@@ -87,9 +85,9 @@ def grids(draw, equal=False):
 @settings(max_examples=60)
 def test_any_sides_and_any_active_set_take_the_time_claimed(network, data, control_time):
     task = PartialMultinodeBroadcast(data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1)))
-    for algorithm in PARTIAL_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         built(algorithm, network, task, control_time)
-    for algorithm in ROTATED_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         built(algorithm, network, MultinodeBroadcast(), control_time)
 
 
@@ -106,15 +104,15 @@ def test_equal_sides_keep_to_the_bounds_5a_to_6b(network, data, control_time):
 @pytest.mark.parametrize("spec", ["array:1", "array:2", "ring:2", "ring:3", "array:1x3", "torus:2x2", "hypercube:4"])
 def test_small_and_thin_networks(spec):
     network = gossamer.network(spec)
-    for algorithm in PARTIAL_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         built(algorithm, network, PartialMultinodeBroadcast([network.node_count - 1]), Fraction(1, 2))
-    for algorithm in ROTATED_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         built(algorithm, network, MultinodeBroadcast())
 
 
 def test_a_side_of_two_in_a_torus_is_that_of_an_array():
     task = PartialMultinodeBroadcast([0, 3, 5])
-    for algorithm in PARTIAL_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         a, b = (built(algorithm, family(2, 2, 2), task) for family in (torus, array))
         assert a.completion_time == b.completion_time
 
@@ -123,23 +121,23 @@ def test_a_side_of_two_in_a_torus_is_that_of_an_array():
 @pytest.mark.parametrize("family", [array, torus])
 def test_split_multinode_broadcast_with_equal_sides_meets_the_port_bound(family, p, d):
     network = family(*[p] * d)
-    schedule = built(FULL_SPLIT, network, MultinodeBroadcast())
+    schedule = built(SPLIT, network, MultinodeBroadcast())
     assert schedule.completion_time == Fraction(network.node_count - 1, int(network.in_degree.min()))
-    assert FULL_SPLIT.optimal(network, schedule.task, schedule.model)
+    assert SPLIT.offer(Case(network, schedule.task, schedule.model)).optimal
 
 
 def test_multinode_broadcast_has_no_prefix_and_packs_only_what_is_out_of_place():
     def names(algorithm, network):
         return [p.name for p in built(algorithm, network, MultinodeBroadcast(), Fraction(1)).phases]
 
-    assert names(FULL_WHOLE, torus(3, 3)) == ["packing", "broadcast 1", "broadcast 2"]
-    assert names(FULL_SPLIT, torus(3, 3)) == ["broadcast 1", "broadcast 2"]
-    assert names(FULL_WHOLE, ring(7)) == ["broadcast 1"]
+    assert names(WHOLE, torus(3, 3)) == ["packing", "broadcast 1", "broadcast 2"]
+    assert names(SPLIT, torus(3, 3)) == ["broadcast 1", "broadcast 2"]
+    assert names(WHOLE, ring(7)) == ["broadcast 1"]
 
 
 def test_whole_multinode_broadcast_on_a_ring_takes_floor_n_over_2():
     for n in range(3, 10):
-        assert built(FULL_WHOLE, ring(n), MultinodeBroadcast()).completion_time == n // 2
+        assert built(WHOLE, ring(n), MultinodeBroadcast()).completion_time == n // 2
 
 
 def test_phases_carry_their_slot_lengths():
@@ -160,7 +158,7 @@ def test_phases_carry_their_slot_lengths():
     ]
 
 
-@pytest.mark.parametrize("algorithm", PARTIAL_MULTINODE_BROADCAST, ids=lambda a: a.name)
+@pytest.mark.parametrize("algorithm", ROTATED_DIMENSIONS, ids=lambda a: a.name)
 def test_control_hops_are_there_when_they_take_no_time(algorithm):
     network = torus(3, 4)
     task = PartialMultinodeBroadcast([0, 2, 7, 11])
@@ -178,7 +176,7 @@ def test_every_part_reaches_every_other_node_once(M):
     assert np.bincount(schedule.packet[schedule.packet >= 0]).tolist() == [35] * (M * 4)
 
 
-@pytest.mark.parametrize("algorithm", PARTIAL_MULTINODE_BROADCAST, ids=lambda a: a.name)
+@pytest.mark.parametrize("algorithm", ROTATED_DIMENSIONS, ids=lambda a: a.name)
 def test_time_does_not_depend_on_who_is_active(algorithm):
     network = array(4, 5)
     times = {built(algorithm, network, random_active(network, 7, seed)).completion_time for seed in range(10)}
@@ -188,7 +186,7 @@ def test_time_does_not_depend_on_who_is_active(algorithm):
 def test_d_parts_on_an_even_torus_are_valid_but_exceed_bound_5a():
     network = torus(4, 4, 4)
     task = PartialMultinodeBroadcast(range(64))
-    schedule = rotated_dimensions_split(network, task, Model(split=True), parts=3)
+    schedule = rotated_dimensions_split(Case(network, task, Model(split=True)), parts=3)
     assert verify(schedule).ok
     assert schedule.completion_time == 17 > split_bound(4, 3, 64) == 15
 
@@ -219,7 +217,7 @@ def test_classes_conflict_unless_their_subphases_have_common_lengths(sides, M, o
 
 
 def test_reversal_is_a_valid_partial_reduce_scatter():
-    for algorithm in PARTIAL_MULTINODE_BROADCAST:
+    for algorithm in ROTATED_DIMENSIONS:
         forward = built(algorithm, torus(3, 4), PartialMultinodeBroadcast([0, 2, 7, 11]), Fraction(1, 4))
         backward = forward.reverse()
         verify(backward).raise_if_invalid()
@@ -244,22 +242,22 @@ def test_a_hop_takes_12_bytes_and_a_packet_16():
 )
 def test_says_why_it_does_not_cover_a_case(algorithm, network, model, reason):
     with pytest.raises(NotApplicableError, match=reason):
-        algorithm.build(network, PartialMultinodeBroadcast([0, 1, 3]), model)
+        algorithm.build(Case(network, PartialMultinodeBroadcast([0, 1, 3]), model))
 
 
 def test_a_buffer_that_holds_everything_is_enough():
     task = PartialMultinodeBroadcast([0, 1, 3])
     for occupancy in ("transit", "all"):
         model = Model(split=True, buffer=12, buffer_counts=occupancy)
-        assert verify(SPLIT.build(torus(4, 4), task, model)).ok
+        assert verify(SPLIT.build(Case(torus(4, 4), task, model))).ok
 
 
 def test_too_many_hops_are_refused_before_they_are_allocated(monkeypatch):
-    monkeypatch.setattr(hop_table, "MAX_HOPS", 100)
+    monkeypatch.setattr(refusals, "MAX_HOPS", 100)
     with pytest.raises(NotApplicableError, match="would write out 240 hops; at most 100"):
-        FULL_WHOLE.build(torus(4, 4), MultinodeBroadcast(), Model())
+        WHOLE.build(Case(torus(4, 4), MultinodeBroadcast()))
 
 
 def test_refuses_other_numbers_of_parts():
     with pytest.raises(ModelError, match="parts must be 2 or 4, one or two for each dimension, got 3"):
-        rotated_dimensions_split(torus(4, 4), PartialMultinodeBroadcast([0]), Model(split=True), parts=3)
+        rotated_dimensions_split(Case(torus(4, 4), PartialMultinodeBroadcast([0]), Model(split=True)), parts=3)

@@ -12,7 +12,7 @@ from gossamer.algorithms.multinode_broadcast.rotated_quadrant import (
     quadrant_cells,
 )
 from gossamer.bounds import bounds
-from gossamer.cases import Case
+from gossamer.cases import Case, Refusal
 from gossamer.model import Model
 from gossamer.networks import array, torus
 from gossamer.schedules import torus_on_array, verify
@@ -51,8 +51,8 @@ def test_every_offset_has_one_cell_and_an_earlier_parent(p):
 
 @pytest.mark.parametrize("p", range(3, 21))
 def test_time_is_that_of_theorem_1_on_torus_and_array(p):
-    on_torus = ROTATED_QUADRANT.build(torus(p, p), TASK, MODEL)
-    on_array = ROTATED_QUADRANT_ON_ARRAY.build(array(p, p), TASK, MODEL)
+    on_torus = ROTATED_QUADRANT.build(Case(torus(p, p), TASK, MODEL))
+    on_array = ROTATED_QUADRANT_ON_ARRAY.build(Case(array(p, p), TASK, MODEL))
     assert verify(on_torus).ok
     assert verify(on_array).ok
     assert on_torus.completion_time == (p * p / 4 if p % 2 == 0 else (p * p - 1) / 4)
@@ -62,32 +62,33 @@ def test_time_is_that_of_theorem_1_on_torus_and_array(p):
 
 
 def test_times_are_the_reference_times():
-    times = [int(ROTATED_QUADRANT.build(torus(p, p), TASK, MODEL).completion_time) for p in range(3, 11)]
+    times = [int(ROTATED_QUADRANT.build(Case(torus(p, p), TASK, MODEL)).completion_time) for p in range(3, 11)]
     assert times == [2, 4, 6, 9, 12, 16, 20, 25]
 
 
 def test_formula_for_the_torus_fails_for_two_nodes_a_side_and_that_for_the_array_holds():
     four_cycle = torus(2, 2)
     assert four_cycle.node_count // 4 == 1 < four_cycle.diameter
-    assert ROTATED_QUADRANT.reason(four_cycle, TASK, MODEL) == "needs a torus of two equal sides of 3 nodes or more"
+    refusal = ROTATED_QUADRANT.offers(Case(four_cycle, TASK, MODEL))
+    assert refusal == Refusal("needs a torus of two equal sides of 3 nodes or more")
     for network in (four_cycle, array(2, 2)):
         assert gossamer.plan(network, TASK).completion_time == network.node_count // 2 == 2
 
 
 @pytest.mark.parametrize("spec", ["torus:3x4", "torus:3x3x3", "ring:9", "array:4x4", "product:(ring:3)x(array:3)"])
 def test_other_networks_are_declined(spec):
-    assert "needs" in ROTATED_QUADRANT.reason(gossamer.network(spec), TASK, MODEL)
+    assert "needs" in ROTATED_QUADRANT.offers(Case(gossamer.network(spec), TASK, MODEL)).why
 
 
 def test_dimensions_of_side_1_do_not_count():
-    schedule = ROTATED_QUADRANT.build(torus(5, 1, 5), TASK, MODEL)
+    schedule = ROTATED_QUADRANT.build(Case(torus(5, 1, 5), TASK, MODEL))
     assert verify(schedule).ok
     assert schedule.completion_time == 6
     assert torus_on_array(schedule).completion_time == 12
 
 
 def test_a_torus_of_a_million_nodes_is_one_tree():
-    schedule = ROTATED_QUADRANT.build(torus(1000, 1000), TASK, MODEL)
+    schedule = ROTATED_QUADRANT.build(Case(torus(1000, 1000), TASK, MODEL))
     assert schedule.stored_hops == 10**6 - 1
     assert verify(schedule).ok
     assert schedule.completion_time == 250_000

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
-from gossamer.algorithms.algorithm import dual
+from gossamer.algorithms.derived import dual
 from gossamer.algorithms.partial_exchange.balanced_orders import (
     BALANCED_ORDERS,
-    BALANCED_TOTAL_EXCHANGE,
     balanced_orders,
 )
 from gossamer.bounds import best_bound
@@ -27,7 +26,7 @@ from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 def test_reference_times_are_met_or_beaten(case):
     sides, active, z, time, _, _ = sets.OPEN[case]
     net, task = array(*sides), PartialExchange(active)
-    schedule = BALANCED_ORDERS.build(net, task, Model())
+    schedule = BALANCED_ORDERS.build(Case(net, task))
     verify(schedule).raise_if_invalid()
     least = math.ceil(Fraction(z) - Fraction(1, 100))
     assert least <= schedule.completion_time <= min(time, least + 1)
@@ -36,7 +35,7 @@ def test_reference_times_are_met_or_beaten(case):
 @pytest.mark.parametrize("case", sets.PLANE)
 def test_a_plane_takes_at_most_4_percent_more_than_the_cut(case):
     p, active, cut, _, _ = sets.PLANE[case]
-    schedule = BALANCED_ORDERS.build(array(p, p), PartialExchange(active), Model())
+    schedule = BALANCED_ORDERS.build(Case(array(p, p), PartialExchange(active)))
     verify(schedule).raise_if_invalid()
     assert cut <= schedule.completion_time <= 1.04 * cut
 
@@ -53,7 +52,7 @@ GRIDS = st.builds(
 def test_any_sides_and_any_active_set(network, data, control_time):
     active = data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1, max_size=8))
     task, model = PartialExchange(active), Model(control_time=control_time)
-    schedule = BALANCED_ORDERS.build(network, task, model)
+    schedule = BALANCED_ORDERS.build(Case(network, task, model))
     verify(schedule).raise_if_invalid()
     control = 2 * sum(side // 2 for side in network.grid.sides) * control_time
     bound = best_bound(Case(network, task, model)).value
@@ -75,32 +74,32 @@ def test_any_sides_and_any_active_set(network, data, control_time):
 )
 def test_bounds_that_are_met(network, active, time):
     task = PartialExchange(active)
-    schedule = balanced_orders(network, task, Model())
+    schedule = balanced_orders(Case(network, task))
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time == time == best_bound(Case(network, task, Model())).value
+    assert schedule.completion_time == time == best_bound(Case(network, task)).value
 
 
 def test_partial_gather_is_the_exchange_backwards():
     net, active = torus(3, 4, 5), [0, 1, 2, 30, 59]
     gather = dual(BALANCED_ORDERS, PartialGather)
-    schedule = gather.build(net, PartialGather(active), Model())
+    schedule = gather.build(Case(net, PartialGather(active)))
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time == BALANCED_ORDERS.build(net, PartialExchange(active), Model()).completion_time
+    assert schedule.completion_time == BALANCED_ORDERS.build(Case(net, PartialExchange(active))).completion_time
 
 
 def test_total_exchange_on_unequal_sides_takes_its_cut_bound():
     for net in (array(3, 5), array(2, 3, 4)):
-        schedule = BALANCED_TOTAL_EXCHANGE.build(net, TotalExchange(), Model())
+        schedule = BALANCED_ORDERS.build(Case(net, TotalExchange()))
         verify(schedule).raise_if_invalid()
-        assert schedule.completion_time == best_bound(Case(net, TotalExchange(), Model())).value
+        assert schedule.completion_time == best_bound(Case(net, TotalExchange())).value
         assert [p.name for p in schedule.phases] == ["exchange"]
 
 
 def test_a_large_total_exchange_is_left_to_others():
     with pytest.raises(NotApplicableError, match="is offered for at most 5000000 hops"):
-        BALANCED_TOTAL_EXCHANGE.build(torus(16, 16, 16), TotalExchange(), Model())
+        BALANCED_ORDERS.build(Case(torus(16, 16, 16), TotalExchange()))
 
 
 def test_same_seed_same_schedule():
     net, task = array(4, 5), PartialExchange([1, 2, 13])
-    assert balanced_orders(net, task, Model(), seed=3) == balanced_orders(net, task, Model(), seed=3)
+    assert balanced_orders(Case(net, task, seed=3)) == balanced_orders(Case(net, task, seed=3))

@@ -30,12 +30,12 @@ from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 def test_reference_times_are_met_within_a_few_percent_and_so_is_the_bound(case):
     p, active, cut, times, bound = sets.PLANE[case]
     net, task = array(p, p), PartialExchange(active)
-    assert exchange_bound(p, p, len(active)) == ROWS_AND_COLUMNS.claim(net, task, Model()) == bound
+    assert exchange_bound(p, p, len(active)) == ROWS_AND_COLUMNS.offer(Case(net, task)).time == bound
     for order in ORDERS:
-        schedule = rows_and_columns(net, task, Model(), seed=1, order=order)
+        schedule = rows_and_columns(Case(net, task, seed=1), order=order)
         verify(schedule).raise_if_invalid()
         assert cut <= schedule.completion_time <= bound
-    best = ROWS_AND_COLUMNS.build(net, task, Model(), seed=1)
+    best = ROWS_AND_COLUMNS.build(Case(net, task, seed=1))
     assert best.completion_time <= 1.03 * min(times)
 
 
@@ -48,9 +48,10 @@ def test_no_active_set_exceeds_the_bound(sides, data, order, wraps, control_time
     net = (torus if wraps else array)(*sides)
     active = data.draw(st.sets(st.integers(0, net.node_count - 1), min_size=1))
     task, model = PartialExchange(active), Model(control_time=control_time)
-    schedule = rows_and_columns(net, task, model, order=order)
+    case = Case(net, task, model)
+    schedule = rows_and_columns(case, order=order)
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time <= ROWS_AND_COLUMNS.claim(net, task, model)
+    assert schedule.completion_time <= ROWS_AND_COLUMNS.offer(case).time
     if sides[0] == sides[1]:  # the bound as derived anew, a little below the printed one
         p, m = sides[0], math.isqrt(len(active))
         assert schedule.completion_time <= 2 * m * (p * p - p) + 2 * (p - 2) + p * control_time
@@ -73,7 +74,7 @@ def test_the_corner_of_four_is_in_r():
 
 def test_every_path_has_at_most_one_turn_and_begins_as_its_set_says():
     net, active = array(4, 5), [0, 1, 2, 3, 9]
-    schedule = rows_and_columns(net, PartialExchange(active), Model())
+    schedule = rows_and_columns(Case(net, PartialExchange(active)))
     rows_first = dict(zip(active, in_rows_first(net, active).tolist(), strict=True))
     assert set(rows_first.values()) == {True, False}
     along_row = net.coordinates[net.link_source, 0] == net.coordinates[net.link_target, 0]
@@ -87,7 +88,7 @@ def test_every_path_has_at_most_one_turn_and_begins_as_its_set_says():
 
 def test_control_hops_are_made_and_cost_t_p_each():
     net, task = array(5, 5), PartialExchange([3, 7, 11])
-    free, dear = (rows_and_columns(net, task, Model(control_time=t)) for t in (0, Fraction(1, 2)))
+    free, dear = (rows_and_columns(Case(net, task, Model(control_time=t))) for t in (0, Fraction(1, 2)))
     assert [p.name for p in dear.phases] == ["prefix", "exchange"]
     assert dear.phases[0].slots == 4  # 2 floor(p/2), at most p
     assert dear.completion_time == free.completion_time + 2
@@ -100,15 +101,16 @@ def test_partial_gather_is_the_exchange_backwards():
     net, active = array(6, 6), [0, 1, 8, 20, 35]
     gather = dual(ROWS_AND_COLUMNS, PartialGather)
     model = Model(control_time=Fraction(1, 4))
-    schedule = gather.build(net, PartialGather(active), model)
+    offer = gather.offer(Case(net, PartialGather(active), model))
+    schedule = offer.build()
     verify(schedule).raise_if_invalid()
-    exchange = ROWS_AND_COLUMNS.build(net, PartialExchange(active), model)
-    assert schedule.completion_time == exchange.completion_time <= gather.claim(net, PartialGather(active), model)
+    exchange = ROWS_AND_COLUMNS.build(Case(net, PartialExchange(active), model))
+    assert schedule.completion_time == exchange.completion_time <= offer.time
     assert schedule.phases[0].name == "prefix"  # what control packets find out is needed first
 
 
 def test_all_nodes_active_is_a_total_exchange():
-    schedule = rows_and_columns(array(3, 4), PartialExchange(range(12)), Model())
+    schedule = rows_and_columns(Case(array(3, 4), PartialExchange(range(12))))
     verify(schedule).raise_if_invalid()
     same = schedule.replace(task=TotalExchange())
     assert verify(same)
@@ -116,7 +118,7 @@ def test_all_nodes_active_is_a_total_exchange():
 
 def test_printed_lower_bound_fails_for_odd_p():
     """X6: Np/4 = 27/4 for p = 3, M = 9, but all nine nodes can exchange in 6 steps."""
-    schedule = array_rounds_exchange(Case(array(3, 3), TotalExchange(), Model()))
+    schedule = array_rounds_exchange(Case(array(3, 3), TotalExchange()))
     verify(schedule.replace(task=PartialExchange(range(9)))).raise_if_invalid()
     assert schedule.completion_time == 6 < Fraction(27, 4)
     assert Fraction(9 * (9 - 1), 4 * 3) == 6  # the corrected bound N(p^2-1)/(4p), and it is met
@@ -133,10 +135,10 @@ def test_printed_lower_bound_fails_for_odd_p():
 )
 def test_what_it_does_not_cover_is_said_in_one_line(network, model, words):
     with pytest.raises(NotApplicableError, match=words) as raised:
-        ROWS_AND_COLUMNS.build(network, PartialExchange([0]), model)
+        ROWS_AND_COLUMNS.build(Case(network, PartialExchange([0]), model))
     assert "\n" not in str(raised.value)
 
 
 def test_an_unknown_order_is_refused():
     with pytest.raises(ScheduleError, match="order must be one of"):
-        rows_and_columns(array(3, 3), PartialExchange([0]), Model(), order="first-come")
+        rows_and_columns(Case(array(3, 3), PartialExchange([0])), order="first-come")

@@ -13,7 +13,6 @@ from algorithms.partial_exchange import active_sets as sets
 from gossamer.algorithms.partial_exchange.spread import SPREAD, spread_evenly
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
-from gossamer.model import Model
 from gossamer.networks import array, ring, torus
 from gossamer.schedules import verify
 from gossamer.tasks import PartialExchange
@@ -23,7 +22,7 @@ from gossamer.tasks import PartialExchange
 def test_reference_times_and_congestion_are_met_or_beaten(case):
     sides, active, z, _, congestion, time = sets.OPEN[case]
     net, task = array(*sides), PartialExchange(active)
-    schedule = SPREAD.build(net, task, Model())
+    schedule = SPREAD.build(Case(net, task))
     verify(schedule).raise_if_invalid()
     assert math.ceil(Fraction(z) - Fraction(1, 100)) <= schedule.completion_time <= time
     if congestion is not None:
@@ -73,6 +72,6 @@ def test_all_nodes_active_have_nothing_to_spread():
 def test_any_sides_and_any_active_set(network, data):
     active = data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1, max_size=8))
     task = PartialExchange(active)
-    schedule = SPREAD.build(network, task, Model())
+    schedule = SPREAD.build(Case(network, task))
     verify(schedule).raise_if_invalid()
-    assert schedule.completion_time >= best_bound(Case(network, task, Model())).value
+    assert schedule.completion_time >= best_bound(Case(network, task)).value

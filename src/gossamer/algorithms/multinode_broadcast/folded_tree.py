@@ -24,17 +24,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fillings
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.model import Model
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.product import product
 from gossamer.schedules import Packets, Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.schedules.torus_on_array import fold_hops, folded_links, ring_labels
-from gossamer.tasks import MultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["FOLDED_TREE", "Cells", "Host", "folded_cells", "folded_tree", "host_of"]
 
@@ -123,18 +122,14 @@ def host_of(grid: Grid) -> Host:
     return Host(networks[0] if len(networks) == 1 else product(*networks), element, folded)
 
 
-def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def folded_tree(case: Case) -> Schedule:
     """Build the multinode broadcast along translates of one tree on the host of an array.
 
     Parameters
     ----------
-    network : Network
-        An array, or a grid that wraps around in some dimensions, with a side of 3 or more that does not.
-    task : MultinodeBroadcast
-    model : Model
-        All ports.
-    seed : int
-        Ignored: the tree is the same every time.
+    case : Case
+        A multinode broadcast with all ports on an array, or on a grid that wraps around in some dimensions, with a
+        side of 3 or more that does not.
 
     Returns
     -------
@@ -156,16 +151,17 @@ def folded_tree(network: Network, task: Task, model: Model, *, seed: int = 0) ->
     Examples
     --------
     >>> import gossamer
-    >>> s = folded_tree(gossamer.network("array:2x3x5"), gossamer.task("allgather"), Model())
+    >>> s = folded_tree(Case(gossamer.network("array:2x3x5"), gossamer.task("allgather")))
     >>> s.completion_time, s.hop_count
     (Fraction(10, 1), 870)
     """
+    network = case.network
     assert network.grid is not None
     host = host_of(network.grid)
     _, slot, link, last = folded_cells(network, host)
-    packets = Packets.of(task.messages(network))  # packet u is that of node u
+    packets = Packets.of(case.messages)  # packet u is that of node u
     hops, links = _translates(network, host, slot, link, last)
-    return Schedule(network, task, model, *fold_hops(network, task, packets, hops, links))
+    return Schedule.of(case, *fold_hops(network, case.task, packets, hops, links))
 
 
 def folded_cells(network: Network, host: Host) -> Cells:
@@ -262,37 +258,28 @@ def _fewest_slots(network: Network) -> int:
     return -(-(network.node_count - 1) // int(network.in_degree.min()))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    grid = network.grid
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, grid, n = case.network, case.network.grid, case.network.node_count
     if grid is None:
-        return "needs an array"
+        return Refusal("needs an array")
     if not any(side > 2 and not wraps for side, wraps in zip(grid.sides, grid.wraps, strict=True)):
-        return "needs a side of 3 nodes or more without wrap-around"
+        return Refusal("needs a side of 3 nodes or more without wrap-around")
     if network.uniform_capacity != 1:
-        return "needs links of capacity 1"
-    return all_ports_reason(model) or too_many_hops(network.node_count * (network.node_count - 1))
+        return Refusal("needs links of capacity 1")
+    refusal = refuse_ports(case.rules) or refuse_hops(n * (n - 1))
+    if refusal is not None:
+        return refusal
+    if any(grid.wraps):
+        return Offer(lambda: folded_tree(case))
+    optimal = case.whole or (n - 1) % int(network.in_degree.min()) == 0
+    return Offer(lambda: folded_tree(case), Fraction(_fewest_slots(network)), optimal=optimal)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    if network.grid is None or any(network.grid.wraps):
-        return None
-    return Fraction(_fewest_slots(network))
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    if network.grid is None or any(network.grid.wraps):
-        return False
-    return not model.split or (network.node_count - 1) % int(network.in_degree.min()) == 0
-
-
-FOLDED_TREE = separate(
+FOLDED_TREE = Algorithm(
     name="torus-on-array",
-    task=MultinodeBroadcast,
-    builder=folded_tree,
-    reason=_reason,
-    claim=_claim,
+    tasks=(MultinodeBroadcast,),
+    propose=_propose,
     networks="arrays of any dimension and sides (and grids that wrap around in some dimensions)",
     source="gossamer; torus on an array by Varvarigos and Bertsekas 1994, section 2",
     summary="translates of one broadcast tree on a torus, folded into the array, and a last slot by matching",
-    optimal=_optimal,
 )

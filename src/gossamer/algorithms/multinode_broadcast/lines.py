@@ -13,38 +13,32 @@ it may be split, one half of it goes all the way up and the other one all the wa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
-from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import TaskError
-from gossamer.model import Model
-from gossamer.networks.network import Network
 from gossamer.paths.rotation import links_along
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import MultipleBroadcast, Task
+from gossamer.tasks import MultipleBroadcast
 
 __all__ = ["MULTIPLE_BROADCAST", "insertion", "insertion_bound", "rounds", "rounds_time"]
 
 
-def insertion(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def insertion(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring by the insertion rule.
 
     Parameters
     ----------
-    network : Network
-        A linear array or ring of p nodes; dimensions of side 1 do not count.
-    task : MultipleBroadcast
-        With K messages, at most W of one node.
-    model : Model
-        All ports. On a ring, messages are cut in halves if it allows splitting.
-    seed : int
-        Ignored.
+    case : Case
+        A multiple broadcast of K messages, at most W of one node, with all ports on a linear array or ring of p nodes;
+        dimensions of side 1 do not count. On a ring, messages are cut in halves if they may be split.
 
     Returns
     -------
@@ -64,20 +58,20 @@ def insertion(network: Network, task: Task, model: Model, *, seed: int = 0) -> S
     --------
     >>> import gossamer
     >>> task = MultipleBroadcast([2, 0, 1, 3])
-    >>> insertion(gossamer.network("array:4"), task, Model()).completion_time
+    >>> insertion(Case(gossamer.network("array:4"), task)).completion_time
     Fraction(5, 1)
-    >>> insertion(gossamer.network("ring:4"), task, Model(split=True)).completion_time
+    >>> insertion(Case(gossamer.network("ring:4"), task, gossamer.Model(split=True))).completion_time
     Fraction(4, 1)
     """
-    return _schedule(network, task, model, in_rounds=False)
+    return _schedule(case, in_rounds=False)
 
 
-def rounds(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def rounds(case: Case) -> Schedule:
     """Build several broadcasts on a line or ring in rounds, in which every node broadcasts at most one message.
 
     Parameters
     ----------
-    network, task, model, seed
+    case : Case
         As for `insertion`.
 
     Returns
@@ -93,20 +87,20 @@ def rounds(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
     --------
     >>> import gossamer
     >>> task = MultipleBroadcast([0, 2, 2])
-    >>> rounds(gossamer.network("ring:3"), task, Model(split=True)).completion_time
+    >>> rounds(Case(gossamer.network("ring:3"), task, gossamer.Model(split=True))).completion_time
     Fraction(2, 1)
     """
-    return _schedule(network, task, model, in_rounds=True)
+    return _schedule(case, in_rounds=True)
 
 
-def _schedule(network: Network, task: Task, model: Model, in_rounds: bool) -> Schedule:
+def _schedule(case: Case, in_rounds: bool) -> Schedule:
     from gossamer.algorithms.multinode_broadcast import _kernels
 
     name = "rounds" if in_rounds else "insertion"
-    p, wraps, parts = _line(network, model)
-    counts = np.array(_counts(task), np.int64)
+    p, wraps, parts, messages = _line(case)
+    counts = np.array(messages, np.int64)
     if p == 1:
-        return Schedule(network, task, model, [], [], [], phases=[Phase(name, 0)])
+        return Schedule.of(case, [], [], [], phases=[Phase(name, 0)])
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     place = np.repeat(np.arange(p, dtype=np.int64), counts)
     turn = np.arange(place.size) - first[place]  # message j of its node
@@ -120,11 +114,11 @@ def _schedule(network: Network, task: Task, model: Model, in_rounds: bool) -> Sc
     length = round_slots(p, wraps, parts)
     release = turn * length if in_rounds else np.zeros_like(turn)
     columns = tuple(np.empty(int(reach.sum()), np.int32) for _ in range(3))
-    _kernels.insert(*columns, first, release, reach.astype(np.int64), parts, links_along(network)[:, 0])
+    _kernels.insert(*columns, first, release, reach.astype(np.int64), parts, links_along(case.network)[:, 0])
     slots = int(columns[0][-1]) + 1 if columns[0].size else 0
     if in_rounds:
         slots = int(counts.max()) * length
-    return Schedule(network, task, model, *columns, parts=parts, phases=[Phase(name, slots, Fraction(1, parts))])
+    return Schedule.of(case, *columns, parts=parts, phases=[Phase(name, slots, Fraction(1, parts))])
 
 
 def insertion_bound(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = True) -> Fraction:
@@ -190,49 +184,53 @@ def rounds_time(p: int, wraps: bool, counts: tuple[int, ...], halves: bool = Tru
     return Fraction(max(counts, default=0) * round_slots(p, wraps, parts), parts)
 
 
-def _counts(task: Task) -> tuple[int, ...]:
-    if not isinstance(task, MultipleBroadcast):
-        raise TaskError(f"this carries out {MultipleBroadcast.name}, not {task.name}")
-    return task.counts
+class _Line(NamedTuple):
+    """The number of nodes, whether they form a ring, the parts of a message, and the messages of each node."""
+
+    nodes: int
+    wraps: bool
+    parts: int
+    counts: tuple[int, ...]
 
 
-def _line(network: Network, model: Model) -> tuple[int, bool, int]:
-    """Return the nodes, whether they form a ring, and the parts of a message."""
-    wraps = network.grid is not None and any(network.grid.wraps)
-    return network.node_count, wraps, 2 if wraps and model.split else 1
+def _line(case: Case) -> _Line:
+    if not isinstance(case.task, MultipleBroadcast):
+        raise TaskError(f"this carries out {MultipleBroadcast.name}, not {case.task.name}")
+    grid = case.network.grid
+    wraps = grid is not None and any(grid.wraps)
+    return _Line(case.network.node_count, wraps, 1 if case.whole or not wraps else 2, case.task.counts)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.grid is None or sum(side > 1 for side in network.grid.sides) > 1:
-        return "needs a linear array or a ring"
-    _, _, parts = _line(network, model)
-    return all_ports_reason(model) or too_many_hops(sum(_counts(task)) * (network.node_count - 1) * parts)
+def _proposing(
+    builder: Callable[[Case], Schedule], time: Callable[..., Fraction], at_most: bool
+) -> Callable[[Case], Offer[Schedule] | Refusal]:
+    """Return the `propose` of an algorithm for lines and rings that takes `time`, or at most that."""
 
+    def propose(case: Case) -> Offer[Schedule] | Refusal:
+        grid = case.network.grid
+        if grid is None or sum(side > 1 for side in grid.sides) > 1:
+            return Refusal("needs a linear array or a ring")
+        p, wraps, parts, counts = _line(case)
+        promised = time(p, wraps, counts, halves=parts == 2)
+        refusal = refuse_ports(case.rules) or refuse_hops(sum(counts) * (p - 1) * parts)
+        return refusal or Offer(lambda: builder(case), promised, at_most)
 
-def _claim(network: Network, task: Task, model: Model, *, in_rounds: bool) -> Fraction:
-    p, wraps, parts = _line(network, model)
-    time = rounds_time if in_rounds else insertion_bound
-    return time(p, wraps, _counts(task), halves=parts == 2)
+    return propose
 
 
 MULTIPLE_BROADCAST = (
-    separate(
+    Algorithm(
         name="insertion",
-        task=MultipleBroadcast,
-        builder=insertion,
-        reason=_reason,
-        claim=partial(_claim, in_rounds=False),
+        tasks=(MultipleBroadcast,),
+        propose=_proposing(insertion, insertion_bound, at_most=True),
         networks="linear arrays and rings",
         source="Varvarigos and Bertsekas 1994, Theorem 2",
         summary="passes on what arrived in the slot before, and inserts a message where nothing did",
-        claim_is_bound=True,
     ),
-    separate(
+    Algorithm(
         name="rounds",
-        task=MultipleBroadcast,
-        builder=rounds,
-        reason=_reason,
-        claim=partial(_claim, in_rounds=True),
+        tasks=(MultipleBroadcast,),
+        propose=_proposing(rounds, rounds_time, at_most=False),
         networks="linear arrays and rings",
         source="Varvarigos and Bertsekas 1994, remark after Theorem 2",
         summary="one message of each node after the other, all nodes at once",

@@ -20,43 +20,30 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import Algorithm, separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
-from gossamer.algorithms.reasons import all_ports_reason
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import ModelError
-from gossamer.model import Model
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.paths.packing import write_packing
 from gossamer.paths.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
 from gossamer.paths.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
-__all__ = [
-    "PARTIAL_MULTINODE_BROADCAST",
-    "ROTATED_MULTINODE_BROADCAST",
-    "rotated_dimensions_split",
-    "rotated_dimensions_whole",
-]
+__all__ = ["ROTATED_DIMENSIONS", "rotated_dimensions_split", "rotated_dimensions_whole"]
 
 
-def rotated_dimensions_split(
-    network: Network, task: Task, model: Model, *, seed: int = 0, parts: int | None = None
-) -> Schedule:
+def rotated_dimensions_split(case: Case, parts: int | None = None) -> Schedule:
     """Return the partial multinode broadcast in which every packet is split, one part or two for each dimension.
 
     Parameters
     ----------
-    network : Network
-        With a grid of d dimensions of side 2 and more.
-    task : PartialMultinodeBroadcast or MultinodeBroadcast
-        M active nodes.
-    model : Model
-        With `split`; all ports.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast of M active nodes, or of all, on a grid with d dimensions of side 2 and more. All ports;
+        messages may be split.
     parts : int, optional
         d or 2d; default `split_parts`.
 
@@ -84,19 +71,21 @@ def rotated_dimensions_split(
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
-    >>> s = rotated_dimensions_split(gossamer.network("torus:4x4"), task, gossamer.Model(split=True))
+    >>> s = rotated_dimensions_split(Case(gossamer.network("torus:4x4"), task, gossamer.Model(split=True)))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(21, 4), True)
     """
+    network = case.network
     if network.node_count == 1:
-        return Schedule(network, task, model, [], [], [], phases=())
-    turns = rotations(_grid(network))
+        return Schedule.of(case, [], [], [], phases=())
+    grid = _grid(network)
+    turns = rotations(grid)
     d = len(turns)
-    parts = split_parts(_grid(network).sides, _grid(network).wraps) if parts is None else parts
+    parts = split_parts(grid.sides, grid.wraps) if parts is None else parts
     if parts not in (d, 2 * d):
         raise ModelError(f"parts must be {d} or {2 * d}, one or two for each dimension, got {parts}")
     halves = parts // d
-    origin = task.messages(network).origin
+    origin = case.messages.origin
     active = _mask(network, origin)
     classes = []
     for turn in turns:
@@ -104,26 +93,21 @@ def rotated_dimensions_split(
         packet = np.arange(origin.size) * parts + turn.shift * halves
         classes.append(_class(turn, rank, origin, packet))
     links = links_along(network)
-    if isinstance(task, MultinodeBroadcast):
-        return _schedule(network, task, model, classes, links, [], halves=halves, packing=False)
+    if isinstance(case.task, MultinodeBroadcast):
+        return _schedule(case, classes, links, [], halves=halves, packing=False)
     longest = max(turns[0].sides) - 1
     control = [prefix_phase("prefix", turns, links, [longest] * d)]
-    return _schedule(network, task, model, classes, links, control, halves=halves)
+    return _schedule(case, classes, links, control, halves=halves)
 
 
-def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def rotated_dimensions_whole(case: Case) -> Schedule:
     """Return the partial multinode broadcast with whole packets, each routed along one order of the dimensions.
 
     Parameters
     ----------
-    network : Network
-        With a grid of d dimensions of side 2 and more.
-    task : PartialMultinodeBroadcast or MultinodeBroadcast
-        M active nodes.
-    model : Model
-        All ports.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast of M active nodes, or of all, with all ports on a grid with d dimensions of side 2 and
+        more.
 
     Returns
     -------
@@ -145,15 +129,16 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
-    >>> s = rotated_dimensions_whole(gossamer.network("torus:4x4"), task, gossamer.Model())
+    >>> s = rotated_dimensions_whole(Case(gossamer.network("torus:4x4"), task))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(10, 1), True)
     """
+    network = case.network
     if network.node_count == 1:
-        return Schedule(network, task, model, [], [], [], phases=())
+        return Schedule.of(case, [], [], [], phases=())
     turns = rotations(_grid(network))
     d = len(turns)
-    origin = task.messages(network).origin
+    origin = case.messages.origin
     rank, _ = prefix_ranks(turns[0], _mask(network, origin))
     class_of = rank[origin] % d
     classes = []
@@ -162,21 +147,19 @@ def rotated_dimensions_whole(network: Network, task: Task, model: Model, *, seed
         rank_within, _ = prefix_ranks(turn, _mask(network, origin[rows]))
         classes.append(_class(turn, rank_within, origin[rows], rows))
     links = links_along(network)
-    if isinstance(task, MultinodeBroadcast):
-        return _schedule(network, task, model, classes, links, [], packing=d > 1)
+    if isinstance(case.task, MultinodeBroadcast):
+        return _schedule(case, classes, links, [], packing=d > 1)
     steps = [side - 1 for side in turns[0].sides]
     within = [each.rotation for each in classes]
     control = [
         prefix_phase("prefix", turns[:1], links, steps),
         prefix_phase("prefix within classes", within, links, [max(steps)] * d),
     ]
-    return _schedule(network, task, model, classes, links, control)
+    return _schedule(case, classes, links, control)
 
 
 def _schedule(
-    network: Network,
-    task: Task,
-    model: Model,
+    case: Case,
     classes: Sequence[RotatedClass],
     links: IntArray,
     control: Sequence[PrefixPhase],
@@ -185,12 +168,12 @@ def _schedule(
     packing: bool = True,
 ) -> Schedule:
     """Put the phases one after the other: prefixes, packing, broadcasts. `halves` is None for whole packets."""
-    d = links.shape[1]
+    network, d = case.network, links.shape[1]
     parts = 1 if halves is None else d * halves
     each_half = halves or 1
     longest = max(classes[0].rotation.sides) - 1
     subphases = subphase_slots(rotations(_grid(network)), max(each.size for each in classes), each_half)
-    phases = [Phase(each.name, each.slots, model.control_time, control=True) for each in control]
+    phases = [Phase(each.name, each.slots, case.control_time, control=True) for each in control]
     if packing:
         phases.append(Phase("packing", d * longest * each_half, Fraction(1, parts)))
     phases += [Phase(f"broadcast {turn}", slots, Fraction(1, parts)) for turn, slots in enumerate(subphases, 1)]
@@ -206,7 +189,7 @@ def _schedule(
         at = write_packing(columns, at, first_slot, classes, links, longest, each_half)
         first_slot += d * longest * each_half
     write_rounds(columns, at, first_slot, classes, links, subphases, each_half)
-    return Schedule(network, task, model, *columns, parts=parts, phases=phases)
+    return Schedule.of(case, *columns, parts=parts, phases=phases)
 
 
 def _class(
@@ -228,60 +211,41 @@ def _grid(network: Network) -> Grid:
     return network.grid or Grid((1,), (False,))
 
 
-def _active(network: Network, task: Task) -> int:
-    """Return the number M of active nodes."""
-    return len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
-
-
-def _reason(network: Network, task: Task, model: Model, *, split: bool) -> str | None:
-    if network.grid is None:
-        return "needs an array or a torus"
-    if split and not model.split:
-        return "splits messages, which the model does not allow"
-    parts = split_parts(network.grid.sides, network.grid.wraps) if split else 1
-    packets = _active(network, task) * parts
-    return all_ports_reason(model, packets) or too_many_hops(packets * (network.node_count - 1))
-
-
-def _claim(network: Network, task: Task, model: Model, *, split: bool) -> Fraction | None:
-    if network.grid is None:
-        return None
-    time = split_time if split else whole_time
-    full = isinstance(task, MultinodeBroadcast)
-    return time(network.grid.sides, network.grid.wraps, _active(network, task), model.control_time, full)
-
-
-def _meets_port_bound(network: Network, task: Task, model: Model, *, split: bool) -> bool:
-    """Whether the claim is what a node with the fewest links needs to receive the packets of all others."""
+def _meets_port_bound(case: Case, time: Fraction) -> bool:
+    """Whether a time is what a node with the fewest links needs to receive the messages of all others."""
+    network = case.network
     if not network.link_count:
         return True
     bound = Fraction(network.node_count - 1, int(network.in_degree.min()))
-    return _claim(network, task, model, split=split) == (bound if model.split else math.ceil(bound))
+    return time == (math.ceil(bound) if case.whole else bound)
 
 
-def _algorithm(task: type[Task], split: bool) -> Algorithm:
-    full = task is MultinodeBroadcast
-    name = "split" if split else "whole"
-    section = "Theorem 6" if split else "section 3.2"
-    return separate(
+def _propose(case: Case, *, split: bool) -> Offer[Schedule] | Refusal:
+    network, task, grid = case.network, case.task, case.network.grid
+    if grid is None:
+        return Refusal("needs an array or a torus")
+    if split and case.whole:
+        return Refusal("splits messages, which the model does not allow")
+    known_full = isinstance(task, MultinodeBroadcast)
+    active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
+    packets = active * (split_parts(grid.sides, grid.wraps) if split else 1)
+    refusal = refuse_ports(case.rules, packets) or refuse_hops(packets * (network.node_count - 1))
+    if refusal is not None:
+        return refusal
+    builder, time = (rotated_dimensions_split, split_time) if split else (rotated_dimensions_whole, whole_time)
+    promised = time(grid.sides, grid.wraps, active, case.control_time, known_full)
+    return Offer(lambda: builder(case), promised, optimal=known_full and _meets_port_bound(case, promised))
+
+
+ROTATED_DIMENSIONS = tuple(
+    Algorithm(
         name=f"rotated-dimensions-{name}",
-        task=task,
-        builder=rotated_dimensions_split if split else rotated_dimensions_whole,
-        reason=partial(_reason, split=split),
-        claim=partial(_claim, split=split),
+        tasks=(PartialMultinodeBroadcast, MultinodeBroadcast),
+        propose=partial(_propose, split=name == "split"),
         networks="arrays, tori and hypercubes",
         source=f"Varvarigos and Bertsekas 1994, {section}",
-        summary=("" if full else "ranks and packs the packets, then ")
-        + f"broadcasts along the dimensions in d rotated orders, packets {name}",
-        optimal=partial(_meets_port_bound, split=split) if full else lambda network, task, model: False,
+        summary="ranks and packs the packets if not all nodes are active, then broadcasts along the dimensions in d "
+        f"rotated orders, packets {name}",
     )
-
-
-PARTIAL_MULTINODE_BROADCAST = (
-    _algorithm(PartialMultinodeBroadcast, split=True),
-    _algorithm(PartialMultinodeBroadcast, split=False),
-)
-ROTATED_MULTINODE_BROADCAST = (
-    _algorithm(MultinodeBroadcast, split=True),
-    _algorithm(MultinodeBroadcast, split=False),
+    for name, section in (("split", "Theorem 6"), ("whole", "section 3.2"))
 )

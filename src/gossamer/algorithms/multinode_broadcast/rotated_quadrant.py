@@ -13,14 +13,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.model import Model
+from gossamer.algorithms.refusals import refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import MultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["ROTATED_QUADRANT", "ROTATED_QUADRANT_ON_ARRAY", "quadrant_cells", "rotated_quadrant"]
 
@@ -74,18 +74,13 @@ def quadrant_cells(p: int) -> npt.NDArray[np.int64]:
     return cells.astype(np.int64)
 
 
-def rotated_quadrant(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def rotated_quadrant(case: Case) -> Schedule:
     """Build the multinode broadcast on a torus of two equal sides in which four quadrants rotate into each other.
 
     Parameters
     ----------
-    network : Network
-        A p x p torus, p >= 3; dimensions of side 1 do not count.
-    task : MultinodeBroadcast
-    model : Model
-        All ports.
-    seed : int
-        Ignored.
+    case : Case
+        A multinode broadcast with all ports on a p x p torus, p >= 3; dimensions of side 1 do not count.
 
     Returns
     -------
@@ -106,9 +101,10 @@ def rotated_quadrant(network: Network, task: Task, model: Model, *, seed: int = 
     --------
     >>> import gossamer
     >>> torus = gossamer.network("torus:5x5")
-    >>> rotated_quadrant(torus, gossamer.task("allgather"), Model()).completion_time
+    >>> rotated_quadrant(Case(torus, gossamer.task("allgather"))).completion_time
     Fraction(6, 1)
     """
+    network = case.network
     assert network.grid is not None
     axes = _axes(network)
     p = network.grid.sides[axes[0]]
@@ -119,7 +115,7 @@ def rotated_quadrant(network: Network, task: Task, model: Model, *, seed: int = 
     parent = ((cells[:, :2] - step[direction]) % p) @ stride
     link = grid_links(network)[:, axes][parent, direction % 2, direction // 2]
     packet = np.zeros(link.size, np.int32)
-    return Schedule(network, task, model, cells[:, 2] - 1, link, packet, symmetry=Symmetry(network))
+    return Schedule.of(case, cells[:, 2] - 1, link, packet, symmetry=Symmetry(network))
 
 
 def _axes(network: Network) -> list[int]:
@@ -127,40 +123,35 @@ def _axes(network: Network) -> list[int]:
     return [] if network.grid is None else [i for i, side in enumerate(network.grid.sides) if side > 1]
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    axes, grid = _axes(network), network.grid
+def _is_optimal(case: Case) -> bool:
+    """Whether the time is a lower bound, on the torus or on the array of the same shape."""
+    return case.network.uniform_capacity == 1 and (case.whole or case.network.node_count % 2 == 1)
+
+
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, grid, axes = case.network, case.network.grid, _axes(case.network)
     if grid is None or len(axes) != 2 or grid.sides[axes[0]] != grid.sides[axes[1]] or not grid.wraps[axes[0]]:
-        return "needs a torus of two equal sides of 3 nodes or more"
+        return Refusal("needs a torus of two equal sides of 3 nodes or more")
     if not grid.wraps[axes[1]] or network.group is None:
-        return "needs wrap-around in both dimensions"
+        return Refusal("needs wrap-around in both dimensions")
     if network.uniform_capacity is None:
-        return "needs links of one capacity"
-    return all_ports_reason(model)
+        return Refusal("needs links of one capacity")
+    time = Fraction(network.node_count // 4)
+    return refuse_ports(case.rules) or Offer(lambda: rotated_quadrant(case), time, optimal=_is_optimal(case))
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    return Fraction(network.node_count // 4)
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    return network.uniform_capacity == 1 and (not model.split or network.node_count % 2 == 1)
-
-
-ROTATED_QUADRANT = separate(
+ROTATED_QUADRANT = Algorithm(
     name="rotated-quadrant",
-    task=MultinodeBroadcast,
-    builder=rotated_quadrant,
-    reason=_reason,
-    claim=_claim,
+    tasks=(MultinodeBroadcast,),
+    propose=_propose,
     networks="tori of two equal sides, 3 or more",
     source="Varvarigos and Bertsekas 1994, Theorem 1",
     summary="an explicit broadcast tree made of four quadrants that rotate into each other",
-    optimal=_optimal,
 )
 
 ROTATED_QUADRANT_ON_ARRAY = on_array(
     ROTATED_QUADRANT,
     lambda n: n.node_count * (n.node_count - 1),
-    lambda case: _optimal(case.network, case.task, case.rules),
+    _is_optimal,
 )
 """Equation (2): ``floor(p*p/2)`` steps on the p x p array, p >= 3."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.partial_exchange.balanced_orders import BALANCED_ORDERS, BALANCED_TOTAL_EXCHANGE
+from gossamer.algorithms.partial_exchange.balanced_orders import BALANCED_ORDERS
 from gossamer.algorithms.partial_exchange.rows_and_columns import ROWS_AND_COLUMNS
 from gossamer.algorithms.partial_exchange.spread import SPREAD
 
 __all__ = ["PARTIAL_EXCHANGE"]
 
-PARTIAL_EXCHANGE: tuple[Algorithm, ...] = (
-    ROWS_AND_COLUMNS,
-    BALANCED_ORDERS,
-    SPREAD,
-    BALANCED_TOTAL_EXCHANGE,
-)
-"""The algorithms for partial exchange, and one of them for total exchange."""
+PARTIAL_EXCHANGE: tuple[Algorithm, ...] = (ROWS_AND_COLUMNS, BALANCED_ORDERS, SPREAD)
+"""The algorithms for partial exchange; balanced orders are for total exchange too."""

@@ -9,20 +9,19 @@ bound from linear programming in all but a few of the small cases tried; nothing
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.model import Model
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Network
 from gossamer.paths.hops import Hops, Paths
 from gossamer.paths.list_scheduling import non_wasting, tightened
 from gossamer.paths.routes import balanced_paths
 from gossamer.schedules import Schedule
-from gossamer.tasks import PartialExchange, Task, TotalExchange
+from gossamer.tasks import PartialExchange, TotalExchange
 
-__all__ = ["BALANCED_ORDERS", "BALANCED_TOTAL_EXCHANGE", "balanced_orders", "shortest_of"]
+__all__ = ["BALANCED_ORDERS", "balanced_orders", "shortest_of"]
 
 _RESTARTS, _VAIN_RESTARTS, _RESTARTED_HOPS = 16, 3, 200_000
 """How often paths are drawn, how often in vain, and how many hops they may have together."""
@@ -32,19 +31,14 @@ _TOTAL_EXCHANGE_HOPS = 5_000_000
 """The largest total exchange for which it is offered: there are exact algorithms for most networks."""
 
 
-def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def balanced_orders(case: Case) -> Schedule:
     """Build a partial exchange along balanced paths.
 
     Parameters
     ----------
-    network : Network
-        An array or torus with any sides.
-    task : PartialExchange or TotalExchange
-        M active nodes, or all.
-    model : Model
-        All ports.
-    seed : int
-        For the order in which packets are placed.
+    case : Case
+        A partial exchange of M active nodes, or a total exchange, with all ports on an array or torus with any sides.
+        The seed is for the order in which packets are placed.
 
     Returns
     -------
@@ -64,14 +58,15 @@ def balanced_orders(network: Network, task: Task, model: Model, *, seed: int = 0
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-exchange", active=[0, 1, 2])
-    >>> s = balanced_orders(gossamer.network("array:3x3x3"), task, Model())
+    >>> s = balanced_orders(Case(gossamer.network("array:3x3x3"), task))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(12, 1), True)
     """
-    origin, target = exchange.ends(network, task)
-    hops = shortest_of(network, lambda seed: balanced_paths(network, origin, target, seed=seed), seed)
-    control = census(network) if isinstance(task, PartialExchange) else None
-    return exchange.schedule(network, task, model, hops, control)
+    network = case.network
+    origin, target = exchange.ends(case)
+    hops = shortest_of(network, lambda seed: balanced_paths(network, origin, target, seed=seed), case.seed)
+    control = case.once(census, network) if isinstance(case.task, PartialExchange) else None
+    return exchange.schedule(case, hops, control)
 
 
 def shortest_of(network: Network, draw: Callable[[int], Paths], seed: int) -> Hops:
@@ -120,33 +115,16 @@ def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:
     return tightened(paths, links, best, rounds, congestion)
 
 
-def _promises_nothing(network: Network, task: Task, model: Model) -> Fraction | None:
-    return None
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    most = _TOTAL_EXCHANGE_HOPS if isinstance(case.task, TotalExchange) else None
+    return exchange.refuse(case, most) or Offer(lambda: balanced_orders(case), effort="search")
 
 
-def _total_reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.grid is not None and exchange.shortest_hops(network, task) > _TOTAL_EXCHANGE_HOPS:
-        return f"is offered for at most {_TOTAL_EXCHANGE_HOPS} hops"
-    return exchange.reason(network, task, model)
-
-
-BALANCED_ORDERS = separate(
+BALANCED_ORDERS = Algorithm(
     name="balanced-orders",
-    task=PartialExchange,
-    builder=balanced_orders,
-    reason=exchange.reason,
-    claim=_promises_nothing,
-    networks="arrays, tori and hypercubes of any dimension and sides",
+    tasks=(PartialExchange, TotalExchange),
+    propose=_propose,
+    networks="arrays, tori and hypercubes of any dimension and sides (not too large for a total exchange)",
     source="gossamer (algorithm B: balanced orders of the dimensions)",
     summary="paths balanced by placing packets again and again where links are least loaded; no link idle",
-)
-BALANCED_TOTAL_EXCHANGE = separate(
-    name="balanced-orders",
-    task=TotalExchange,
-    builder=balanced_orders,
-    reason=_total_reason,
-    claim=_promises_nothing,
-    networks="arrays, tori and hypercubes of any dimension and sides, not too large",
-    source="gossamer (algorithm B: balanced orders of the dimensions)",
-    summary="the partial exchange of the same name with all nodes active",
 )

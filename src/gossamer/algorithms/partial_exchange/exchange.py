@@ -5,34 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.algorithms.partial_exchange.census import Control
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.model import Model
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
+from gossamer.cases import Case, Refusal
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.hops import Hops
 from gossamer.schedules import CONTROL, Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
 from gossamer.tasks import PartialExchange, Task
 
-__all__ = ["active_count", "ends", "reason", "schedule", "shortest_hops"]
+__all__ = ["active_count", "ends", "refuse", "schedule", "shortest_hops"]
 
 
-def ends(network: Network, task: Task) -> tuple[IntArray, IntArray]:
+def ends(case: Case) -> tuple[IntArray, IntArray]:
     """Return origin and target of each message, int32[P]."""
-    messages = task.messages(network)
+    messages = case.messages
     assert messages.targets is not None
     return messages.origin, messages.targets
 
 
-def active_count(network: Network, task: Task) -> int:
+def active_count(case: Case) -> int:
     """Return the number M of active nodes, all of them in a total exchange."""
-    return len(task.active) if isinstance(task, PartialExchange) else network.node_count
+    return len(case.task.active) if isinstance(case.task, PartialExchange) else case.network.node_count
 
 
-def reason(network: Network, task: Task, model: Model) -> str | None:
-    """Return why shortest paths on an array or torus cannot carry out the exchange, or None."""
-    if network.grid is None:
-        return "needs an array or a torus"
-    return all_ports_reason(model) or too_many_hops(shortest_hops(network, task))
+def refuse(case: Case, most: int | None = None) -> Refusal | None:
+    """Refuse for shortest paths that need an array or torus, and `most` hops or fewer if that is said, or not."""
+    if case.network.grid is None:
+        return Refusal("needs an array or a torus")
+    hops = case.once(shortest_hops, case.network, case.task)
+    if most is not None and hops > most:
+        return Refusal(f"is offered for at most {most} hops")
+    return refuse_ports(case.rules) or refuse_hops(hops)
 
 
 def shortest_hops(network: Network, task: Task) -> int:
@@ -48,17 +50,15 @@ def shortest_hops(network: Network, task: Task) -> int:
     return total
 
 
-def schedule(
-    network: Network, task: Task, model: Model, hops: Hops, control: Control | None, exchange: str = "exchange"
-) -> Schedule:
+def schedule(case: Case, hops: Hops, control: Control | None) -> Schedule:
     """Return the schedule of the hops, after a phase of control packets if there is one."""
-    phases = [Phase(exchange, hops.slots)]
+    phases = [Phase("exchange", hops.slots)]
     columns = hops.slot, hops.link, hops.packet
     if control is not None:
-        phases.insert(0, Phase("prefix", control.slots, model.control_time, control=True))
+        phases.insert(0, Phase("prefix", control.slots, case.control_time, control=True))
         columns = (
             np.concatenate([control.slot, hops.slot + np.int32(control.slots)]),
             np.concatenate([control.link, hops.link]),
             np.concatenate([np.full(control.slot.size, CONTROL, np.int32), hops.packet]),
         )
-    return Schedule(network, task, model, *columns, phases=phases)
+    return Schedule.of(case, *columns, phases=phases)

@@ -15,16 +15,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import counts_of_lines
-from gossamer.model import Model
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.hops import Paths
 from gossamer.paths.list_scheduling import ORDERS, Order, non_wasting
 from gossamer.schedules import Schedule
-from gossamer.tasks import PartialExchange, Task
+from gossamer.tasks import PartialExchange
 
 __all__ = ["ROWS_AND_COLUMNS", "exchange_bound", "in_rows_first", "rows_and_columns"]
 
@@ -78,21 +78,14 @@ def exchange_bound(rows: int, columns: int, active: int, control_time: Fraction 
     return m * (p * q - q) + m * p * (p - 1) + 2 * (p - 1) + p * control_time
 
 
-def rows_and_columns(
-    network: Network, task: Task, model: Model, *, seed: int = 0, order: Order | Literal["best"] = "best"
-) -> Schedule:
+def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Schedule:
     """Build the partial exchange on a two-dimensional array from paths with one turn and non-wasting links.
 
     Parameters
     ----------
-    network : Network
-        An array or torus with at most two sides greater than 1; wrap-around links are not used.
-    task : PartialExchange
-        M active nodes.
-    model : Model
-        All ports.
-    seed : int
-        For the random order.
+    case : Case
+        A partial exchange of M active nodes with all ports on an array or torus with at most two sides greater than 1;
+        wrap-around links are not used. The seed is for the random order.
     order : {"best", "random", "farthest-first", "nearest-first", "lowest-id"}
         Which packet of R, or of C, leaves a queue first. The paper leaves it open; "best" tries all four.
 
@@ -118,18 +111,19 @@ def rows_and_columns(
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-exchange", active=[0, 1, 4, 5])
-    >>> s = rows_and_columns(gossamer.network("array:4x4"), task, Model(), order="farthest-first")
+    >>> s = rows_and_columns(Case(gossamer.network("array:4x4"), task), order="farthest-first")
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(16, 1), True)
     """
-    origin, target = exchange.ends(network, task)
+    network = case.network
+    origin, target = exchange.ends(case)
     active, place = np.unique(origin, return_inverse=True)
     rows_first = in_rows_first(network, active)[place] if active.size else np.zeros(0, np.bool_)
     paths, later = _one_turn(network, origin, target, rows_first)
     orders: tuple[Order, ...] = ORDERS if order == "best" else (order,)
-    found = (non_wasting(paths, network.link_count, each, later=later, seed=seed) for each in orders)
+    found = (non_wasting(paths, network.link_count, each, later=later, seed=case.seed) for each in orders)
     hops = min(found, key=lambda hops: hops.slots)
-    return exchange.schedule(network, task, model, hops, counts_of_lines(network))
+    return exchange.schedule(case, hops, counts_of_lines(network))
 
 
 def _one_turn(
@@ -165,28 +159,24 @@ def _places(network: Network, node: IntArray) -> tuple[npt.NDArray[np.int64], np
     return row, column
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if network.grid is not None and sum(side > 1 for side in network.grid.sides) > 2:
-        return "needs an array or a torus of at most two dimensions"
-    return exchange.reason(network, task, model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    grid = case.network.grid
+    if grid is not None and sum(side > 1 for side in grid.sides) > 2:
+        return Refusal("needs an array or a torus of at most two dimensions")
+    refusal = exchange.refuse(case)
+    if refusal is not None:
+        return refusal
+    assert grid is not None
+    rows, columns = (grid.sides[axis] if axis >= 0 else 1 for axis in _axes(case.network))
+    time = exchange_bound(rows, columns, exchange.active_count(case), case.control_time)
+    return Offer(lambda: rows_and_columns(case), time if case.network.node_count > 1 else Fraction(0), at_most=True)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction:
-    assert network.grid is not None
-    if network.node_count == 1:
-        return Fraction(0)
-    rows, columns = (network.grid.sides[axis] if axis >= 0 else 1 for axis in _axes(network))
-    return exchange_bound(rows, columns, exchange.active_count(network, task), model.control_time)
-
-
-ROWS_AND_COLUMNS = separate(
+ROWS_AND_COLUMNS = Algorithm(
     name="rows-and-columns",
-    task=PartialExchange,
-    builder=rows_and_columns,
-    reason=_reason,
-    claim=_claim,
+    tasks=(PartialExchange,),
+    propose=_propose,
     networks="arrays of two dimensions (tori too, without their wrap-around links)",
     source="Varvarigos and Bertsekas 1994, section 4",
     summary="paths with one turn, along rows first where these hold few active nodes; no link is idle for nothing",
-    claim_is_bound=True,
 )

@@ -12,22 +12,21 @@ Nothing is proved about the time. Here packets stop near their targets rather th
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.model import Model
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.hops import Paths
 from gossamer.paths.routes import balanced_paths, without_loops
 from gossamer.schedules import Schedule
-from gossamer.tasks import PartialExchange, Task
+from gossamer.tasks import PartialExchange
 
 __all__ = ["SPREAD", "Spread", "spread", "spread_evenly"]
 
@@ -108,19 +107,14 @@ def spread_evenly(network: Network, active: npt.ArrayLike) -> Spread:
     return Spread(limit, np.maximum(over, 0), stay)
 
 
-def spread(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def spread(case: Case) -> Schedule:
     """Build a partial exchange that spreads all packets first.
 
     Parameters
     ----------
-    network : Network
-        An array or torus with any sides.
-    task : PartialExchange
-        M active nodes.
-    model : Model
-        All ports.
-    seed : int
-        For the order in which packets take their part of the flow, and for the paths of phase 2.
+    case : Case
+        A partial exchange of M active nodes with all ports on an array or torus with any sides. The seed is for the
+        order in which packets take their part of the flow, and for the paths of phase 2.
 
     Returns
     -------
@@ -141,16 +135,17 @@ def spread(network: Network, task: Task, model: Model, *, seed: int = 0) -> Sche
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-exchange", active=[0, 1, 2])
-    >>> s = spread(gossamer.network("array:3x3x3"), task, Model())
+    >>> s = spread(Case(gossamer.network("array:3x3x3"), task))
     >>> s.completion_time <= 15, bool(gossamer.verify(s))
     (True, True)
     """
-    origin, target = exchange.ends(network, task)
+    network = case.network
+    origin, target = exchange.ends(case)
     if not origin.size:
-        return Schedule(network, task, model, [], [], [])
+        return Schedule.of(case, [], [], [])
     evenly = spread_evenly(network, np.unique(origin))
-    hops = shortest_of(network, lambda seed: _two_paths(network, origin, target, evenly, seed), seed)
-    return exchange.schedule(network, task, model, hops, census(network))
+    hops = shortest_of(network, lambda seed: _two_paths(network, origin, target, evenly, seed), case.seed)
+    return exchange.schedule(case, hops, case.once(census, network))
 
 
 def _two_paths(network: Network, origin: IntArray, target: IntArray, evenly: Spread, seed: int) -> Paths:
@@ -182,16 +177,14 @@ def _joined(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], path: IntA
     return Paths(first, link)
 
 
-def _promises_nothing(network: Network, task: Task, model: Model) -> Fraction | None:
-    return None
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    return exchange.refuse(case) or Offer(lambda: spread(case), effort="search")
 
 
-SPREAD = separate(
+SPREAD = Algorithm(
     name="spread",
-    task=PartialExchange,
-    builder=spread,
-    reason=exchange.reason,
-    claim=_promises_nothing,
+    tasks=(PartialExchange,),
+    propose=_propose,
     networks="arrays, tori and hypercubes of any dimension and sides",
     source="gossamer (algorithm S: spread by a maximum flow, then a relation)",
     summary="spreads the packets over all nodes by a maximum flow, then sends them along balanced paths",

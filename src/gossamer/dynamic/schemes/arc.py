@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gossamer.algorithms.multinode_broadcast.arc import inner_nodes, mesh_reason
+from gossamer.algorithms.multinode_broadcast.arc import inner_nodes, refuse_without_inside
 from gossamer.dynamic.schemes.rows import Rows
 from gossamer.errors import NotApplicableError
 from gossamer.networks.grids import grid_links
@@ -40,7 +40,8 @@ def arc_reason(network: Network) -> str | None:
     >>> arc_reason(gossamer.network("torus:4x4"))
     'needs an array (mesh)'
     """
-    return mesh_reason(network)
+    refusal = refuse_without_inside(network)
+    return None if refusal is None else refusal.why
 
 
 def arc_limit(sides: tuple[int, ...], side: Literal["nearest", "random"] = "nearest") -> Fraction:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.algorithms.reasons import opposite_reason, unit_reason
+from gossamer.algorithms.refusals import refuse_capacities, refuse_one_way_links
 from gossamer.errors import NotApplicableError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def trees_reason(network: Network) -> str | None:
     >>> trees_reason(gossamer.network("hypercube:3")) is None
     True
     """
-    reason = unit_reason(network) or opposite_reason(network)
-    if reason is not None:
-        return reason
+    refusal = refuse_capacities(network) or refuse_one_way_links(network)
+    if refusal is not None:
+        return refusal.why
     if int(network.distances(0).min()) < 0:
         return "is not connected"
     if network.link_count // 2 > _MOST_EDGES:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from gossamer.algorithms.reasons import unit_reason
+from gossamer.algorithms.refusals import refuse_capacities
 from gossamer.dynamic.schemes.balance import mixture, order_traffic, solve, uniform_part, violated_set
 from gossamer.dynamic.schemes.factors import factor_reason, flattened, product_factors
 from gossamer.dynamic.schemes.products import Factor, product_scheme
@@ -239,9 +239,9 @@ def star_reason(network: Network) -> str | None:
     >>> star_reason(gossamer.network("fat-tree:k=2,h=2,capacity=constant"))
     'needs links of capacity 1 and no routing nodes'
     """
-    reason = unit_reason(network)
-    if reason is not None:
-        return reason
+    refusal = refuse_capacities(network)
+    if refusal is not None:
+        return refusal.why
     live = [f for f in flattened(network) if f.node_count > 1]
     if len(live) == 1 and live[0].grid is None and live[0].degree < live[0].node_count - 1:
         return "needs a torus, a hypercube, or another product of factors"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gossamer.algorithms.reasons import unit_reason
+from gossamer.algorithms.refusals import refuse_capacities
 from gossamer.dynamic.schemes.automorphisms import Images, automorphism, generated, stabilizer
 from gossamer.dynamic.schemes.balance import mixture
 from gossamer.dynamic.schemes.products import Factor, Tree, product_scheme
@@ -45,9 +45,9 @@ def symmetric_reason(network: Network) -> str | None:
     >>> symmetric_reason(gossamer.network("array:4x4"))
     'is not node-symmetric: no automorphism takes node 0 to node 1'
     """
-    reason = unit_reason(network)
-    if reason is not None:
-        return reason
+    refusal = refuse_capacities(network)
+    if refusal is not None:
+        return refusal.why
     if network.group is not None:
         many = network.node_count > _TURNED
         return f"has more than the {_TURNED} nodes whose automorphisms are searched for" if many else None

@@ -10,6 +10,7 @@ import numpy as np
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.cases import Case
 from gossamer.experiments.table import Cell, Table
 from gossamer.model import Model
 from gossamer.networks.spec import network
@@ -42,7 +43,7 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     yield ("X3", "insertion keeps to W(p-1)/2 of Lemma 1", "ring 3, messages 0 2 2", 2, insertion,
            f"rounds do: {rounds}")  # fmt: skip
     net, task = network("torus:4x4x4"), PartialMultinodeBroadcast(tuple(range(64)))
-    in_thirds = rotated_dimensions_split(net, task, Model(split=True), parts=3)
+    in_thirds = rotated_dimensions_split(Case(net, task, Model(split=True)), parts=3)
     verify(in_thirds).raise_if_invalid()
     in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Model(split=True)).completion_time
     yield ("X4", "(5a) with d parts, at most", "torus 4^3, M = 64", split_bound(4, 3, 64), in_thirds.completion_time,

@@ -73,8 +73,8 @@ def _plan(some: Active, algorithm: str) -> Outcome:
 
 def _time(planned: Outcome, algorithm: str) -> Fraction:
     """Return the time of a verified schedule by another algorithm for what is planned, without its bounds again."""
-    found = next(a for a in ALGORITHMS if a.name == algorithm and a.task is PartialExchange)
-    schedule = found.build(planned.schedule.network, planned.schedule.task, planned.schedule.model)
+    found = next(a for a in ALGORITHMS if a.name == algorithm and PartialExchange in a.tasks)
+    schedule = found.build(planned.case)
     verify(schedule).raise_if_invalid()
     return schedule.completion_time
 

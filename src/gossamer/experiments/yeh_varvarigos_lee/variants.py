@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from gossamer.algorithms import ALGORITHMS
+from gossamer.algorithms.multinode_broadcast.arc import ARC, inner_nodes
 from gossamer.bounds import best_bound as best_static_bound
 from gossamer.cases import Case
 from gossamer.dynamic.schemes import arc, scheme, star_minis
@@ -14,7 +14,6 @@ from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.theory import best_bound, stability_limit
 from gossamer.experiments.table import Cell, Table
 from gossamer.experiments.yeh_varvarigos_lee.delays import delay_text, simulated
-from gossamer.model import Model
 from gossamer.networks.spec import network
 from gossamer.schedules import verify
 from gossamer.tasks import GroupMultinodeBroadcast
@@ -63,18 +62,18 @@ def arc_delays() -> Table:
 
 def arc_multinode() -> Table:
     """Section 3.4: the static multinode broadcast among the inner nodes by ARC (errata X4)."""
-    router = next(a for a in ALGORITHMS if a.name == "arc" and a.task is GroupMultinodeBroadcast)
     rows: list[tuple[Cell, ...]] = []
     for spec in ("4x4", "5x5", "6x6", "8x8", "10x10", "12x12", "6x10", "4x4x4", "6x6x6"):
         net = network(f"array:{spec}")
         sides = [int(s) for s in spec.split("x")]
         inner = math.prod(s - 2 for s in sides)
-        task, model = _inner_task(spec), Model()
-        schedule = router.build(net, task, model)
+        case = Case(net, _inner_task(spec))
+        offer = ARC.offer(case)
+        schedule = offer.build()
         verify(schedule).raise_if_invalid()
         printed = inner / (2 * len(sides)) + max(sides) - 3
-        bound = best_static_bound(Case(net, task, model)).value
-        rows.append((spec, inner, printed, router.claim(net, task, model), schedule.completion_time, bound))
+        bound = best_static_bound(case).value
+        rows.append((spec, inner, printed, offer.time, schedule.completion_time, bound))
     return Table(
         "ARC: static multinode broadcast (section 3.4)",
         ("mesh", "inner nodes N'", "printed", "claimed at most", "measured", "bound"),
@@ -156,8 +155,6 @@ def baselines() -> Table:
 
 
 def _inner_task(spec: str) -> GroupMultinodeBroadcast:
-    from gossamer.algorithms.multinode_broadcast.arc import inner_nodes
-
     return GroupMultinodeBroadcast(tuple(inner_nodes(network(f"array:{spec}")).tolist()))
 
 

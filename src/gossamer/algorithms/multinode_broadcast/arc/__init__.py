@@ -13,35 +13,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.algorithm import separate
-from gossamer.algorithms.reasons import all_ports_reason
-from gossamer.model import Model
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_hops, refuse_ports
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import GroupMultinodeBroadcast, Task
+from gossamer.tasks import GroupMultinodeBroadcast
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Grid
 
-__all__ = ["ARC", "arc_multinode_broadcast", "face_quotas", "inner_nodes", "mesh_reason"]
+__all__ = ["ARC", "arc_multinode_broadcast", "face_quotas", "inner_nodes", "refuse_without_inside"]
 
 
-def mesh_reason(network: Network) -> str | None:
-    """Say why a network has no use for ARC, or None if it has.
+def refuse_without_inside(network: Network) -> Refusal | None:
+    """Refuse a network that is no array with inner nodes, or not.
 
     >>> import gossamer
-    >>> mesh_reason(gossamer.network("array:3x3"))
+    >>> refuse_without_inside(gossamer.network("array:3x3")).why
     'needs at least 2 inner nodes: sides of 3 or more, one of them of 4'
     """
     grid = network.grid
     if grid is None or any(grid.wraps):
-        return "needs an array (mesh)"
+        return Refusal("needs an array (mesh)")
     if network.uniform_capacity != 1:
-        return "needs links of capacity 1"
+        return Refusal("needs links of capacity 1")
     if min(grid.sides) < 3 or max(grid.sides) < 4:
-        return "needs at least 2 inner nodes: sides of 3 or more, one of them of 4"
+        return Refusal("needs at least 2 inner nodes: sides of 3 or more, one of them of 4")
     return None
 
 
@@ -115,19 +114,14 @@ def face_quotas(distance: npt.ArrayLike) -> IntArray:
     return np.asarray(face, np.int32)
 
 
-def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def arc_multinode_broadcast(case: Case) -> Schedule:
     """Build the ARC multinode broadcast among inner nodes of an array.
 
     Parameters
     ----------
-    network : Network
-        An array with sides of 3 or more, one of them 4 or more.
-    task : GroupMultinodeBroadcast
-        Of inner nodes, all or some.
-    model : Model
-        All ports, messages whole.
-    seed : int
-        Ignored.
+    case : Case
+        A group multinode broadcast of inner nodes, all or some, with all ports on an array with sides of 3 or more, one
+        of them 4 or more. Messages stay whole.
 
     Returns
     -------
@@ -152,12 +146,13 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
     >>> import gossamer
     >>> network = gossamer.network("array:6x6")
     >>> task = gossamer.task("group-multinode-broadcast", active=inner_nodes(network))
-    >>> s = arc_multinode_broadcast(network, task, Model())
+    >>> s = arc_multinode_broadcast(Case(network, task))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(9, 1), True)
     """
     from gossamer.algorithms.multinode_broadcast.arc import _kernels
 
+    network, task = case.network, case.task
     assert isinstance(task, GroupMultinodeBroadcast)
     grid, at = network.grid, network.coordinates
     assert grid is not None
@@ -165,7 +160,7 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
     nodes = np.array(task.active, np.int32)
     d, last = grid.dimensions, np.array(grid.sides, np.int32) - 1
     if nodes.size < 2:
-        return Schedule(network, task, model, [], [], [], phases=[Phase("arc", 0)])
+        return Schedule.of(case, [], [], [], phases=[Phase("arc", 0)])
     distance = np.stack([at[nodes], last - at[nodes]], axis=2).reshape(nodes.size, -1)  # faces: 2 i + end
     face = face_quotas(distance)
     turn = np.zeros(nodes.size, np.int32)
@@ -177,7 +172,7 @@ def arc_multinode_broadcast(network: Network, task: Task, model: Model, *, seed:
     made = _kernels.queue(
         nodes, face, turn, at, last, grid_links(network), network.link_target, *columns
     )  # fmt: skip
-    return Schedule(network, task, model, *columns, phases=[Phase("arc", int(made))])
+    return Schedule.of(case, *columns, phases=[Phase("arc", int(made))])
 
 
 def _hops_each(grid: Grid, out: npt.NDArray[np.int32], i: IntArray) -> npt.NDArray[np.int64]:
@@ -187,36 +182,32 @@ def _hops_each(grid: Grid, out: npt.NDArray[np.int32], i: IntArray) -> npt.NDArr
     return out + (inner // behind[i] - 1) + inner
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    reason = mesh_reason(network)
-    if reason is not None:
-        return reason
-    assert isinstance(task, GroupMultinodeBroadcast)
-    outer = np.setdiff1d(np.array(task.active), inner_nodes(network))
-    if outer.size:
-        return f"needs active nodes inside the array; node {network.node_name(int(outer[0]))} is on its surface"
-    if model.control_time:
-        return "needs the active nodes known ahead (control time 0)"
-    return all_ports_reason(model) or too_many_hops(2 * len(task.active) * network.node_count)
-
-
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, task = case.network, case.task
+    refusal = refuse_without_inside(network)
+    if refusal is not None:
+        return refusal
     assert isinstance(task, GroupMultinodeBroadcast)
     assert network.grid is not None
-    inner, d = inner_nodes(network).size, network.grid.dimensions
-    if len(task.active) != inner:
-        return None
-    return Fraction(-(-inner // (2 * d)) + max(network.grid.sides) + d - 2)
+    inner, active = inner_nodes(network), len(task.active)
+    outer = np.setdiff1d(np.array(task.active), inner)
+    if outer.size:
+        return Refusal(f"needs active nodes inside the array; node {case.name(outer[0])} is on its surface")
+    if case.control_time:
+        return Refusal("needs the active nodes known ahead (control time 0)")
+    refusal = refuse_ports(case.rules) or refuse_hops(2 * active * network.node_count)
+    if refusal is not None:
+        return refusal
+    d, longest = network.grid.dimensions, max(network.grid.sides)
+    time = Fraction(-(-inner.size // (2 * d)) + longest + d - 2) if active == inner.size else None
+    return Offer(lambda: arc_multinode_broadcast(case), time, at_most=True)
 
 
-ARC = separate(
+ARC = Algorithm(
     name="arc",
-    task=GroupMultinodeBroadcast,
-    builder=arc_multinode_broadcast,
-    reason=_reason,
-    claim=_claim,
+    tasks=(GroupMultinodeBroadcast,),
+    propose=_propose,
     networks="arrays, among their inner nodes",
     source="Yeh, Varvarigos and Lee 1998, section 3.2, with the time corrected",
     summary="out of the inside to a face, over the face, and back through the inside",
-    claim_is_bound=True,
 )

@@ -6,29 +6,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm, separate
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
-from gossamer.algorithms.reasons import buffer_reason, cayley_reason, opposite_reason
-from gossamer.model import Model
-from gossamer.networks.network import Network
+from gossamer.algorithms.refusals import refuse_buffers, refuse_irregular, refuse_one_way_links
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import MultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["MULTINODE_BROADCAST_CAYLEY", "TRANSLATED_TREE", "translated_tree"]
 
 
-def translated_tree(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def translated_tree(case: Case) -> Schedule:
     """Broadcast from all nodes at once along translates of one tree that never meet on a link.
 
     Parameters
     ----------
-    network : Network
-        A Cayley network with N nodes of degree d.
-    task : MultinodeBroadcast
-    model : Model
-        With ports ``all`` a slot reaches up to d elements, with one port exactly one.
-    seed : int
-        Ignored: the tree is the same every time.
+    case : Case
+        A multinode broadcast on a Cayley network with N nodes of degree d. With ports ``all`` a slot reaches up to d
+        elements, under a port limit exactly one.
 
     Returns
     -------
@@ -50,47 +45,45 @@ def translated_tree(network: Network, task: Task, model: Model, *, seed: int = 0
     Examples
     --------
     >>> import gossamer
-    >>> s = translated_tree(gossamer.network("star:4"), gossamer.task("allgather"), Model())
+    >>> s = translated_tree(Case(gossamer.network("star:4"), gossamer.task("allgather")))
     >>> s.completion_time, s.stored_hops, s.hop_count
     (Fraction(8, 1), 23, 552)
     """
-    if model.ports == "all":
-        slot, link = fill_cells(network)
+    network = case.network
+    if not case.limited:
+        slot, link = fill_cells(network, case.once(fewest_slots, network))
     else:
         search = network.breadth_first(0)
         link = search.parent_link[search.order[1:]]
         slot = np.arange(link.size, dtype=np.int32)
-    return Schedule(network, task, model, slot, link, np.zeros(slot.size, np.int32), symmetry=Symmetry(network))
+    return Schedule.of(case, slot, link, np.zeros(slot.size, np.int32), symmetry=Symmetry(network))
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    return cayley_reason(network) or opposite_reason(network) or buffer_reason(model)
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network, others = case.network, case.network.node_count - 1
+    refusal = refuse_irregular(network) or refuse_one_way_links(network) or refuse_buffers(case.rules)
+    if refusal is not None:
+        return refusal
+
+    def build() -> Schedule:
+        return translated_tree(case)
+
+    if case.limited:
+        return Offer(build, Fraction(others), optimal=True)
+    if network.links_only:
+        return Offer(build)
+    fewest = case.once(fewest_slots, network)
+    optimal = network.uniform_capacity == 1 and (case.whole or fewest * network.degree == others)
+    return Offer(build, Fraction(fewest), optimal=optimal)
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    if model.ports != "all":
-        return Fraction(network.node_count - 1)
-    return None if network.links_only else Fraction(fewest_slots(network))
-
-
-def _optimal(network: Network, task: Task, model: Model) -> bool:
-    if model.ports != "all":
-        return True
-    if network.links_only or network.uniform_capacity != 1:
-        return False
-    return not model.split or fewest_slots(network) * network.degree == network.node_count - 1
-
-
-TRANSLATED_TREE = separate(
+TRANSLATED_TREE = Algorithm(
     name="translated-tree",
-    task=MultinodeBroadcast,
-    builder=translated_tree,
-    reason=_reason,
-    claim=_claim,
+    tasks=(MultinodeBroadcast,),
+    propose=_propose,
     networks="Cayley networks",
     source="gossamer; translations by Dimakopoulos 1996, Lemma 4.7",
     summary="one broadcast tree whose translates never meet on a link",
-    optimal=_optimal,
 )
 
 MULTINODE_BROADCAST_CAYLEY: tuple[Algorithm, ...] = (TRANSLATED_TREE,)

@@ -59,13 +59,15 @@ def fewest_slots(network: Network) -> int:
     return int((r - 1 - (-farther // network.degree)).max())
 
 
-def fill_cells(network: Network) -> tuple[IntArray, IntArray]:
+def fill_cells(network: Network, fewest: int) -> tuple[IntArray, IntArray]:
     """Return a translated tree of as few slots as the search finds.
 
     Parameters
     ----------
     network : Network
         A Cayley network whose generators are closed under inverses.
+    fewest : int
+        Slots that are good enough, such as `fewest_slots`: a tree of no more ends the search.
 
     Returns
     -------
@@ -76,24 +78,23 @@ def fill_cells(network: Network) -> tuple[IntArray, IntArray]:
     -----
     Slot by slot, the generators are matched with unreached elements, by augmenting paths, so that as many cells of
     the slot are filled as can be. Among the 16 latest candidates of a cell the one with the most unreached neighbors
-    is taken: it opens the most cells later. If the result has more slots than `fewest_slots`, the candidates are
+    is taken: it opens the most cells later. If the result has more slots than `fewest`, the candidates are
     shuffled and the best of at most ``ATTEMPTS`` results is returned. O(N degree) for one attempt in practice.
 
     Examples
     --------
     >>> import gossamer
-    >>> slot, link = fill_cells(gossamer.network("hypercube:3"))
+    >>> slot, link = fill_cells(gossamer.network("hypercube:3"), 3)
     >>> slot.tolist()
     [0, 0, 0, 1, 1, 1, 2]
     """
-    n, fewest = network.node_count, fewest_slots(network)
     best, found = -1, (np.empty(0, np.int32), np.empty(0, np.int32))
-    if n == 1:
+    if network.node_count == 1:
         return found
     for slots, slot, link in fillings(network):
         if best < 0 or slots < best:
             best, found = slots, (slot.copy(), link.copy())
-        if best == fewest:
+        if best <= fewest:
             break
     return found
 

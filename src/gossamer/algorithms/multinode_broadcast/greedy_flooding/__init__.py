@@ -7,18 +7,14 @@ it often comes close to the bound. Several orders are tried and the shortest sch
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
-from gossamer.algorithms.algorithm import Algorithm, separate
-from gossamer.algorithms.reasons import buffer_reason
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NetworkError
-from gossamer.model import Model
-from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
-from gossamer.schedules.schedule import too_many_hops
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
 __all__ = ["GREEDY_FLOODING", "greedy_flooding"]
 
@@ -29,18 +25,14 @@ _WORK = 8_000_000
 _TRIES = 8
 
 
-def greedy_flooding(network: Network, task: Task, model: Model, *, seed: int = 0) -> Schedule:
+def greedy_flooding(case: Case) -> Schedule:
     """Build the shortest of a few schedules in which no link idles that could carry something new.
 
     Parameters
     ----------
-    network : Network
-        Any in which every active node reaches every terminal.
-    task : MultinodeBroadcast or PartialMultinodeBroadcast
-    model : Model
-        Any ports; messages stay whole.
-    seed : int
-        Of the random orders.
+    case : Case
+        A multinode broadcast, full or partial, on any network in which every active node reaches every terminal. Any
+        ports; messages stay whole. The seed is that of the random orders.
 
     Raises
     ------
@@ -55,14 +47,14 @@ def greedy_flooding(network: Network, task: Task, model: Model, *, seed: int = 0
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("array:4x4")
-    >>> greedy_flooding(net, gossamer.task("partial-multinode-broadcast", active=[0, 5]), Model()).completion_time
+    >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 5])
+    >>> greedy_flooding(Case(gossamer.network("array:4x4"), task)).completion_time
     Fraction(6, 1)
     """
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
 
-    origin = task.messages(network).origin
-    most = _hops(network, task)
+    network, origin = case.network, case.messages.origin
+    most = _hops(case)
     uniform = network.uniform_capacity
     capacity = network.link_capacity if uniform is None else np.array([uniform], np.int32)
     best: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
@@ -70,7 +62,7 @@ def greedy_flooding(network: Network, task: Task, model: Model, *, seed: int = 0
         columns = tuple(np.empty(most, np.int32) for _ in range(3))
         made = _kernels.flood(
             network.link_source, network.link_target, capacity, network.node_count, network.terminal_count, origin,
-            model.send_limited, model.receive_limited, _LOOKS, seed + attempt, *columns,
+            case.send_limited, case.receive_limited, _LOOKS, case.seed + attempt, *columns,
         )  # fmt: skip
         if made < 0:
             raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")
@@ -78,36 +70,28 @@ def greedy_flooding(network: Network, task: Task, model: Model, *, seed: int = 0
         if best is None or (made and slot[-1] < best[0][-1]):
             best = (slot, link, packet)
     assert best is not None
-    return Schedule(network, task, model, *(c.copy() for c in best))
+    return Schedule.of(case, *(c.copy() for c in best))
 
 
-def _hops(network: Network, task: Task) -> int:
+def _hops(case: Case) -> int:
     """Return the most hops: every packet to every node but its origin."""
+    task, network = case.task, case.network
     active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.terminal_count
     return active * (network.node_count - 1)
 
 
-def _reason(network: Network, task: Task, model: Model) -> str | None:
-    if isinstance(task, PartialMultinodeBroadcast) and model.control_time:
-        return "needs the active nodes known ahead (control time 0)"
-    return buffer_reason(model) or too_many_hops(_hops(network, task))
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    if isinstance(case.task, PartialMultinodeBroadcast) and case.control_time:
+        return Refusal("needs the active nodes known ahead (control time 0)")
+    refusal = refuse_buffers(case.rules) or refuse_hops(_hops(case))
+    return refusal or Offer(lambda: greedy_flooding(case), effort="search")
 
 
-def _claim(network: Network, task: Task, model: Model) -> Fraction | None:
-    return None
-
-
-GREEDY_FLOODING: tuple[Algorithm, ...] = tuple(
-    separate(
-        name="greedy-flooding",
-        task=task,
-        builder=greedy_flooding,
-        reason=_reason,
-        claim=_claim,
-        networks="any connected networks",
-        source="gossamer; no promised time",
-        summary="no link idles that could carry something new; the rarest of a few candidates goes first",
-    )
-    for task in (MultinodeBroadcast, PartialMultinodeBroadcast)
+GREEDY_FLOODING = Algorithm(
+    name="greedy-flooding",
+    tasks=(MultinodeBroadcast, PartialMultinodeBroadcast),
+    propose=_propose,
+    networks="any connected networks",
+    source="gossamer; no promised time",
+    summary="no link idles that could carry something new; the rarest of a few candidates goes first",
 )
-"""One record for the full and one for the partial task."""
