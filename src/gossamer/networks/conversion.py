@@ -11,7 +11,7 @@ import numpy as np
 
 from gossamer.errors import NetworkError, shown
 from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity, whole_number
-from gossamer.networks.network import Network
+from gossamer.networks.network import IntArray, Network
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -68,27 +68,30 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     nodes = [v for v in graph if terminal[v]] + [v for v in graph if not terminal[v]]
     if not nodes:
         raise NetworkError(f"graph {name!r} has no nodes")
-    number = {v: i for i, v in enumerate(nodes)}
-    source, target, capacity = [], [], []
-    for v in nodes:
-        for w, attributes in graph.adj[v].items():
-            if v == w:
-                raise NetworkError(f"graph {name!r}: node {shown(v)} has an edge to itself")
-            source.append(number[v])
-            target.append(number[w])
-            capacity.append(_capacity(f"graph {name!r}, edge {shown(v)} to {shown(w)}", attributes))
+    links = _links(name, graph, nodes)
     _warn_of_unused(name, graph)
     numbered = all(type(v) is int and v == i for i, v in enumerate(nodes))
     return Network(
         name,
         len(nodes),
-        np.array(source, np.int32),
-        np.array(target, np.int32),
-        np.array(capacity, np.int32),
+        *links,
         terminal_count=sum(map(bool, terminal.values())),
         labels=None if numbered else [str(v) for v in nodes],
         links_only=True,
     )
+
+
+def _links(name: str, graph: nx.Graph[Any], nodes: list[Any]) -> IntArray:
+    """Return source, target and capacity of every link, int32[3, L], for the nodes in their order."""
+    number = {v: i for i, v in enumerate(nodes)}
+    links = []
+    for v in nodes:
+        for w, attributes in graph.adj[v].items():
+            if v == w:
+                raise NetworkError(f"graph {name!r}: node {shown(v)} has an edge to itself")
+            where = f"graph {name!r}, edge {shown(v)} to {shown(w)}"
+            links.append((number[v], number[w], _capacity(where, attributes)))
+    return np.ascontiguousarray(np.array(links, np.int32).reshape(-1, 3).T)
 
 
 def _capacity(where: str, attributes: dict[str, Any]) -> int:

@@ -162,12 +162,7 @@ def product_disjoint_paths(network: Network, source: int, target: int) -> list[I
             raise NetworkError(f"factor {f.spec!r} has links without an opposite")
     k = len(factors)
     v, u = _coordinates(network, source), _coordinates(network, target)
-    system: list[list[_Path]] = [
-        [p.tolist() for p in node_disjoint_paths(factors[i], v[i], u[i])] if v[i] != u[i] else [] for i in range(k)
-    ]
-    for i in range(k):
-        if v[i] != u[i] and not system[i]:
-            raise NetworkError(f"factor {factors[i].spec!r} has no path from node {v[i]} to node {u[i]}")
+    system = [_paths(*ends) for ends in zip(factors, v, u, strict=True)]
     found: list[IntArray] = []
     for i in range(k):
         order = [(i + s) % k for s in range(k)]
@@ -180,6 +175,16 @@ def product_disjoint_paths(network: Network, source: int, target: int) -> list[I
         middle = [(d, system[d][0]) for d in order[1:] if v[d] != u[d]]
         found += [_walk(network, v, [(i, p[:2]), *middle, (i, p[1:])]) for p in others]
     return found
+
+
+def _paths(factor: Network, v: int, u: int) -> list[_Path]:
+    """Return disjoint paths between two nodes of a factor, the shortest first; none from a node to itself."""
+    if v == u:
+        return []
+    paths = [p.tolist() for p in node_disjoint_paths(factor, v, u)]
+    if not paths:
+        raise NetworkError(f"factor {factor.spec!r} has no path from node {v} to node {u}")
+    return paths
 
 
 def _coordinates(network: Network, node: int) -> list[int]:

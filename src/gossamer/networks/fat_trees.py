@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks import forms
@@ -15,6 +16,8 @@ from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Levels
 
 __all__ = ["FAT_TREE", "fat_tree"]
+
+Counts = npt.NDArray[np.int64]
 
 
 def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant") -> Network:
@@ -62,11 +65,26 @@ def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant"
     capacities = _capacities(k, h, capacity)
     sizes = [k ** (h - i) for i in range(h + 1)]
     first = np.concatenate([[0], np.cumsum(sizes)])
+    levels = np.repeat(np.arange(h + 1), sizes)
+    return Network(
+        f"fat-tree:k={k},h={h},capacity={_pattern(k, capacities)}",
+        sum(sizes),
+        *_branches(k, capacities, sizes, first),
+        terminal_count=sizes[0],
+        structures=[
+            Levels(k, h, capacities),
+            Coordinates(np.stack([levels, np.arange(sum(sizes)) - first[levels]], axis=1)),
+        ],
+    )
+
+
+def _branches(k: int, capacities: tuple[int, ...], sizes: list[int], first: Counts) -> tuple[Counts, ...]:
+    """Return source, target and capacity of every link, int64[L] each; `sizes` and `first` nodes of each level."""
     source, target, branch = [], [], []
     for i, size in enumerate(sizes):
         place = np.arange(size)
         ends, widths = [], []
-        if i < h:
+        if i < len(capacities):
             ends.append(first[i + 1] + place[:, None] // k)
             widths.append(np.full(1, capacities[i]))
         if i > 0:
@@ -76,19 +94,7 @@ def fat_tree(arity: int, height: int, capacity: str | Sequence[int] = "constant"
         source.append(np.repeat(first[i] + place, table.shape[1]))
         target.append(table.reshape(-1))
         branch.append(np.tile(np.concatenate(widths), size) if widths else table.reshape(-1))
-    levels = np.repeat(np.arange(h + 1), sizes)
-    return Network(
-        f"fat-tree:k={k},h={h},capacity={_pattern(k, capacities)}",
-        sum(sizes),
-        np.concatenate(source),
-        np.concatenate(target),
-        np.concatenate(branch),
-        terminal_count=sizes[0],
-        structures=[
-            Levels(k, h, capacities),
-            Coordinates(np.stack([levels, np.arange(sum(sizes)) - first[levels]], axis=1)),
-        ],
-    )
+    return np.concatenate(source), np.concatenate(target), np.concatenate(branch)
 
 
 def _fat_tree_size(arity: int, height: int, capacity: str | Sequence[int] = "constant") -> Size:
