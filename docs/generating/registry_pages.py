@@ -27,9 +27,14 @@ spec.
 
 {table(["family", "parameters", "what it is", "example"], rows)}
 
-Every undirected edge is two links. Upper case, spaces and underscores in names of families are accepted. Networks also
-come from NetworkX graphs (`gossamer.networks.from_networkx`) and from any group and generators
-(`gossamer.networks.cayley`). Sources are listed in the [references](references.md).
+Every undirected edge is two links; links of Kautz and de Bruijn networks are one-way. Upper case, spaces and
+underscores in names of families are accepted. Sources are listed in the [references](references.md).
+
+Wherever a network is asked for, on the command line and in Python, the path of a file does as well: an edge list
+(`.edges`, `.txt`, or `.dedges` with one-way links; a line `u v` or `u v capacity` for each), a node-link graph in
+JSON, GraphML or GML. In Python a NetworkX graph does too. The edge attribute `capacity`, a whole number, says how many
+packets an edge carries per slot; nodes with `terminal` false only pass packets on. `gossamer.networks.to_networkx` goes
+the other way. Any group and generators make a Cayley network with `gossamer.networks.cayley`.
 
 Some cases at the edge:
 
