@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import get_args
 
 from generating.markdown import page, table
 
@@ -87,6 +88,7 @@ Messages and the words used here are defined in the [nomenclature](nomenclature.
 def algorithms_page() -> str:
     """Return the tables of algorithms, one a task."""
     from gossamer import ALGORITHMS
+    from gossamer.model import Ports
     from gossamer.tasks import TASKS
     from gossamer.testing import standard_cases
 
@@ -94,13 +96,14 @@ def algorithms_page() -> str:
     for name, kind in TASKS.items():
         rows = []
         for a in (a for a in ALGORITHMS if kind in a.tasks):
-            cases = list(standard_cases(a))
-            ports = [p for p in ("all", "one", "one-send") if any(c.model.ports == p for c in cases)]
-            claims = [a.claim(*c) is not None for c in cases]
-            claim = "none" if not any(claims) else "upper bound" if a.claim_is_bound else "exact"
+            cases = [case for case in standard_cases(a) if isinstance(case.task, kind)]
+            ports = [p for p in get_args(Ports) if any(c.rules.ports == p for c in cases)]
+            offers = [a.offer(c) for c in cases]
+            claims = [offer.time is not None for offer in offers]
+            claim = "none" if not any(claims) else "upper bound" if any(o.at_most for o in offers) else "exact"
             if any(claims) and not all(claims):
                 claim += ", on some"
-            optimal = [a.optimal(*c) for c in cases]
+            optimal = [offer.optimal for offer in offers]
             if any(optimal):
                 claim += f"; promises the bound {'always' if all(optimal) else 'on some'}"
             covers = f"{a.networks}; ports {', '.join(ports)}"
@@ -155,7 +158,7 @@ Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at rand
 
 def array_broadcasts_page() -> str:
     """Return the page on multinode broadcast on arrays, with the ratio of time and bound for a table of shapes."""
-    from gossamer import ALGORITHMS, Model, network, task, verify
+    from gossamer import ALGORITHMS, network, task, verify
     from gossamer.bounds import best_bound
     from gossamer.cases import Case
 
@@ -164,16 +167,17 @@ def array_broadcasts_page() -> str:
         "2x2x3", "2x4x5", "2x5x7", "3x3x3", "3x4x5", "4x4x4", "5x7x9", "8x8x8", "10x10x10",
         "2x2x2x3", "2x3x4x5", "3x3x3x3", "4x4x4x4", "2x2x3x3x4", "3x3x3x3x3", "2x2x2x2x2x5",
     )  # fmt: skip
-    broadcast, model = task("multinode-broadcast"), Model()
+    broadcast = task("multinode-broadcast")
     named = {a.name: a for a in ALGORITHMS if type(broadcast) in a.tasks}
     rows = []
     for shape in shapes:
         net = network(f"array:{shape}")
-        schedule = named["torus-on-array"].build(net, broadcast, model)
+        case = Case(net, broadcast)
+        schedule = named["torus-on-array"].build(case)
         verify(schedule).raise_if_invalid()
-        time, bound = schedule.completion_time, best_bound(Case(net, broadcast, model)).value
-        twice = 2 * named["translated-tree"].claim(network(f"torus:{shape}"), broadcast, model)
-        rotated = named["rotated-dimensions-whole"].claim(net, broadcast, model)
+        time, bound = schedule.completion_time, best_bound(case).value
+        twice = 2 * named["translated-tree"].offer(Case(network(f"torus:{shape}"), broadcast)).time
+        rotated = named["rotated-dimensions-whole"].offer(case).time
         ratios = [f"{float(value / bound):.3f}" for value in (time, twice, rotated)]
         sides = [s for s in shape.split("x") if s != "1"]
         rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
@@ -225,26 +229,32 @@ def _builders(module: ModuleType) -> list[str]:
     ]
 
 
+def _holds(module: ModuleType, algorithm: object) -> bool:
+    """Whether an algorithm, alone or in a tuple, is a name of a module."""
+    values = vars(module).values()
+    return any(algorithm is one for value in values for one in (value if isinstance(value, tuple) else (value,)))
+
+
 def builders_page() -> str:
     """Return the reference of the functions that build schedules, by module."""
-    import inspect
+    import sys
 
     from gossamer import ALGORITHMS
 
+    known = {name: module for name, module in sorted(sys.modules.items()) if name.startswith("gossamer.algorithms.")}
     functions: dict[str, list[str]] = {}
     for a in ALGORITHMS:
-        for of_algorithm in (getattr(a, "builder", None), a.propose):
-            module = inspect.getmodule(getattr(of_algorithm, "func", of_algorithm))
-            builders = _builders(module) if module is not None else []
-            if module is not None and builders:
-                functions.setdefault(module.__name__, builders)
+        for name, module in known.items():
+            builders = _builders(module) if _holds(module, a) else []
+            if builders:
+                functions.setdefault(name, builders)
     sections = []
     for module_name, names in functions.items():
         directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)
         sections.append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
     text = """
 The functions behind the [table of algorithms](../algorithms.md). Reversed and two-way algorithms are made from these by
-`gossamer.algorithms.algorithm.dual` and `allreduce_from`, and have no functions of their own.
+`gossamer.algorithms.derived.dual` and `allreduce_from`, and have no functions of their own.
 
 """
     return page("Builders", text + "\n\n".join(sections), "gossamer.algorithms")

@@ -98,9 +98,7 @@ class StreamingChecker:
         if model.ports != "all":
             raise ModelError(f"streaming checks ports 'all' only, got {model.ports!r}")
         if model.buffer is not None and model.buffer_counts != "all":
-            raise ModelError(
-                "streaming counts all that a node holds, and so must a buffer limit: buffer_counts='all'"
-            )
+            raise ModelError("streaming counts all that a node holds, and so must a buffer limit: buffer_counts='all'")
         self.network, self.task, self.model = network, task, model
         self.limit = named_count(limit)
         self._began = time.perf_counter()
