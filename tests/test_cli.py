@@ -350,3 +350,14 @@ def test_a_limit_on_everything_held_is_checked_and_told(capsys):
     assert "15 slots of control packets at t_p = 0 step" in printed
     assert main([*words, "--buffer", "4"]) == 2
     assert "it may keep 5 packets at one node, more than the buffer of 4" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text('{"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1, "weight": 2}]}')
+    assert main(["bounds", str(path), "allgather"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("gossamer: warning: graph ")
+    assert told.count("\n") == 1
+    assert "'weight' is not used" in told

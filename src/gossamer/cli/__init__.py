@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets its escape code
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _terminated_by_exit():
+        with _terminated_by_exit(), _warnings_in_one_line():
             return _run(arguments)
     except BrokenPipeError:
         _forget_output()
@@ -82,6 +83,20 @@ def _terminated_by_exit() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Print a warning as an error is printed, without the place in the code that it came from."""
+
+    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+        _fail(f"warning: {message}", 0)
+
+    before, warnings.showwarning = warnings.showwarning, show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def _forget_output() -> None:
