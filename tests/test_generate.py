@@ -9,6 +9,7 @@ import json
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +216,14 @@ def test_several_processes_make_what_one_makes(place):
     work = [replace(piece, jobs=lambda k=k: [k.bit_length] * 3, files=lambda made: {"x": bytes(made)}) for k in (1, 5)]
     assert [files for _, files in pieces.made(work, 2)] == [{"x": b"\1\1\1"}, {"x": b"\3\3\3"}]
     assert [files for _, files in pieces.made(work, 1)] == [{"x": b"\1\1\1"}, {"x": b"\3\3\3"}]
+
+
+def test_what_fails_says_which_page_was_being_made(place):
+    _, piece = place
+    work = [piece, replace(piece, name="docs/other.md", jobs=lambda: [int, partial(int, "one")])]
+    with pytest.raises(ValueError, match="invalid literal") as failed:
+        list(part("pieces").made(work, 2))
+    assert failed.value.__notes__ == ["while making docs/other.md"]
 
 
 # -- pages and commands ----------------------------------------------------------------------------------------

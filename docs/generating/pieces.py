@@ -169,4 +169,10 @@ def made(pieces: Sequence[Piece], processes: int | None = None) -> Iterator[tupl
     with ProcessPoolExecutor(count, get_context("spawn")) as pool:
         futures: list[list[Future[Any]]] = [[pool.submit(job) for job in work] for work in jobs]
         for piece, results in zip(pieces, futures, strict=True):
-            yield piece, piece.files([result.result() for result in results])
+            try:
+                done = [result.result() for result in results]
+            except Exception as error:
+                pool.shutdown(cancel_futures=True)
+                error.add_note(f"while making {piece.name}")
+                raise
+            yield piece, piece.files(done)
