@@ -84,7 +84,7 @@ def test_one_node_stands_for_all_where_all_look_the_same(name):
 
 def test_it_is_larger_than_all_other_bounds_of_cube_connected_cycles():
     net = network("ccc:4")
-    found = gossamer.lower_bounds(net, TotalExchange(), Model())
+    found = gossamer.lower_bounds(net, TotalExchange())
     assert (found[0].name, found[0].value) == ("concurrent flow", 128)
     assert max(b.value for b in found if b.name != "concurrent flow") < 128
 

@@ -65,7 +65,7 @@ def test_the_box_cut_is_the_best_of_all_rectangles(net, data, kind):
 def test_the_cut_column_of_the_reference_table(case):
     p, active, cut, _, _ = sets.PLANE[case]
     assert best_rectangle(array(p, p), active).__ceil__() == cut
-    found = [b for b in lower_bounds(array(p, p), PartialExchange(active), Model()) if b.method in ("cut", "ports")]
+    found = [b for b in lower_bounds(array(p, p), PartialExchange(active)) if b.method in ("cut", "ports")]
     assert found[0].value == cut
 
 
