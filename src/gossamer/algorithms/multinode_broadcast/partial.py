@@ -182,12 +182,13 @@ def _schedule(
     hops = packets * (network.node_count - 1) + sum(each.step.size for each in control)
     columns = (np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32))
     at = first_slot = 0
-    for each in control:
+    for each in control:  # phase 1: the active nodes are ranked
         at = write_prefix(columns, at, first_slot, each)
         first_slot += each.slots
-    if packing:
+    if packing:  # phase 2: the packet of rank r moves to node r
         at = write_packing(columns, at, first_slot, classes, links, longest, each_half)
         first_slot += d * longest * each_half
+    # phase 3: broadcasts along one dimension after the other
     write_rounds(columns, at, first_slot, classes, links, subphases, each_half)
     return Schedule.of(case, *columns, parts=parts, phases=phases)
 

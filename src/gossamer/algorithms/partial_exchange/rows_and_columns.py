@@ -116,14 +116,16 @@ def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Sch
     (Fraction(16, 1), True)
     """
     network = case.network
+    control = counts_of_lines(network)  # phase 1: every node learns the counts of its row and its column
     origin, target = exchange.ends(case)
     active, place = np.unique(origin, return_inverse=True)
     rows_first = in_rows_first(network, active)[place] if active.size else np.zeros(0, np.bool_)
+    # phase 2: all packets at once, each on its first leg and then on its second
     paths, later = _one_turn(network, origin, target, rows_first)
     orders: tuple[Order, ...] = ORDERS if order == "best" else (order,)
     found = (non_wasting(paths, network.link_count, each, later=later, seed=case.seed) for each in orders)
     hops = min(found, key=lambda hops: hops.slots)
-    return exchange.schedule(case, hops, counts_of_lines(network))
+    return exchange.schedule(case, hops, control)
 
 
 def _one_turn(
