@@ -131,10 +131,7 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     width, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     top = heading(figure, schedule, width, height) + 0.25
-    note = "Arrows and rims have the color of the step in which the packet comes."
-    if tree.network.coordinates is not None and tree.network.coordinates.shape[1] > 1:
-        note += " Nodes are named by their coordinates."
-    foot = caption(figure, note, width, height)
+    foot = caption(figure, _note(tree.network), width, height)
     box = (foot + 0.15) / height, (height - top - foot - 0.15) / height
     if flat:
         axes = figure.add_axes((0.2 / width, box[0], (_SIDE - 0.35) / width, box[1]))
@@ -146,6 +143,13 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     _label_steps(axes, int(tree.step.max()), -0.35 / (width - left - 0.8))
     axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
     return figure
+
+
+def _note(network: Network) -> str:
+    """Return what a reader of the figure must know."""
+    note = "Arrows and rims have the color of the step in which the packet comes."
+    named = network.coordinates is not None and network.coordinates.shape[1] > 1
+    return f"{note} Nodes are named by their coordinates." if named else note
 
 
 def _label_steps(axes: Any, last: int, x: float) -> None:
