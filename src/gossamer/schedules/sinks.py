@@ -111,11 +111,12 @@ class RecordingSink:
     def columns(self, size: int) -> Chunk:
         """Return the columns that follow what is kept, of the given size."""
         first, last = self._used, self._used + size
-        if not first and self._columns[0].size < last:
-            self._columns = tuple(np.empty(last, np.int32) for _ in range(3))
-        for column in self._columns:
-            if column.size < last:
-                column.resize(last, refcheck=False)
+        if self._columns[0].size < last:
+            room = max(last, 2 * self._columns[0].size)  # doubled, so that no hop is moved often
+            grown = tuple(np.empty(room, np.int32) for _ in range(3))
+            for old, new in zip(self._columns, grown, strict=True):
+                new[:first] = old[:first]
+            self._columns = grown
         return self._columns[0][first:last], self._columns[1][first:last], self._columns[2][first:last]
 
     @property

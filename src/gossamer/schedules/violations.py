@@ -81,7 +81,7 @@ class Verification:
     hops : int
         Hops replayed (of an invariant schedule: the stored ones).
     seconds : float
-        Wall time of the check.
+        CPU time of the check.
     """
 
     violations: tuple[Violation, ...]
