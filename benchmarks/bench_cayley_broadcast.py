@@ -18,7 +18,7 @@ from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import Broadcast, MultinodeBroadcast, Scatter, TotalExchange
 
 SECONDS = 5.0
@@ -67,7 +67,7 @@ def test_multinode_broadcast_on_a_cayley_network(benchmark, capsys, spec):
     ids=lambda v: v if isinstance(v, str) else getattr(v, "name", ""),
 )
 def test_tree_builders(benchmark, capsys, algorithm, spec, task, ports):
-    network, model = gossamer.network(spec), Model(ports=ports)
+    network, model = gossamer.network(spec), Rules(ports=ports)
     schedule = benchmark.pedantic(lambda: algorithm.build(Case(network, task, model)), rounds=3, warmup_rounds=1)
     seconds = benchmark.stats.stats.min
     told(

@@ -15,7 +15,7 @@ from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
 from gossamer.cases import Case
 from gossamer.tasks import Permutation
 
-MODEL = {"Q": gossamer.Model(buffer=5, buffer_counts="all"), "H": gossamer.Model(buffer=3, buffer_counts="all")}
+MODEL = {"Q": gossamer.Rules(buffer=5, buffer_counts="all"), "H": gossamer.Rules(buffer=3, buffer_counts="all")}
 
 
 def instance(n):

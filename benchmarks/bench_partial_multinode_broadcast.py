@@ -15,8 +15,8 @@ import pytest
 
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.cases import Case
-from gossamer.model import Model
 from gossamer.networks import array
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import PartialMultinodeBroadcast
 
@@ -27,7 +27,7 @@ CHECKED_PER_SECOND = 20e6
 def asked(request):
     network = array(64, 64)
     active = np.random.default_rng(0).choice(network.node_count, 2048, replace=False)
-    return request.param, Case(network, PartialMultinodeBroadcast(active), Model(split=True))
+    return request.param, Case(network, PartialMultinodeBroadcast(active), Rules(split=True))
 
 
 def rate(benchmark, hops):

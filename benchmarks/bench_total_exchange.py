@@ -16,7 +16,7 @@ import gossamer
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 
 SECONDS = 10.0
 GIGABYTES = 8.0
@@ -26,7 +26,7 @@ EXCHANGE = gossamer.task("alltoall")
 def built(algorithm, spec):
     """Build by name for a new case, so that the words of generators are chosen anew each time."""
     chosen = next(a for a in TOTAL_EXCHANGE if a.name == algorithm)
-    return chosen.build(Case(gossamer.network(spec), EXCHANGE, Model()))
+    return chosen.build(Case(gossamer.network(spec), EXCHANGE, Rules()))
 
 
 def told(benchmark, capsys, what, **facts):
@@ -48,7 +48,7 @@ def test_exchange_built_and_verified(benchmark, capsys, algorithm, spec):
     schedule, found = benchmark.pedantic(run, rounds=3, warmup_rounds=1)
     assert found
     seconds = benchmark.stats.stats.min
-    least = best_bound(Case(schedule.network, EXCHANGE, Model())).value
+    least = best_bound(Case(schedule.network, EXCHANGE, Rules())).value
     told(
         benchmark, capsys, f"alltoall on {spec}", time=str(schedule.completion_time), bound=str(least),
         hops=schedule.hop_count, stored=schedule.stored_hops, seconds=round(seconds, 2),

@@ -41,7 +41,7 @@ def exchange(spec: str, *, dense: bool) -> Schedule:
     slot, link, packet, target = np.array(sorted(rows, key=lambda row: row[0])).T
     packet = target - 1  # messages are numbered by their offset
     task = gossamer.task("total-exchange")
-    return Schedule(network, task, gossamer.Model(), slot, link, packet, symmetry=Symmetry(network))
+    return Schedule(network, task, gossamer.Rules(), slot, link, packet, symmetry=Symmetry(network))
 
 
 def flood(spec: str) -> Schedule:
@@ -64,7 +64,7 @@ def flood(spec: str) -> Schedule:
     slot, link = np.array(rows).T
     task = gossamer.task("multinode-broadcast")
     packet = np.zeros_like(slot)
-    return Schedule(network, task, gossamer.Model(), slot, link, packet, symmetry=Symmetry(network))
+    return Schedule(network, task, gossamer.Rules(), slot, link, packet, symmetry=Symmetry(network))
 
 
 def shuffled(schedule: Schedule) -> Schedule:

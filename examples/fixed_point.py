@@ -121,7 +121,7 @@ def full_iterations(f: PageRank, accuracy: float) -> int:
 
 def full_broadcast(network: gossamer.Network, components: int, split: bool) -> Fraction:
     """Return the steps in which every component reaches every node, when all nodes know that it comes."""
-    known = gossamer.Model(split=split)  # no control packets
+    known = gossamer.Rules(split=split)  # no control packets
     steps = gossamer.plan(network, "multinode-broadcast", rules=known).completion_time
     if components < network.node_count:  # the other nodes have nothing to send
         partial = gossamer.plan(
@@ -131,16 +131,26 @@ def full_broadcast(network: gossamer.Network, components: int, split: bool) -> F
     return steps
 
 
-def run(f: PageRank, exact: np.ndarray, spec: str, model: gossamer.Model, tolerance: float, accuracy: float) -> Run:
+def run(
+    f: PageRank,
+    exact: np.ndarray,
+    spec: str,
+    rules: gossamer.Rules,
+    cost: gossamer.StepCost,
+    tolerance: float,
+    accuracy: float,
+) -> Run:
     """Iterate, plan each broadcast, and compare."""
     network = gossamer.network(spec)
     told, active_sets, guarantees = iterate(f, network.node_count, tolerance, accuracy)
     if not active_sets:
         raise ValueError(f"no component moves by more than the tolerance {tolerance:g}; take a smaller one")
-    full = full_broadcast(network, f.n, model.split)
+    full = full_broadcast(network, f.n, rules.split)
     broadcasts = []
     for active, guarantee in zip(active_sets, guarantees, strict=False):
-        plan = gossamer.plan(network, gossamer.task("partial-multinode-broadcast", active=active), rules=model)
+        plan = gossamer.plan(
+            network, gossamer.task("partial-multinode-broadcast", active=active), rules=rules, cost=cost
+        )
         control = [p.slots * p.slot_length for p in plan.schedule.phases if "prefix" in p.name]
         spent, counting = sum(control, Fraction(0)), sum(control[:1], Fraction(0))
         times = (plan.completion_time, spent, counting, full, plan.bound)
@@ -285,11 +295,11 @@ def main(words: list[str] | None = None) -> int:
         f = PageRank(graph, asked.damping)
         ranks = nx.pagerank(graph, alpha=asked.damping, tol=1e-14, max_iter=10_000)
         exact = np.array([ranks[v] for v in graph])
-        model = gossamer.Model(split=asked.split, control_time=asked.control_time)
-        runs = [run(f, exact, spec, model, asked.tolerance, asked.accuracy) for spec in asked.network]
+        rules, cost = gossamer.Rules(split=asked.split), gossamer.StepCost(asked.control_time)
+        runs = [run(f, exact, spec, rules, cost, asked.tolerance, asked.accuracy) for spec in asked.network]
         print(f"PageRank of {asked.graph}, {f.n} components, damping {f.damping:g}, tolerance {asked.tolerance:g}")
         print(
-            f"packets {'may be split' if model.split else 'stay whole'}, control packets take {model.control_time} step"
+            f"packets {'may be split' if rules.split else 'stay whole'}, control packets take {cost.control_time} step"
         )
         print_run(runs[0], f.n)
         print_comparison(runs)

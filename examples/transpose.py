@@ -120,14 +120,14 @@ def run(matrix: scipy.sparse.coo_array, spec: str, control_time: Fraction) -> bo
     print(f"\n{network.spec}: {nodes} nodes, {-(-order // nodes)} rows of the matrix on a node at the most")
     most = entries.max(initial=0)
     print(f"{source.size} messages of {most} entries at the most; a total exchange has {nodes * (nodes - 1)}")
-    model = gossamer.Model(control_time=control_time)
+    cost = gossamer.StepCost(control_time)
     rows, columns = active_sets(source, target, nodes)
     plans = [
-        gossamer.plan(network, gossamer.task(task, active=active), rules=model)
+        gossamer.plan(network, gossamer.task(task, active=active), cost=cost)
         for task, active in (("partial-exchange", rows), ("partial-gather", columns))
         if active
     ]
-    full = gossamer.plan(network, "total-exchange", rules=gossamer.Model())
+    full = gossamer.plan(network, "total-exchange", rules=gossamer.Rules())
     counts = [len(active) for active in (rows, columns) if active]
     print(f"\n{'task':>18}  active  steps  lower bound  algorithm")
     for count, p in zip([*counts, nodes], [*plans, full], strict=True):
@@ -148,7 +148,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         matrix = made_matrix(256) if options.matrix is None else read_matrix(options.matrix)
-        control_time = gossamer.Model(control_time=options.control_time).control_time
+        control_time = gossamer.StepCost(options.control_time).control_time
         name = "a matrix made up" if options.matrix is None else str(options.matrix)
         print(f"{name}: order {matrix.shape[0]}, {matrix.nnz} entries")
         right = [run(matrix, spec, control_time) for spec in options.network]

@@ -13,13 +13,13 @@ import pytest
 import gossamer
 from gossamer.cases import EFFORTS, Case, Offer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 
 
 def test_plan_takes_objects_as_well_as_words():
     net, task = gossamer.network("torus:4x4"), gossamer.task("allgather")
-    assert gossamer.plan(net, task, rules=Model()).schedule == gossamer.plan("torus:4x4", "allgather").schedule
+    assert gossamer.plan(net, task, rules=Rules()).schedule == gossamer.plan("torus:4x4", "allgather").schedule
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_allreduce_is_a_reduce_scatter_and_an_allgather():
 )
 def test_duals_take_the_same_time(task, dual):
     for ports in ("all", "one"):
-        times = {gossamer.plan("torus:3x4", t, rules=gossamer.Model(ports=ports)).completion_time for t in (task, dual)}
+        times = {gossamer.plan("torus:3x4", t, rules=gossamer.Rules(ports=ports)).completion_time for t in (task, dual)}
         assert len(times) == 1
 
 
@@ -232,6 +232,6 @@ def test_a_cost_or_rules_of_another_switching_are_refused(ask):
     with pytest.raises(ModelError, match="cost must be a LinearCost, got StepCost"):
         ask("torus:4x4", "allgather", switching="wormhole", cost=gossamer.StepCost())
     with pytest.raises(ModelError, match="not choices of wormhole switching"):
-        ask("torus:4x4", "allgather", switching="wormhole", rules=Model(ports="one"))
+        ask("torus:4x4", "allgather", switching="wormhole", rules=Rules(ports="one"))
     with pytest.raises(ModelError, match="switching must be 'store-and-forward' or 'wormhole', got 'worm'"):
         ask("torus:4x4", "allgather", switching="worm")

@@ -10,10 +10,10 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import OneToManyRouting
 
-HELD = Model(buffer=9, buffer_counts="all")
+HELD = Rules(buffer=9, buffer_counts="all")
 
 
 def task_of(network):
@@ -52,9 +52,9 @@ def test_what_cannot_be_streamed_is_said():
     with pytest.raises(NotApplicableError, match="shortest-path-tree cannot stream its hops"):
         gossamer.plan(network, "broadcast", stream=True)
     with pytest.raises(NotApplicableError, match="more than the buffer of 2"):
-        gossamer.plan(network, task_of(network), rules=Model(buffer=2, buffer_counts="all"), algorithm="H", stream=True)
+        gossamer.plan(network, task_of(network), rules=Rules(buffer=2, buffer_counts="all"), algorithm="H", stream=True)
     with pytest.raises(ModelError, match="so must a buffer limit: buffer_counts='all'"):
-        gossamer.plan(network, task_of(network), rules=Model(buffer=9), algorithm="H", stream=True)
+        gossamer.plan(network, task_of(network), rules=Rules(buffer=9), algorithm="H", stream=True)
 
 
 def test_the_command_line_streams(capsys):

@@ -88,7 +88,7 @@ Messages and the words used here are defined in the [nomenclature](nomenclature.
 def algorithms_page() -> str:
     """Return the tables of algorithms, one a task."""
     from gossamer import ALGORITHMS
-    from gossamer.model import Ports
+    from gossamer.rules import Ports
     from gossamer.tasks import TASKS
     from gossamer.testing import standard_cases
 

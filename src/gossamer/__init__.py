@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gossamer.cases import Case
     from gossamer.costs import LinearCost, StepCost
     from gossamer.errors import GossamerError
-    from gossamer.model import Model
     from gossamer.networks import as_network as network
     from gossamer.networks.network import Network
     from gossamer.outcome import Comparison, Outcome
     from gossamer.planner import compare, lower_bounds, plan
+    from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
@@ -39,7 +39,7 @@ _HOME = {
     "Comparison": "gossamer.outcome",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.costs",
-    "Model": "gossamer.model",
+    "Rules": "gossamer.rules",
     "Network": "gossamer.networks.network",
     "Outcome": "gossamer.outcome",
     "Packets": "gossamer.schedules",
@@ -68,11 +68,11 @@ __all__ = [
     "Comparison",
     "GossamerError",
     "LinearCost",
-    "Model",
     "Network",
     "Outcome",
     "Packets",
     "Phase",
+    "Rules",
     "Schedule",
     "StepCost",
     "Symmetry",

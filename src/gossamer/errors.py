@@ -35,7 +35,7 @@ class TaskError(GossamerError, ValueError):
 
 
 class ModelError(GossamerError, ValueError):
-    """A communication model has an illegal value."""
+    """Rules, a cost or another setting have an illegal value."""
 
 
 class ScheduleError(GossamerError, ValueError):
@@ -43,7 +43,7 @@ class ScheduleError(GossamerError, ValueError):
 
 
 class NotApplicableError(GossamerError, ValueError):
-    """No algorithm, or not the one asked for, covers this network, task and model."""
+    """No algorithm, or not the one asked for, covers this network and task under these rules."""
 
 
 class VerificationError(GossamerError):

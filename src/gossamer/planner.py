@@ -13,12 +13,12 @@ from gossamer.bounds import Bound
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
 from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
-from gossamer.model import Model
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
 from gossamer.reading import choice, number
 from gossamer.reading import seed as read_seed
+from gossamer.rules import Rules
 from gossamer.switching import Switching
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
@@ -74,7 +74,7 @@ class _Search:
             found += [_Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
         if not found:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
-        allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]  # type: ignore[arg-type]
+        allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]
         return sorted(allowed or found[:1], key=lambda c: c.place)
 
     def _nothing(self, algorithm: str, known: bool) -> str:
@@ -128,11 +128,11 @@ def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) 
 
 
 def _asked(
-    network: Any, task: Task | str, switching: str, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
 ) -> tuple[Switching[Any, Any], Case]:
     """Return the switching and the case of what a user asks."""
     kind = switchings.named(switching)
-    if rules is not None and not isinstance(rules, Model):
+    if rules is not None and not isinstance(rules, Rules):
         raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
     made = parse_task(task) if isinstance(task, str) else task
     return kind, kind.case(as_network(network), made, rules, cost, read_seed(seed))
@@ -156,7 +156,7 @@ def plan(
     task: Task | str,
     *,
     switching: str = "store-and-forward",
-    rules: Model | None = None,
+    rules: Rules | None = None,
     cost: StepCost | LinearCost | None = None,
     algorithm: str = "best",
     options: Mapping[str, Any] | None = None,
@@ -248,7 +248,7 @@ def compare(
     task: Task | str,
     *,
     switching: str = "store-and-forward",
-    rules: Model | None = None,
+    rules: Rules | None = None,
     cost: StepCost | LinearCost | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
@@ -299,7 +299,7 @@ def lower_bounds(
     task: Task | str,
     *,
     switching: str = "store-and-forward",
-    rules: Model | None = None,
+    rules: Rules | None = None,
     cost: StepCost | LinearCost | None = None,
 ) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.

@@ -17,11 +17,12 @@ import numpy as np
 from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
 from gossamer.cases import Case, Offer, Refusal
+from gossamer.costs import StepCost
 from gossamer.errors import GossamerError
-from gossamer.model import Model
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule, load, verify
 from gossamer.tasks import Task
 
@@ -31,12 +32,12 @@ NETWORKS = tuple(spec for family in FAMILIES for spec in family.small)
 """Small networks of every family, 1- and 2-node ones included."""
 
 _RULES = (
-    Model(),
-    Model(split=True),
-    Model(ports="one"),
-    Model(ports="one-send"),
-    Model(ports="one-receive"),
-    Model(split=True, control_time=Fraction(1, 10)),
+    (Rules(), StepCost()),
+    (Rules(split=True), StepCost()),
+    (Rules(ports="one"), StepCost()),
+    (Rules(ports="one-send"), StepCost()),
+    (Rules(ports="one-receive"), StepCost()),
+    (Rules(split=True), StepCost(Fraction(1, 10))),
 )
 
 
@@ -106,8 +107,8 @@ def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
         network = parse_network(spec)
         for kind in algorithm.tasks:
             for task in tasks_of(kind, network, seed):
-                for rules in _RULES:
-                    case = Case(network, task, rules, seed=seed)
+                for rules, cost in _RULES:
+                    case = Case(network, task, rules, cost, seed=seed)
                     if algorithm.covers(case):
                         yield case
 
@@ -121,7 +122,8 @@ def check_case(algorithm: Algorithm, case: Case) -> list[str]:
     schedule of the same time.
     """
     where = f"{algorithm.name} for {case.task.describe()} on {case.network.spec}, {case.rules}"
-    again = Case(case.network, case.task, case.rules, seed=case.seed)  # nothing that the first asking left behind
+    # nothing that the first asking left behind
+    again = Case(case.network, case.task, case.rules, StepCost(case.control_time), seed=case.seed)
     found, repeated = algorithm.offers(case), algorithm.offers(again)
     if isinstance(found, Refusal) or isinstance(repeated, Refusal):
         return [f"{where}: is refused: {found}, {repeated}"]

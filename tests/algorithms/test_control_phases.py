@@ -20,7 +20,7 @@ CASES = [
 @pytest.mark.parametrize(("spec", "task", "fields", "algorithm"), CASES)
 def test_control_phases_carry_control_packets_only_and_others_none(spec, task, fields, algorithm):
     schedule = gossamer.plan(
-        spec, gossamer.task(task, **fields), rules=gossamer.Model(split=True), algorithm=algorithm
+        spec, gossamer.task(task, **fields), rules=gossamer.Rules(split=True), algorithm=algorithm
     ).schedule
     for number, phase in enumerate(schedule.phases):
         packets = schedule.packet[schedule.phase_hops(number)]

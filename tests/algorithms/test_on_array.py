@@ -9,8 +9,8 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.derived import on_array
 from gossamer.bounds import bounds
 from gossamer.cases import Case
-from gossamer.model import Model
 from gossamer.networks import array, torus
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import PartialMultinodeBroadcast, TotalExchange
 
@@ -50,11 +50,11 @@ def test_total_exchange_on_the_7_x_8_array_gains_from_folding():
 @pytest.mark.parametrize(
     ("spec", "model", "reason"),
     [
-        ("torus:3x3", Model(), "needs an array"),
-        ("array:2x2", Model(), "needs a side of 3 nodes or more"),
-        ("array:3x3", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("array:3x3", Model(buffer=3), "does not limit the packets that a node holds"),
-        ("array:40x41x42", Model(), "would write out"),
+        ("torus:3x3", Rules(), "needs an array"),
+        ("array:2x2", Rules(), "needs a side of 3 nodes or more"),
+        ("array:3x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3x3", Rules(buffer=3), "does not limit the packets that a node holds"),
+        ("array:40x41x42", Rules(), "would write out"),
     ],
 )
 def test_what_is_not_covered_is_declined_with_a_reason(spec, model, reason):

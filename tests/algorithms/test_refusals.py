@@ -16,8 +16,8 @@ from gossamer.algorithms.refusals import (
     refuse_send_limit,
 )
 from gossamer.cases import Case, Refusal
-from gossamer.model import Model
 from gossamer.networks import Network
+from gossamer.rules import Rules
 
 UNLIMITED = "does not limit the packets that a node holds"
 ONE_WAY = Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True)
@@ -27,12 +27,12 @@ APART = Network("apart", 4, [0, 1, 2, 3], [1, 0, 3, 2], links_only=True)
 @pytest.mark.parametrize(
     ("model", "held", "why"),
     [
-        (Model(), None, None),
-        (Model(ports="one"), None, "needs all ports at once, not ports 'one'"),
-        (Model(ports="one-send", buffer=9), 3, "needs all ports at once, not ports 'one-send'"),
-        (Model(buffer=9), None, UNLIMITED),
-        (Model(buffer=3), 3, None),
-        (Model(buffer=2), 3, "may keep 3 packets at one node, more than the buffer of 2"),
+        (Rules(), None, None),
+        (Rules(ports="one"), None, "needs all ports at once, not ports 'one'"),
+        (Rules(ports="one-send", buffer=9), 3, "needs all ports at once, not ports 'one-send'"),
+        (Rules(buffer=9), None, UNLIMITED),
+        (Rules(buffer=3), 3, None),
+        (Rules(buffer=2), 3, "may keep 3 packets at one node, more than the buffer of 2"),
     ],
 )
 def test_rules_are_refused_for_their_ports_first_and_then_for_their_buffer(model, held, why):
@@ -43,7 +43,7 @@ def test_rules_are_refused_for_their_ports_first_and_then_for_their_buffer(model
 
 
 def test_one_port_for_receiving_does_not_limit_who_receives_on_one():
-    assert [refuse_send_limit(Model(ports=ports)) is None for ports in ("all", "one-receive", "one-send", "one")] == [
+    assert [refuse_send_limit(Rules(ports=ports)) is None for ports in ("all", "one-receive", "one-send", "one")] == [
         True, True, False, False
     ]  # fmt: skip
 
@@ -78,7 +78,7 @@ def test_all_algorithms_have_the_same_words_for_ports_and_buffers():
             for spec in ("torus:4x4", "array:4x4", "ring:5", "hypercube:3"):
                 case = Case(gossamer.network(spec), task)
                 if algorithm.covers(case):
-                    limited = (case.related(rules=rules) for rules in (Model(ports="one"), Model(buffer=1)))
+                    limited = (case.related(rules=rules) for rules in (Rules(ports="one"), Rules(buffer=1)))
                     said |= {found.why for found in map(algorithm.offers, limited) if isinstance(found, Refusal)}
     about = {why for why in said if "ports" in why or "limit" in why}
     hint = "needs ports all; with one port furthest-first is optimal"

@@ -10,8 +10,8 @@ from bounds.oracle import schedule_within
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.cases import Case
-from gossamer.model import Model
 from gossamer.networks import from_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import Broadcast, Scatter
 
 pytest.importorskip("ortools", reason="needs the extra 'solver' (OR-Tools)")
@@ -23,7 +23,7 @@ NAMED = ["ring:6", "ring:7", "array:2x3", "hypercube:3", "complete:6", "star:3",
 
 def agrees(network, task, algorithms, ports):
     """The fastest schedule is valid, and the solver finds none that is a slot shorter."""
-    model = Model(ports=ports)
+    model = Rules(ports=ports)
     built = [a.build(Case(network, task, model)) for a in algorithms if a.covers(Case(network, task, model))]
     for schedule in built:
         assert gossamer.verify(schedule)

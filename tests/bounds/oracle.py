@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from gossamer import Model, Network, Schedule
+from gossamer import Network, Rules, Schedule
 from gossamer.tasks import COMBINE, COPY, MOVE, Task
 
 
@@ -13,7 +13,7 @@ class UndecidedError(Exception):
     """The solver found no answer within its limit."""
 
 
-def schedule_within(network: Network, task: Task, model: Model, slots: int, parts: int = 1) -> Schedule | None:
+def schedule_within(network: Network, task: Task, model: Rules, slots: int, parts: int = 1) -> Schedule | None:
     """A valid schedule of at most so many slots, or None if there is none. The limit is of work, not of time."""
     from ortools.sat.python import cp_model
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds.broadcasts import broadcast_bounds, doubling_time, tree_time
 from gossamer.cases import Case
 from gossamer.networks import from_networkx
@@ -37,25 +37,25 @@ def test_doubling_time_is_the_largest_t_d(nodes):
 )  # fmt: skip
 def test_doubling_on_known_networks(spec, steps):
     network = gossamer.network(spec)
-    found = [b.value for b in broadcast_bounds(Case(network, Broadcast(0), Model(ports="one")))]
+    found = [b.value for b in broadcast_bounds(Case(network, Broadcast(0), Rules(ports="one")))]
     assert max(found) == steps
 
 
 def test_two_nodes_at_the_largest_distance_cost_a_step_more():
     network = from_networkx(nx.Graph([(0, 1), (1, 2), (2, 3), (2, 4)]))
-    doubling, tree = broadcast_bounds(Case(network, Broadcast(0), Model(ports="one")))
+    doubling, tree = broadcast_bounds(Case(network, Broadcast(0), Rules(ports="one")))
     assert (doubling.value, tree.value) == (4, 4)
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (3, 2), (2, 4), (5, 3)])
 def test_trees_take_the_time_of_the_recursion(k, h):
-    case = Case(gossamer.network(f"fat-tree:k={k},h={h}"), Broadcast(1), Model(ports="one-send"))
+    case = Case(gossamer.network(f"fat-tree:k={k},h={h}"), Broadcast(1), Rules(ports="one-send"))
     assert tree_time(case, 1, None) == (k + 1) * h - 1
-    assert tree_time(Case(gossamer.network("ring:4"), Broadcast(0), Model()), 0, None) == 0
+    assert tree_time(Case(gossamer.network("ring:4"), Broadcast(0), Rules()), 0, None) == 0
 
 
 def test_branches_of_a_tree_without_targets_take_no_time():
-    case = Case(gossamer.network("array:9"), OneToManyRouting([[]] * 4 + [[2, 5]] + [[]] * 4), Model(ports="one"))
+    case = Case(gossamer.network("array:9"), OneToManyRouting([[]] * 4 + [[2, 5]] + [[]] * 4), Rules(ports="one"))
     assert tree_time(case, 4, np.array([2, 5])) == 2
     assert {b.name: b.value for b in broadcast_bounds(case)} == {"doubling": 2, "tree broadcast": 2}
 
@@ -69,5 +69,5 @@ def test_only_messages_that_are_copied_under_a_port_limit_double():
         (Reduce(0), "one", ["doubling"]),
         (MultinodeBroadcast(), "one-send", ["doubling"]),
     ):
-        assert [b.name for b in broadcast_bounds(Case(network, task, Model(ports=ports)))] == names
-    assert not list(broadcast_bounds(Case(network, Broadcast(0), Model(ports="one", split=True))))
+        assert [b.name for b in broadcast_bounds(Case(network, task, Rules(ports=ports)))] == names
+    assert not list(broadcast_bounds(Case(network, Broadcast(0), Rules(ports="one", split=True))))

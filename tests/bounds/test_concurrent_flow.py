@@ -11,14 +11,14 @@ from scipy.optimize import linprog
 
 import gossamer
 from algorithms.partial_exchange import active_sets as sets
-from gossamer import Model, network
+from gossamer import Rules, network
 from gossamer.bounds import concurrent_flow
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.cases import Case
 from gossamer.networks import array, ring, torus
 from gossamer.tasks import Broadcast, PartialExchange, PartialGather, Scatter, TotalExchange
 
-SPLIT = Model(split=True)
+SPLIT = Rules(split=True)
 
 
 def bound(net, task, model=SPLIT):
@@ -92,15 +92,15 @@ def test_it_is_larger_than_all_other_bounds_of_cube_connected_cycles():
 def test_whole_messages_take_whole_steps():
     task = PartialExchange([0])
     assert bound(array(3, 3, 3), task).value == Fraction(26, 3)
-    assert bound(array(3, 3, 3), task, Model()).value == 9
+    assert bound(array(3, 3, 3), task, Rules()).value == 9
 
 
 @pytest.mark.parametrize(("ports", "value"), [("one", 8), ("one-send", 8)])
 def test_port_limits_count(ports, value):
     """On a ring of 5 the messages of a node make 6 hops; one active node sends 4, and its neighbors pass on 2."""
     net = ring(5)
-    assert bound(net, TotalExchange(), Model(ports=ports, split=True)).value == 6
-    assert bound(array(3, 3), PartialExchange([4]), Model(ports=ports, split=True)).value == value
+    assert bound(net, TotalExchange(), Rules(ports=ports, split=True)).value == 6
+    assert bound(array(3, 3), PartialExchange([4]), Rules(ports=ports, split=True)).value == value
 
 
 def test_the_witness_names_lengths_that_prove_it():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import boxes, cuts
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.cuts import cut_bounds
@@ -66,7 +66,7 @@ def test_split_cuts_across_dimensions_are_the_best_slabs(spec, data):
     network = gossamer.network(spec)
     names = ("total-exchange", "partial-exchange", "partial-gather", "multinode-broadcast", "permutation", "reduce")
     task = data.draw(tasks(network, names))
-    found = {b.name: b.value for b in cut_bounds(Case(network, task, Model(split=True)))}
+    found = {b.name: b.value for b in cut_bounds(Case(network, task, Rules(split=True)))}
     for d, (side, wraps) in enumerate(zip(network.grid.sides, network.grid.wraps, strict=True)):
         best = best_ratio(
             network, task, ({d: xs} for xs in intervals(side, wraps) if wraps or 0 in xs or side - 1 in xs)
@@ -81,14 +81,14 @@ def test_split_box_cuts_are_the_best_boxes(spec, data):
     task = data.draw(tasks(network, ("partial-exchange", "partial-gather", "scatter")))
     shapes = [list(intervals(*g)) for g in zip(network.grid.sides, network.grid.wraps, strict=True)]
     best = best_ratio(network, task, (dict(enumerate(box)) for box in itertools.product(*shapes)))
-    case = Case(network, task, Model(split=True))
+    case = Case(network, task, Rules(split=True))
     found = [b.value for b in box_bounds(case)]
     assert found == ([] if case.demands[0].everywhere else [best])
 
 
 def test_boxes_too_many_to_try_are_thinned_and_improved(monkeypatch):
     active = [x * 20 + y for x in range(7, 13) for y in range(3, 8)]
-    case = Case(gossamer.network("torus:20x20"), PartialExchange(active), Model())
+    case = Case(gossamer.network("torus:20x20"), PartialExchange(active), Rules())
     (exact,) = box_bounds(case)
     monkeypatch.setattr(boxes, "MAX_BOXES", 100)
     (thinned,) = box_bounds(case)
@@ -103,7 +103,7 @@ def test_long_sides_give_bounds_that_are_no_larger(monkeypatch, spec, task, port
     network = gossamer.network(spec)
     if task == "reversal":
         task = Permutation(range(network.node_count)[::-1])
-    case = Case(network, task, Model(ports=ports))
+    case = Case(network, task, Rules(ports=ports))
     full = {b.name: b.value for b in cut_bounds(case)}
     monkeypatch.setattr(cuts, "MAX_POSITIONS", 4)
     few = {b.name: b.value for b in cut_bounds(case)}
@@ -112,10 +112,10 @@ def test_long_sides_give_bounds_that_are_no_larger(monkeypatch, spec, task, port
 
 
 def test_far_messages_cross_several_cuts_one_after_the_other():
-    (bound,) = cut_bounds(Case(gossamer.network("array:9"), PartialGather([8]), Model()))
+    (bound,) = cut_bounds(Case(gossamer.network("array:9"), PartialGather([8]), Rules()))
     assert bound.value == 8
     network = gossamer.network("array:2x9")
-    found = {b.name: b for b in cut_bounds(Case(network, Permutation([-1] * 8 + [9] + [8, *[-1] * 8]), Model()))}
+    found = {b.name: b for b in cut_bounds(Case(network, Permutation([-1] * 8 + [9] + [8, *[-1] * 8]), Rules()))}
     assert found["cut across dimension 1"].value == 8
     assert found["cut across dimension 1"].witness == (
         "1 message must get from x_1 <= 0 to x_1 >= 8, 8 hops apart, 2 links across"
@@ -123,8 +123,8 @@ def test_far_messages_cross_several_cuts_one_after_the_other():
 
 
 def test_one_port_nodes_at_a_cut_send_one_packet_each():
-    (whole,) = cut_bounds(Case(gossamer.network("ring:8"), TotalExchange(), Model(ports="one")))
+    (whole,) = cut_bounds(Case(gossamer.network("ring:8"), TotalExchange(), Rules(ports="one")))
     assert whole.value == 8
-    (bound,) = cut_bounds(Case(gossamer.network("ring:8"), PartialExchange([0]), Model(ports="one")))
+    (bound,) = cut_bounds(Case(gossamer.network("ring:8"), PartialExchange([0]), Rules(ports="one")))
     assert bound.value == 7
     assert bound.witness == "1 node x_0 = 0 | 7 nodes, 1 packet a step across: 7 messages must leave"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds
@@ -37,16 +37,16 @@ def networks(draw):
 @settings(max_examples=100)
 def test_the_bound_is_the_least_time_in_both_directions(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Model())).completion_time
-    assert best_bound(Case(network, Scatter(root), Model())).value == time
-    assert best_bound(Case(network, Gather(root), Model())).value == time
+    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Rules())).completion_time
+    assert best_bound(Case(network, Scatter(root), Rules())).value == time
+    assert best_bound(Case(network, Gather(root), Rules())).value == time
 
 
 @given(networks(), st.data(), st.integers(0, 8))
 @settings(max_examples=100)
 def test_a_cut_lets_fewer_packets_through_than_must_cross_it(network, data, slots):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Model())).completion_time
+    time = FLOW_OVER_TIME.build(Case(network, Scatter(root), Rules())).completion_time
     cut = cut_over_time(
         network.link_source, network.link_target, network.link_capacity, network.node_count, network.terminal_count,
         root, slots,
@@ -66,7 +66,7 @@ def test_a_cut_lets_fewer_packets_through_than_must_cross_it(network, data, slot
 
 def test_a_network_on_which_no_other_bound_is_as_large():
     network = from_networkx(nx.Graph(["va", "vb", "vc", "bc", "cd", "ce", "ef", "eg"]))
-    found = {b.name: b for b in bounds(Case(network, Scatter(0), Model()))}
+    found = {b.name: b for b in bounds(Case(network, Scatter(0), Rules()))}
     assert found["cut over time"].value == 4 > max(b.value for name, b in found.items() if name != "cut over time")
     assert found["cut over time"].witness.startswith("4 messages of node v must cross a cut of links and slots")
 
@@ -74,11 +74,11 @@ def test_a_network_on_which_no_other_bound_is_as_large():
 @pytest.mark.parametrize(
     ("task", "model"),
     [
-        (Scatter(0), Model(ports="one")),
-        (Scatter(0), Model(split=True)),
-        (Broadcast(0), Model()),
-        (TotalExchange(), Model()),
-        (Scatter(0), Model()),  # the distances and the links of the root say as much
+        (Scatter(0), Rules(ports="one")),
+        (Scatter(0), Rules(split=True)),
+        (Broadcast(0), Rules()),
+        (TotalExchange(), Rules()),
+        (Scatter(0), Rules()),  # the distances and the links of the root say as much
     ],
 )
 def test_where_it_says_nothing(task, model):
@@ -89,5 +89,5 @@ def test_fewer_ports_keep_the_bound_of_all_ports():
     links = [(0, 1), (0, 4), (1, 0), (1, 2), (2, 3), (2, 4), (3, 2), (3, 4), (4, 0), (4, 2), (4, 3)]
     source, target = (list(ends) for ends in zip(*links, strict=True))
     network = Network("some graph", 5, source, target, terminal_count=4)
-    values = [best_bound(Case(network, Gather(0), Model(ports=p))).value for p in ("all", "one-send", "one")]
+    values = [best_bound(Case(network, Gather(0), Rules(ports=p))).value for p in ("all", "one-send", "one")]
     assert values == [3, 3, 3]

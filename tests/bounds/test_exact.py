@@ -10,7 +10,7 @@ import pytest
 
 import gossamer
 from bounds.oracle import UndecidedError, schedule_within
-from gossamer import Model, Network
+from gossamer import Network, Rules
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.networks import from_networkx
@@ -37,7 +37,7 @@ PORTS = ("all", "one", "one-send")
 
 def is_valid_and_met(network, task, ports, parts=1):
     """Assert that no schedule beats the bound; return whether one is found that meets it."""
-    model = Model(ports=ports, split=parts > 1)
+    model = Rules(ports=ports, split=parts > 1)
     bound = best_bound(Case(network, task, model))
     too_few = math.ceil(bound.value * parts) - 1
     try:

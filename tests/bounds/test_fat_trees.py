@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.fat_trees import least_with_holes, least_with_ways
 from gossamer.cases import Case
@@ -17,7 +17,7 @@ from gossamer.networks import fat_tree
 from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 
 SHAPES = [(k, h) for k in range(2, 7) for h in range(1, 6) if k**h <= 128]
-ONE_SEND = Model(ports="one-send")
+ONE_SEND = Rules(ports="one-send")
 
 trees = st.sampled_from(SHAPES).flatmap(
     lambda s: st.lists(st.integers(1, 50), min_size=s[1], max_size=s[1]).map(lambda c: fat_tree(*s, sorted(c)))
@@ -32,7 +32,7 @@ def value(network, task, model, name):
 def test_branch_bound_is_6_4_at_every_level(network):
     k, h, capacities = network.levels.arity, network.levels.height, network.levels.capacities
     per_level = [-(-(k ** (i - 1)) * (k**h - k ** (i - 1)) // capacities[i - 1]) + 2 * i - 1 for i in range(1, h + 1)]
-    assert value(network, TotalExchange(), Model(), "branch cut") == max(per_level)
+    assert value(network, TotalExchange(), Rules(), "branch cut") == max(per_level)
 
 
 @pytest.mark.parametrize(("k", "h"), SHAPES)
@@ -50,9 +50,9 @@ def test_routing_node_bounds_are_theorems_6_3_and_6_6(k, h):
 @pytest.mark.parametrize("capacity", ["constant", "exponential"])
 def test_a_multinode_broadcast_needs_n_steps_and_one_more_for_two_children(k, h, capacity):
     n = k**h
-    least = best_bound(Case(fat_tree(k, h, capacity), MultinodeBroadcast(), Model())).value
+    least = best_bound(Case(fat_tree(k, h, capacity), MultinodeBroadcast(), Rules())).value
     assert least == (n + 1 if k == 2 and h >= 2 else n)
-    assert best_bound(Case(fat_tree(k, h, capacity), TotalExchange(), Model())).value >= least
+    assert best_bound(Case(fat_tree(k, h, capacity), TotalExchange(), Rules())).value >= least
 
 
 @pytest.mark.parametrize(("k", "h", "level", "least"), [(4, 2, 1, 18), (2, 2, 1, 5), (2, 3, 1, 11), (3, 2, 1, 10)])
@@ -94,11 +94,11 @@ def test_way_bound_adds_up_the_ways(network):
 @given(trees)
 def test_exchange_of_all_as_active_nodes_has_the_same_bounds(network):
     active = PartialExchange(range(network.terminal_count))
-    assert best_bound(Case(network, active, Model())).value == best_bound(Case(network, TotalExchange(), Model())).value
+    assert best_bound(Case(network, active, Rules())).value == best_bound(Case(network, TotalExchange(), Rules())).value
 
 
 def test_time_on_the_way_is_told_with_its_witness():
-    bound = best_bound(Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), TotalExchange(), Model()))
+    bound = best_bound(Case(gossamer.network("fat-tree:k=2,h=3,capacity=exponential"), TotalExchange(), Rules()))
     assert str(bound) == (
         "11 steps, time on the way: each leaf sends and receives 7 messages, at most 1 a step, "
         "and its messages go 34 hops in all"
@@ -112,6 +112,6 @@ def test_bound_is_the_optimum_of_four_leaves(capacities):
     from bounds.oracle import schedule_within
 
     network, task = fat_tree(2, 2, capacities), TotalExchange()
-    least = int(best_bound(Case(network, task, Model())).value)
-    assert schedule_within(network, task, Model(), least - 1) is None
-    assert gossamer.verify(schedule_within(network, task, Model(), least))
+    least = int(best_bound(Case(network, task, Rules())).value)
+    assert schedule_within(network, task, Rules(), least - 1) is None
+    assert gossamer.verify(schedule_within(network, task, Rules(), least))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import ports as families
 from gossamer.bounds.ports import port_bounds
 from gossamer.cases import Case
@@ -46,7 +46,7 @@ def by_hand(network, task, ports, incoming):
 @given(networks, st.data(), st.sampled_from(["all", "one", "one-send"]))
 def test_bounds_of_personalized_tasks_are_those_worked_out_by_hand(network, data, ports):
     task = data.draw(tasks(network, NAMES))
-    found = {b.name: b.value for b in port_bounds(Case(network, task, Model(ports=ports)))}
+    found = {b.name: b.value for b in port_bounds(Case(network, task, Rules(ports=ports)))}
     assert found.get("node receives", 0) == by_hand(network, task, ports, True)
     if task.name != "multinode-broadcast":  # a message for all leaves its origin only once
         assert found.get("node sends", 0) == by_hand(network, task, ports, False)
@@ -54,7 +54,7 @@ def test_bounds_of_personalized_tasks_are_those_worked_out_by_hand(network, data
 
 def test_a_corner_waits_for_the_nearest_of_the_far_messages():
     bound = max(
-        port_bounds(Case(gossamer.network("array:64x64"), PartialMultinodeBroadcast(range(2048)), Model())),
+        port_bounds(Case(gossamer.network("array:64x64"), PartialMultinodeBroadcast(range(2048)), Rules())),
         key=lambda b: b.value,
     )
     assert bound.value == 1056
@@ -62,13 +62,13 @@ def test_a_corner_waits_for_the_nearest_of_the_far_messages():
 
 
 def test_several_messages_of_one_node_leave_one_after_the_other():
-    case = Case(gossamer.network("array:5"), MultipleBroadcast([0, 0, 7, 0, 0]), Model())
+    case = Case(gossamer.network("array:5"), MultipleBroadcast([0, 0, 7, 0, 0]), Rules())
     assert {b.name: b.value for b in port_bounds(case)} == {"node receives": 8, "node sends": 5}
 
 
 @pytest.mark.parametrize("task", [TotalExchange(), MultinodeBroadcast(), Scatter(7), PartialMultinodeBroadcast([1, 9])])
 def test_large_networks_look_at_the_most_loaded_nodes_only(monkeypatch, task):
-    case = Case(gossamer.network("array:4x5"), task, Model())
+    case = Case(gossamer.network("array:4x5"), task, Rules())
     full = [b.value for b in port_bounds(case)]
     monkeypatch.setattr(families, "SMALL", 1)
     monkeypatch.setattr(families, "MAX_SEARCHES", 2)

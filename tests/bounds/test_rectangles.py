@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
-from gossamer import Model, lower_bounds, network
+from gossamer import Rules, lower_bounds, network
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.clusters import cluster_bounds
 from gossamer.cases import Case
@@ -21,7 +21,7 @@ from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
 def one(family, net, task, model=None):
     """Return the one bound of a family, or None."""
-    found = list(family(Case(net, task, model or Model(split=True))))
+    found = list(family(Case(net, task, model or Rules(split=True))))
     assert len(found) <= 1
     return found[0] if found else None
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds.broadcasts import doubling_time, tree_time
 from gossamer.bounds.spread_counts import closed_form_time, degree_time, level_time
 from gossamer.bounds.spreading import spread_bounds
@@ -20,7 +20,7 @@ from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.tasks import Broadcast, Reduce, Scatter
 
-ONE = Model(ports="one")
+ONE = Rules(ports="one")
 
 
 def optimum(graph, root):
@@ -198,7 +198,7 @@ def test_few_neighbors_raise_the_bound_of_a_regular_network():
 
 
 @pytest.mark.parametrize(
-    ("task", "model"), [(Broadcast(0), Model()), (Scatter(0), ONE), (Broadcast(0), Model(ports="one", split=True))]
+    ("task", "model"), [(Broadcast(0), Rules()), (Scatter(0), ONE), (Broadcast(0), Rules(ports="one", split=True))]
 )
 def test_only_whole_messages_that_are_passed_on_once_a_step_are_bounded(task, model):
     assert not list(spread_bounds(Case(gossamer.network("ring:9"), task, model)))

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import best_bound
 from gossamer.bounds.cut_nodes import branches_of, cut_node_bounds
 from gossamer.bounds.separators import separator_bounds
@@ -25,7 +25,7 @@ from schedules.strategies import graphs, tasks
 @given(graphs(), st.data(), st.sampled_from(["all", "one", "one-send"]))
 def test_capacity_of_a_prefix_is_that_of_its_links_and_ports(network, data, ports):
     position = np.array(data.draw(st.permutations(range(network.node_count))))
-    case = Case(network, MultinodeBroadcast(), Model(ports=ports))
+    case = Case(network, MultinodeBroadcast(), Rules(ports=ports))
     for upward in (True, False):
         found = Swept(network, position, 1, 1).capacity(case, upward)
         for k in range(network.node_count - 1):
@@ -42,7 +42,7 @@ def test_capacity_of_a_prefix_is_that_of_its_links_and_ports(network, data, port
 
 def test_the_bridge_between_two_cliques_is_found():
     network = from_networkx(nx.barbell_graph(6, 0))
-    (bound,) = sweep_bounds(Case(network, TotalExchange(), Model()))
+    (bound,) = sweep_bounds(Case(network, TotalExchange(), Rules()))
     assert bound.value == 36
     assert bound.witness == (
         "the 6 nodes first reached from node 0 | 6 nodes, 1 packet a step across: 36 messages must leave"
@@ -52,8 +52,8 @@ def test_the_bridge_between_two_cliques_is_found():
 def test_layers_add_the_way_to_the_bridge_and_from_it():
     network = from_networkx(nx.barbell_graph(4, 3))
     task = PartialExchange([0, 1])
-    (bound,) = sweep_bounds(Case(network, task, Model()))
-    assert bound.value == best_bound(Case(network, task, Model())).value == 15
+    (bound,) = sweep_bounds(Case(network, task, Rules()))
+    assert bound.value == best_bound(Case(network, task, Rules())).value == 15
     assert bound.witness == (
         "14 messages must get from nodes at least 6 hops from node 10 to nodes at most 4 hops from it, "
         "1 packet a step across"
@@ -62,7 +62,7 @@ def test_layers_add_the_way_to_the_bridge_and_from_it():
 
 def test_factors_of_products_are_swept():
     network = gossamer.network("product:(star:4)x(complete:4)")
-    found = {b.name: b.value for b in sweep_bounds(Case(network, TotalExchange(), Model(split=True)))}
+    found = {b.name: b.value for b in sweep_bounds(Case(network, TotalExchange(), Rules(split=True)))}
     inside, outside, links = 5 * 4, 19 * 4, 7 * 4
     assert found["cut of factor 0 (star:4)"] == Fraction(inside * outside, links)
     assert found["cut of factor 1 (complete:4)"] == Fraction(48 * 48, 4 * 24)
@@ -86,30 +86,30 @@ def test_the_middle_of_a_star_passes_every_message_to_every_leaf():
     network = from_networkx(nx.star_graph(5))
     for task, sends in ((MultinodeBroadcast(), 5 + 5 * 4), (TotalExchange(), 5 + 5 * 4)):
         for ports in ("one", "one-send"):
-            found = {b.name: b.value for b in cut_node_bounds(Case(network, task, Model(ports=ports)))}
+            found = {b.name: b.value for b in cut_node_bounds(Case(network, task, Rules(ports=ports)))}
             assert found["cut node sends"] == sends
             assert ("cut node receives" in found) == (ports == "one")
 
 
 def test_a_cut_node_without_messages_of_its_own_begins_a_step_later():
     network = from_networkx(nx.star_graph(5))
-    found = {b.name: b for b in cut_node_bounds(Case(network, PartialExchange([1, 2]), Model(ports="one-send")))}
+    found = {b.name: b for b in cut_node_bounds(Case(network, PartialExchange([1, 2]), Rules(ports="one-send")))}
     assert found["cut node sends"].value == 1 + 2 * 4
     assert found["cut node sends"].witness == "node 0 must send 8 messages of its branches, one a step"
 
 
 @pytest.mark.parametrize("n", [3, 4, 9, 10])
 def test_the_middle_of_a_line_sends_half_of_n_squared(n):
-    known = separator_bounds(Case(gossamer.network(f"array:{n}"), TotalExchange(), Model(ports="one-send")))
+    known = separator_bounds(Case(gossamer.network(f"array:{n}"), TotalExchange(), Rules(ports="one-send")))
     graph = from_networkx(nx.path_graph(n))
-    searched = cut_node_bounds(Case(graph, TotalExchange(), Model(ports="one-send")))
+    searched = cut_node_bounds(Case(graph, TotalExchange(), Rules(ports="one-send")))
     assert max(b.value for b in known) == max(b.value for b in searched) == (n * n - 1) // 2
 
 
 @given(graphs(True), st.data())
 def test_branches_cut_off_are_cuts_that_a_sweep_could_find(network, data):
     """With a branch first in the order, the sweep's capacity and count are those of the cut at its node."""
-    case = Case(network, data.draw(tasks(network, ("total-exchange", "multinode-broadcast"))), Model(split=True))
+    case = Case(network, data.draw(tasks(network, ("total-exchange", "multinode-broadcast"))), Rules(split=True))
     assume(case.demands)
     branches = branches_of(network)
     values = [Fraction(0)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import Bound, best_bound, bounds
 from gossamer.cases import Case
 from gossamer.errors import NetworkError, TaskError
@@ -27,7 +27,7 @@ from gossamer.tasks import (
 
 
 def best(spec, task, ports="all", split=False):
-    return best_bound(Case(gossamer.network(spec), task, Model(ports=ports, split=split))).value
+    return best_bound(Case(gossamer.network(spec), task, Rules(ports=ports, split=split))).value
 
 
 # network, active nodes M, split time and lower bound: Varvarigos and Bertsekas 1994, (5a) and (4)
@@ -157,7 +157,7 @@ def test_allreduce_needs_both_halves():
 
 
 def test_witnesses_name_nodes_cuts_and_numbers():
-    found = bounds(Case(gossamer.network("torus:8x8"), TotalExchange(), Model()))
+    found = bounds(Case(gossamer.network("torus:8x8"), TotalExchange(), Rules()))
     texts = {b.name: b.witness for b in found}
     assert texts["node receives"] == "node (0,0) must receive 63 messages, over 4 links"
     assert texts["cut across dimension 0"] == (
@@ -172,7 +172,7 @@ def test_nothing_to_do_is_a_bound_of_zero():
         ("ring:3", Permutation([0, -1, 2])),
         ("fat-tree:k=2,h=0", Allreduce()),
     ):
-        (bound,) = bounds(Case(gossamer.network(network), task, Model()))
+        (bound,) = bounds(Case(gossamer.network(network), task, Rules()))
         assert (bound.value, bound.name) == (0, "nothing to do")
 
 
@@ -183,7 +183,7 @@ def test_a_bound_prints_value_name_and_witness():
 
 def test_a_task_that_does_not_fit_is_refused():
     with pytest.raises(TaskError, match=r"outside 0\.\.3"):
-        bounds(Case(gossamer.network("ring:4"), Broadcast(9), Model()))
+        bounds(Case(gossamer.network("ring:4"), Broadcast(9), Rules()))
 
 
 @pytest.mark.parametrize("task", [Broadcast(1), TotalExchange(), Permutation([0, 2, 1])])
@@ -191,16 +191,16 @@ def test_a_message_without_a_path_is_named(task):
     graph = nx.Graph([(0, 1)])
     graph.add_node(2)
     with pytest.raises(NetworkError, match=r"no path from node [012] to node [012]"):
-        bounds(Case(from_networkx(graph), task, Model()))
+        bounds(Case(from_networkx(graph), task, Rules()))
 
 
 def test_one_way_links_that_do_not_lead_back_are_named():
     network = from_networkx(nx.DiGraph([(0, 1), (1, 2)]))
-    assert best_bound(Case(network, Broadcast(0), Model())).value == 2
+    assert best_bound(Case(network, Broadcast(0), Rules())).value == 2
     with pytest.raises(NetworkError, match="no path from node 1 to node 0"):
-        bounds(Case(network, MultinodeBroadcast(), Model()))
+        bounds(Case(network, MultinodeBroadcast(), Rules()))
 
 
 def test_messages_within_a_part_of_a_disconnected_network_have_bounds():
     graph = nx.disjoint_union(nx.path_graph(4), nx.path_graph(2))
-    assert best_bound(Case(from_networkx(graph), Permutation([3, 1, 2, 0, 5, 4]), Model())).value == 3
+    assert best_bound(Case(from_networkx(graph), Permutation([3, 1, 2, 0, 5, 4]), Rules())).value == 3

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
 from gossamer.cases import Case
 from gossamer.tasks import TASKS
@@ -23,7 +23,7 @@ DUALS = tuple(name for name in TASKS if name not in ("allreduce", "one-to-many-r
 @given(schedules())
 @settings(max_examples=150)
 def test_no_legal_schedule_beats_a_bound(schedule):
-    for bound in bounds(Case(schedule.network, schedule.task, schedule.model)):
+    for bound in bounds(Case(schedule.network, schedule.task, schedule.rules)):
         assert bound.value <= schedule.completion_time, bound
 
 
@@ -31,7 +31,7 @@ def test_no_legal_schedule_beats_a_bound(schedule):
 @settings(max_examples=100)
 def test_bounds_are_sorted_described_and_whole_where_messages_are(network, data, ports, split):
     task = data.draw(tasks(network))
-    found = bounds(Case(network, task, Model(ports=ports, split=split)))
+    found = bounds(Case(network, task, Rules(ports=ports, split=split)))
     assert [b.value for b in found] == sorted((b.value for b in found), reverse=True)
     for b in found:
         assert isinstance(b.value, Fraction)
@@ -39,7 +39,7 @@ def test_bounds_are_sorted_described_and_whole_where_messages_are(network, data,
         assert split or b.value.denominator == 1
         assert all((b.name, b.witness, b.source))
         assert b.method.isalpha()
-    assert found[0] == best_bound(Case(network, task, Model(ports=ports, split=split)))
+    assert found[0] == best_bound(Case(network, task, Rules(ports=ports, split=split)))
 
 
 @given(networks, st.data(), st.booleans())
@@ -47,7 +47,7 @@ def test_bounds_are_sorted_described_and_whole_where_messages_are(network, data,
 def test_stricter_ports_never_lower_the_bound(network, data, split):
     task = data.draw(tasks(network))
     free, sending, receiving, both = (
-        best_bound(Case(network, task, Model(p, split=split))).value for p in ("all", "one-send", "one-receive", "one")
+        best_bound(Case(network, task, Rules(p, split=split))).value for p in ("all", "one-send", "one-receive", "one")
     )
     assert free <= min(sending, receiving) <= max(sending, receiving) <= both
 
@@ -56,7 +56,7 @@ def test_stricter_ports_never_lower_the_bound(network, data, split):
 @settings(max_examples=100)
 def test_splitting_never_raises_the_bound(network, data, ports):
     task = data.draw(tasks(network))
-    model = Model(ports=ports)
+    model = Rules(ports=ports)
     assert (
         best_bound(Case(network, task, replace(model, split=True))).value
         <= best_bound(Case(network, task, model)).value
@@ -67,5 +67,5 @@ def test_splitting_never_raises_the_bound(network, data, ports):
 @settings(max_examples=100)
 def test_a_task_and_its_dual_have_the_same_bound(network, data, ports, split):
     task = data.draw(tasks(network, DUALS))
-    model = Model(ports=ports, split=split)
+    model = Rules(ports=ports, split=split)
     assert best_bound(Case(network, task, model)).value == best_bound(Case(network, task.dual(network), model)).value

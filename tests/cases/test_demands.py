@@ -79,7 +79,7 @@ def test_the_messages_of_an_exchange_are_never_listed(monkeypatch, task):
         raise AssertionError("messages were listed")
 
     monkeypatch.setattr(type(task), "messages", refuse)
-    assert gossamer.bounds.best_bound(Case(gossamer.network("torus:64x64"), task, gossamer.Model())).value > 1000
+    assert gossamer.bounds.best_bound(Case(gossamer.network("torus:64x64"), task, gossamer.Rules())).value > 1000
 
 
 def test_a_task_of_ones_own_is_asked_for_its_messages():

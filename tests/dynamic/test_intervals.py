@@ -57,14 +57,14 @@ def test_reference_delays_and_bound_11(spec, rho, delay, width, bound, exact, st
 def test_no_interval_is_shorter_than_the_broadcast_it_holds(spec, split):
     """Every M: the partial multinode broadcast, built and verified, takes the exact length, at most V + X M."""
     scheme = interval_scheme(gossamer.network(spec), split=split, control_time=Fraction(1, 10))
-    model = gossamer.Model(split=split, control_time=scheme.control_time)
+    how = {"rules": gossamer.Rules(split=split), "cost": gossamer.StepCost(scheme.control_time)}
     name = f"rotated-dimensions-{'split' if split else 'whole'}"
     nodes = scheme.network.node_count
     rng = np.random.default_rng(7)
     for active in range(1, nodes + 1, 1 if nodes < 12 else 5):
         chosen = sorted(rng.choice(nodes, active, replace=False).tolist())
         task = gossamer.task("partial-multinode-broadcast", active=chosen)
-        plan = gossamer.plan(spec, task, algorithm=name, rules=model)  # verified, or it raises
+        plan = gossamer.plan(spec, task, algorithm=name, **how)  # verified, or it raises
         assert plan.completion_time == scheme.length(active, exact=True) <= scheme.length(active)
 
 

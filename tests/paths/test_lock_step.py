@@ -98,7 +98,7 @@ def test_the_engine_agrees_with_its_plain_twin_however_the_hops_are_cut(data):
 def test_a_checking_sink_sees_what_a_recording_one_keeps():
     network = gossamer.network("torus:6x6")
     target = np.random.default_rng(2).permutation(36)
-    task, model = gossamer.task("permutation", destination=target.tolist()), gossamer.Model()
+    task, model = gossamer.task("permutation", destination=target.tolist()), gossamer.Rules()
     legs = legs_between(network.grid, np.arange(36), target, (1, 0))
     recording, checking = RecordingSink(), CheckingSink(Case(network, task, model), chunk_hops=3)
     for sink in (recording, checking):

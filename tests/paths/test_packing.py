@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.model import Model
 from gossamer.networks import array
 from gossamer.paths.packing import packing_legs, write_packing
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
+from gossamer.rules import Rules
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.tasks import Permutation
 
@@ -29,7 +29,7 @@ def packing(network, turn, sources, digits=None):
     rows = write_packing(columns, 0, 0, [each], links_along(network), steps, digits=digits)
     phases = [Phase("packing", len(turn.sides) * steps)]
     task = Permutation(tuple(destination.tolist()))
-    return Schedule(network, task, Model(), *(c[:rows] for c in columns), phases=phases)
+    return Schedule(network, task, Rules(), *(c[:rows] for c in columns), phases=phases)
 
 
 def source_sets(nodes):

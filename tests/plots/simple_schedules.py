@@ -15,7 +15,7 @@ def flood(network):
     search = network.breadth_first(0)
     order = search.order[1:]
     columns = search.distance[order] - 1, search.parent_link[order], np.zeros(order.size, np.int32)
-    return Schedule(network, gossamer.task("broadcast"), gossamer.Model(), *columns, algorithm="flood")
+    return Schedule(network, gossamer.task("broadcast"), gossamer.Rules(), *columns, algorithm="flood")
 
 
 def scatter(network):
@@ -35,7 +35,7 @@ def scatter(network):
         free[paths[packet][0]] = first + 1
         hops += [(first + k, link, packet) for k, link in enumerate(paths[packet])]
     slot, link, packet = zip(*sorted(hops), strict=True)
-    return Schedule(network, gossamer.task("scatter"), gossamer.Model(), slot, link, packet, algorithm="tree")
+    return Schedule(network, gossamer.task("scatter"), gossamer.Rules(), slot, link, packet, algorithm="tree")
 
 
 def gossip(network, generated_by=None):
@@ -52,7 +52,7 @@ def gossip(network, generated_by=None):
             hops.append((slot, link, packet))
     slot, link, packet = zip(*sorted(hops), strict=True)
     task = gossamer.task("multinode-broadcast")
-    return Schedule(network, task, gossamer.Model(), slot, link, packet, symmetry=symmetry, algorithm="greedy")
+    return Schedule(network, task, gossamer.Rules(), slot, link, packet, symmetry=symmetry, algorithm="greedy")
 
 
 def with_control(network, control_slots=3):
@@ -62,7 +62,7 @@ def with_control(network, control_slots=3):
     slot = np.repeat(np.arange(control_slots), links.size)
     half = base.slot_count // 2
     return base.replace(
-        model=gossamer.Model(control_time=Fraction(1, 4)),
+        cost=gossamer.StepCost(Fraction(1, 4)),
         slot=np.concatenate([slot, base.slot + control_slots]),
         link=np.concatenate([np.tile(links, control_slots), base.link]),
         packet=np.concatenate([np.full(slot.size, CONTROL), base.packet]),

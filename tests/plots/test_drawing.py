@@ -148,7 +148,7 @@ def test_names_in_any_script_are_drawn_without_a_warning(tmp_path):
 def test_drawing_starts_no_window_system():
     code = (
         "import sys, tempfile, gossamer; from gossamer.plots import draw;"
-        "net, task, model = gossamer.network('array:2'), gossamer.task('broadcast'), gossamer.Model();"
+        "net, task, model = gossamer.network('array:2'), gossamer.task('broadcast'), gossamer.Rules();"
         "draw(gossamer.Schedule(net, task, model, [0], [0], [0]), tempfile.mkdtemp() + '/a.svg');"
         "print('matplotlib.pyplot' in sys.modules)"
     )

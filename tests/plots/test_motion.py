@@ -67,7 +67,7 @@ def test_messages_at_one_node_share_its_cell_without_overlap():
 def test_other_schedules_are_refused_in_one_line(tmp_path, spec, task, what):
     network = gossamer.network(spec)
     fields = {"destination": list(range(network.node_count))} if task == "permutation" else {}
-    schedule = gossamer.Schedule(network, gossamer.task(task, **fields), gossamer.Model(), [], [], [])
+    schedule = gossamer.Schedule(network, gossamer.task(task, **fields), gossamer.Rules(), [], [], [])
     with pytest.raises(NotApplicableError, match=what):
         animate(schedule, tmp_path / "m.gif")
     assert not (tmp_path / "m.gif").exists()
@@ -79,7 +79,7 @@ def test_bad_files_and_numbers_are_refused_in_one_line(tmp_path):
         animate(schedule, tmp_path / "m.mp4")
     with pytest.raises(FileFormatError, match=r"frames_per_slot must be a number in 1\.\.10, got 0"):
         animate(schedule, tmp_path / "m.gif", frames_per_slot=0)
-    unfinished = gossamer.Schedule(schedule.network, schedule.task, schedule.model, [], [], [])
+    unfinished = gossamer.Schedule(schedule.network, schedule.task, schedule.rules, [], [], [])
     with pytest.raises(VerificationError):
         animate(unfinished, tmp_path / "m.gif")
     assert not (tmp_path / "m.gif").exists()

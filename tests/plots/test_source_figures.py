@@ -84,7 +84,7 @@ def test_timetable_of_fig_6_7():
             "fat-tree:k=2,h=2,capacity=constant",
             "multinode-broadcast",
             "fat-tree-up-first",
-            gossamer.Model(ports="one-send"),
+            gossamer.Rules(ports="one-send"),
         )
     )
     shown = [(int(t.get_position()[0]) + 1, int(t.get_position()[1]), t.get_text()) for t in figure.axes[0].texts]
@@ -122,7 +122,7 @@ def test_queues_of_the_ring_of_6_shrink_as_in_fig_4_4b():
 @pytest.mark.parametrize("draw", [tree_figure, timetable_figure, lambda s: queue_figure(s, [0])])
 def test_refused_schedules_are_not_drawn(draw):
     network = gossamer.network("array:3")
-    incomplete = gossamer.Schedule(network, gossamer.task("broadcast"), gossamer.Model(), [0], [0], [0])
+    incomplete = gossamer.Schedule(network, gossamer.task("broadcast"), gossamer.Rules(), [0], [0], [0])
     with pytest.raises(VerificationError):
         draw(incomplete)
 

@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import StepCost
 from gossamer.errors import GossamerError
 from gossamer.networks import Network
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
@@ -210,7 +211,7 @@ def build(
     builder = Builder(random.Random(seed), network, task, parts, ports, symmetry)
     rows = builder.hops()
     columns = list(zip(*rows, strict=True)) or [[], [], []]
-    model = gossamer.Model(ports=ports, split=parts > 1)
+    model = gossamer.Rules(ports=ports, split=parts > 1)
     return Schedule(network, task, model, *columns, parts=parts, symmetry=symmetry, algorithm="random")
 
 
@@ -227,7 +228,7 @@ def phased(draw, schedule: Schedule) -> Schedule:
         Phase("second", schedule.slot_count - cut, length),
     ]
     return schedule.replace(
-        model=replace(schedule.model, control_time=Fraction(1, 3)),
+        cost=StepCost("1/3"),
         slot=np.concatenate([np.arange(lead, dtype=np.int32), schedule.slot + lead]),
         link=np.concatenate([np.array(links, np.int32), schedule.link]),
         packet=np.concatenate([np.full(lead, CONTROL, np.int32), schedule.packet]),
@@ -312,21 +313,21 @@ RULES = ("ports", "split", "slot length", "control time", "narrow", "parts")
 
 def broken(rng: random.Random, schedule: Schedule, how: str) -> Schedule:
     """Return the schedule with one thing changed, or itself if the change makes no schedule at all."""
-    model = schedule.model
+    rules = schedule.rules
     changes: dict[str, object]
     if how in HOPS:
         changes = changed_hops(rng, schedule, how)
     elif how in TABLE:
         changes = changed_table(rng, schedule, how)
     elif how == "ports":
-        changes = {"model": replace(model, ports=rng.choice(["one", "one-send"]))}
+        changes = {"rules": replace(rules, ports=rng.choice(["one", "one-send"]))}
     elif how == "split":
-        changes = {"model": replace(model, split=False)}
+        changes = {"rules": replace(rules, split=False)}
     elif how == "slot length":
         phases = [replace(p, slot_length=p.slot_length / rng.choice([1, 2])) for p in schedule.phases]
         changes = {"phases": phases}
     elif how == "control time":
-        changes = {"model": replace(model, control_time=Fraction(1, 2))}
+        changes = {"cost": StepCost("1/2")}
     elif how == "parts":
         changes = {"parts": schedule.parts + 1}
     else:

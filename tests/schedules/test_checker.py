@@ -8,8 +8,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from gossamer.model import Model
 from gossamer.networks.spec import network
+from gossamer.rules import Rules
 from gossamer.schedules import KINDS, Schedule, buffer_peak, verify
 from gossamer.tasks import task
 from schedules import twin
@@ -52,7 +52,7 @@ def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
     if peak:
         assert boundaries[found.slot][found.node] == peak
     limit = max(peak + slack, 1)
-    limited = schedule.replace(model=replace(schedule.model, buffer=limit, buffer_counts=counts))
+    limited = schedule.replace(rules=replace(schedule.rules, buffer=limit, buffer_counts=counts))
     result = verify(limited, limit=1000)
     assert result.counts == dict(twin.violations(limited))
     assert result.ok == (peak <= limit)
@@ -73,12 +73,12 @@ def test_a_copied_packet_may_come_back_to_a_node_that_sent_it_on_if_its_targets_
     link = {ends: i for i, ends in enumerate(zip(line.link_source.tolist(), line.link_target.tolist(), strict=True))}
     path = [link[0, 1], link[1, 2], link[2, 1]]
     routed = task("one-to-many-routing", destinations=[[1], [], []]) if listed else task("broadcast", root=0)
-    schedule = Schedule(line, routed, Model(), [0, 1, 2], path, [0, 0, 0])
+    schedule = Schedule(line, routed, Rules(), [0, 1, 2], path, [0, 0, 0])
     assert verify(schedule).counts == ({} if listed else {"duplicate": 1})
     assert dict(twin.violations(schedule)) == verify(schedule).counts
     if listed:
         assert [held[1] for held in twin.holdings(schedule, "all")] == [0, 1, 0, 1]
         assert buffer_peak(schedule, "all").packets == 1
-    again = Schedule(line, routed, Model(), [0, 1, 2, 3], [*path, path[0]], [0, 0, 0, 0])
+    again = Schedule(line, routed, Rules(), [0, 1, 2, 3], [*path, path[0]], [0, 0, 0, 0])
     assert verify(again).counts["duplicate"] == (1 if listed else 2)
     assert dict(twin.violations(again)) == verify(again).counts

@@ -21,17 +21,21 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.networks import AbelianGroup, Network, cayley
 from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, files, load, save, tables
+from gossamer.schedules.storing import rules_to_dict
 from schedules.strategies import build, mutated, mutations, phased, schedules
+
+RULES = rules_to_dict(gossamer.Rules(), gossamer.StepCost())
 
 
 def example(**options) -> Schedule:
-    """A schedule with everything in it: parts, control packets, phases, a model."""
+    """A schedule with everything in it: parts, control packets, phases, rules."""
     network = gossamer.network("torus:3x3")
-    model = gossamer.Model("one", True, Fraction(1, 3), 7, "all")
+    rules = gossamer.Rules("one", True, 7, "all")
     base = build(5, network, gossamer.task("partial-exchange", active=[2, 4]), ports="one", parts=2)
     phases = [Phase("learn", 1, Fraction(1, 3)), Phase("go", base.slot_count, Fraction(3, 7))]
     return base.replace(
-        model=model,
+        rules=rules,
+        cost=gossamer.StepCost("1/3"),
         slot=[0, *(base.slot + 1)],
         link=[3, *base.link],
         packet=[CONTROL, *base.packet],
@@ -95,10 +99,10 @@ def test_invariant_schedules_stay_invariant(path, spec, generated_by, name):
     assert load(path).symmetry.generated_by == generated_by
 
 
-def test_model_and_phases_come_back_exactly(path):
+def test_rules_cost_and_phases_come_back_exactly(path):
     save(example(algorithm="by hand"), path)
     back = load(path)
-    assert back.model == gossamer.Model("one", True, Fraction(1, 3), 7, "all")
+    assert (back.rules, back.cost) == (gossamer.Rules("one", True, 7, "all"), gossamer.StepCost("1/3"))
     assert [p.slot_length for p in back.phases] == [Fraction(1, 3), Fraction(3, 7)]
     assert back.completion_time == example().completion_time
     assert back.algorithm == "by hand"
@@ -157,7 +161,7 @@ def test_rows_in_several_groups_come_back(path, monkeypatch):
 
 def test_empty_schedules_come_back(path):
     alone = gossamer.network("complete:1")
-    nothing = Schedule(alone, gossamer.task("total-exchange"), gossamer.Model(), [], [], [])
+    nothing = Schedule(alone, gossamer.task("total-exchange"), gossamer.Rules(), [], [], [])
     save(nothing, path)
     assert load(path) == nothing
 
@@ -304,9 +308,9 @@ TAMPERED = [
     ({"model": {"control_time": "1/0"}}, ""),
     ({"model": {"control_time": "1", "speed": 3}}, ""),
     ({"model": []}, ""),
-    *(({"model": {n: v for n, v in gossamer.Model().to_dict().items() if n != name}}, f"{name!r} is missing")
-      for name in gossamer.Model().to_dict()),
-    ({"model": {**gossamer.Model().to_dict(), "control_time": "1e-999999999"}}, "control_time must have at most 50"),
+    *(({"model": {n: v for n, v in RULES.items() if n != name}}, f"{name!r} is missing")
+      for name in RULES),
+    ({"model": {**RULES, "control_time": "1e-999999999"}}, "control_time must have at most 50"),
     ({"phases": [["go", 9, "1e-999999999"]]}, "the slot length of phase 'go' must have at most 50 digits"),
     ({"packets": 5.0}, "the number of packets must be a whole number in 0..2147483647, got 5.0"),
     ({"packets": True}, "the number of packets must be a whole number in 0..2147483647, got True"),

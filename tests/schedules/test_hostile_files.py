@@ -19,6 +19,7 @@ from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
 from gossamer.schedules import stored
 from gossamer.schedules.stored import Room
+from gossamer.schedules.storing import rules_to_dict
 from gossamer.schedules.tables import write_tables
 
 HOPS = ("slot", "link", "packet", "origin", "message", "part")
@@ -30,7 +31,7 @@ def described(**changes) -> dict[str, object]:
         "version": 1,
         "network": {"spec": "ring:4", "fingerprint": gossamer.network("ring:4").fingerprint},
         "task": {"name": "broadcast", "root": 0},
-        "model": gossamer.Model().to_dict(),
+        "model": rules_to_dict(gossamer.Rules(), gossamer.StepCost()),
         "parts": 1, "phases": [], "symmetry": None, "algorithm": "", "packets": 0,
         **changes,
     }  # fmt: skip

@@ -21,7 +21,7 @@ LINE = gossamer.network("array:4")  # links 0: 0->1, 1: 1->2, 2: 1->0, 3: 2->3, 
 
 
 def schedule(task, slot, link, packet, network=LINE, **model) -> Schedule:
-    return Schedule(network, task, gossamer.Model(**model), slot, link, packet)
+    return Schedule(network, task, gossamer.Rules(**model), slot, link, packet)
 
 
 def gather() -> Schedule:
@@ -97,7 +97,7 @@ def test_a_partial_result_waits_from_the_first_contribution_to_the_last():
     scatter = schedule(gossamer.task("reduce-scatter"), *zip(*rows, strict=True), network=tree)
     assert verify(scatter).ok
     assert buffer_peak(scatter).packets == 2
-    limited = scatter.replace(model=gossamer.Model(buffer=1))
+    limited = scatter.replace(rules=gossamer.Rules(buffer=1))
     assert [v.text for v in verify(limited).violations] == ["before slot 2: node (1,0) holds 2 packets, buffer 1"]
 
 
@@ -105,7 +105,7 @@ def test_a_moved_packet_that_comes_back_to_its_origin_is_in_transit_there():
     back = schedule(
         gossamer.task("permutation", destination=[-1, 3, -1, -1]), [0, 4, 9, 10], [2, 0, 1, 3], [0, 0, 0, 0]
     )
-    assert verify(back.replace(model=gossamer.Model(buffer=1))).ok
+    assert verify(back.replace(rules=gossamer.Rules(buffer=1))).ok
     assert buffer_peak(back).packets == 1
     counts = [holds[1] for holds in holdings(back, "transit")]
     assert counts == [0] * 5 + [1] * 5 + [0] * 2  # from its return before slot 5 until it leaves in slot 9
@@ -118,9 +118,9 @@ def test_two_packets_that_wait_where_one_of_them_began_are_two_in_transit():
     both = schedule(task, *zip(*rows, strict=True), network=line)
     assert verify(both).ok
     assert buffer_peak(both) == BufferPeak(2, 1, 2)
-    refused = verify(both.replace(model=gossamer.Model(buffer=1)))
+    refused = verify(both.replace(rules=gossamer.Rules(buffer=1)))
     assert [v.text for v in refused.violations] == ["before slot 2: node (1) holds 2 packets, buffer 1"]
-    assert verify(both.replace(model=gossamer.Model(buffer=2))).ok
+    assert verify(both.replace(rules=gossamer.Rules(buffer=2))).ok
 
 
 def test_a_detour_of_a_planned_routing_that_returns_is_counted():
@@ -153,11 +153,11 @@ def test_each_stretch_over_the_limit_is_one_violation_named_by_its_first_slot():
     # node 1 twice keeps a packet for two slots; its own two and the delivered ones do not count in transit
     rows = [(0, 0, 1), (2, 1, 1), (2, 3, 4), (4, 2, 4), (4, 0, 0), (4, 3, 5), (5, 1, 3), (5, 2, 2)]
     columns = list(zip(*rows, strict=True))
-    base = Schedule(line, task, gossamer.Model(), *columns)
+    base = Schedule(line, task, gossamer.Rules(), *columns)
     assert [(m // 3, m % 3) for m in base.packets.message.tolist()] == order
     assert verify(base).ok
     assert buffer_peak(base).packets == 1
-    everything = base.replace(model=replace(base.model, buffer=2, buffer_counts="all"))
+    everything = base.replace(rules=replace(base.rules, buffer=2, buffer_counts="all"))
     assert [str(v) for v in verify(everything).violations] == [
         "buffer: before slot 1: node (1) holds 3 packets, buffer 2",
     ]
@@ -166,7 +166,7 @@ def test_each_stretch_over_the_limit_is_one_violation_named_by_its_first_slot():
 
 def test_measures_of_a_schedule_with_a_wrong_table_do_not_fail():
     task = gossamer.task("permutation", destination=[-1, -1, -1, -1])
-    wrong = Schedule(LINE, task, gossamer.Model(), [0], [0], [0], packets=Packets([0], [5], [0]))
+    wrong = Schedule(LINE, task, gossamer.Rules(), [0], [0], [0], packets=Packets([0], [5], [0]))
     assert not verify(wrong)
     assert buffer_peak(wrong, "all").packets >= 0
     assert link_load(wrong).sum() == 1

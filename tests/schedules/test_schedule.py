@@ -19,7 +19,7 @@ BROADCAST = gossamer.task("broadcast")
 
 
 def schedule(slot=(0, 1), link=(0, 1), packet=(0, 0), task=BROADCAST, **options) -> Schedule:
-    return Schedule(LINE, task, gossamer.Model(), slot, link, packet, **options)
+    return Schedule(LINE, task, gossamer.Rules(), slot, link, packet, **options)
 
 
 def test_columns_are_32_bit_read_only_arrays():
@@ -47,7 +47,7 @@ def test_empty_schedule_takes_no_time():
 
 
 def test_default_packets_are_all_parts_of_all_messages():
-    s = Schedule(LINE, gossamer.task("scatter"), gossamer.Model(split=True), [], [], [], parts=3)
+    s = Schedule(LINE, gossamer.task("scatter"), gossamer.Rules(split=True), [], [], [], parts=3)
     assert s.packets.message.tolist() == [1, 1, 1, 2, 2, 2]
     assert s.packets.part.tolist() == [0, 1, 2, 0, 1, 2]
     assert s.packets.origin.tolist() == [0] * 6
@@ -105,12 +105,12 @@ def test_schedules_that_differ_in_anything_else_are_different():
         s.replace(link=[0, 3]),
         s.replace(packet=[0, CONTROL]),
         s.replace(task=gossamer.task("reduce")),
-        s.replace(model=gossamer.Model(ports="one")),
+        s.replace(rules=gossamer.Rules(ports="one")),
         s.replace(parts=2),
         s.replace(packets=Packets([1], [0], [0])),
         s.replace(phases=[Phase("flood", 3)]),
         s.replace(phases=[Phase("flood", 2, Fraction(2))]),
-        Schedule(gossamer.network("ring:3"), BROADCAST, gossamer.Model(), [0, 1], [0, 1], [0, 0]),
+        Schedule(gossamer.network("ring:3"), BROADCAST, gossamer.Rules(), [0, 1], [0, 1], [0, 0]),
     ]
     for other in others:
         assert s != other

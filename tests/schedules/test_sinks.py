@@ -9,13 +9,14 @@ import pytest
 
 import gossamer
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.sinks import CheckingSink, RecordingSink
 
 LINE = gossamer.network("array:3")  # links 0->1, 1->2, 1->0, 2->1
 TASK = gossamer.task("permutation", destination=[2, -1, -1])
-CASE = Case(LINE, TASK, gossamer.Model(control_time=Fraction(1, 4)))
+CASE = Case(LINE, TASK, gossamer.Rules(), StepCost(Fraction(1, 4)))
 
 
 def chunks(sink, *hops):

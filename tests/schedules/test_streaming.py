@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import StepCost
 from gossamer.errors import ModelError, ScheduleError, TaskError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.streaming import StreamingChecker
 
@@ -32,7 +33,7 @@ def streamed(network, task, model, hops, cuts=(), limit=20):
 
 def on_line(destination, path, **model):
     task = gossamer.task("permutation", destination=destination)
-    return streamed(LINE, task, Model(**model), [(t, ENDS[link], p) for t, link, p in path])
+    return streamed(LINE, task, Rules(**model), [(t, ENDS[link], p) for t, link, p in path])
 
 
 def test_a_valid_schedule_passes_with_its_figures():
@@ -66,7 +67,7 @@ def test_buffers_count_everything_a_node_holds():
 
 def test_short_slots_are_found():
     task = gossamer.task("permutation", destination=[1, -1, -1, -1])
-    checker = StreamingChecker(LINE, task, Model(control_time=Fraction(1, 2)))
+    checker = StreamingChecker(LINE, task, Rules(), cost=StepCost("1/2"))
     checker.feed([0], [0], [0], Fraction(1, 2))
     checker.feed([1], [0], [-1], Fraction(1, 3))
     found = checker.finish().verification
@@ -77,7 +78,7 @@ def test_short_slots_are_found():
 
 def test_only_the_first_violations_are_kept_and_all_are_counted():
     task = gossamer.task("permutation", destination=[1, 0, 3, 2])
-    found = streamed(LINE, task, Model(), [], limit=1).verification
+    found = streamed(LINE, task, Rules(), [], limit=1).verification
     assert found.counts == {"delivery": 4}
     assert len(found.violations) == 1
 
@@ -85,11 +86,11 @@ def test_only_the_first_violations_are_kept_and_all_are_counted():
 def test_what_it_cannot_check_is_refused():
     task = gossamer.task("permutation", destination=[1, -1, -1, -1])
     with pytest.raises(TaskError, match="copies or combines"):
-        StreamingChecker(LINE, gossamer.task("broadcast"), Model())
+        StreamingChecker(LINE, gossamer.task("broadcast"), Rules())
     with pytest.raises(ModelError, match="ports 'all' only"):
-        StreamingChecker(LINE, task, Model(ports="one"))
+        StreamingChecker(LINE, task, Rules(ports="one"))
     with pytest.raises(ModelError, match="buffer_counts='all'"):
-        StreamingChecker(LINE, task, Model(buffer=2))
+        StreamingChecker(LINE, task, Rules(buffer=2))
 
 
 @pytest.mark.parametrize(("columns", "text"), [
@@ -100,13 +101,13 @@ def test_what_it_cannot_check_is_refused():
     (([0], [0, 1], [0]), "one length"),
 ])  # fmt: skip
 def test_columns_that_are_none_are_refused(columns, text):
-    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Model())
+    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Rules())
     with pytest.raises(ScheduleError, match=text):
         checker.feed(*columns)
 
 
 def test_a_later_chunk_must_not_go_back():
-    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Model())
+    checker = StreamingChecker(LINE, gossamer.task("permutation", destination=[1, -1, -1, -1]), Rules())
     checker.feed([3], [0], [0])
     checker.feed([3], [1], [-1])
     with pytest.raises(ScheduleError, match="must not go back, got 2"):
@@ -120,8 +121,8 @@ def test_it_agrees_with_the_checker_on_valid_and_on_broken_schedules(data):
     n = network.node_count
     draw = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     task = gossamer.task("permutation", destination=np.where(draw.random(n) < 0.8, draw.permutation(n), -1).tolist())
-    model = Model(buffer=data.draw(st.integers(1, 4)), buffer_counts="all")
-    schedule = gossamer.plan(network, task).schedule.replace(model=model)
+    model = Rules(buffer=data.draw(st.integers(1, 4)), buffer_counts="all")
+    schedule = gossamer.plan(network, task).schedule.replace(rules=model)
     slot, link, packet = (np.array(c) for c in (schedule.slot, schedule.link, schedule.packet))
     for _ in range(data.draw(st.integers(0, 3)) if slot.size else 0):
         row = draw.integers(slot.size)

@@ -91,7 +91,7 @@ def test_measures_are_those_of_the_expansion(base, counts, slack):
     peak = buffer_peak(base, counts)
     assert peak.packets == buffer_peak(explicit, counts).packets
     limit = max(peak.packets + slack, 1)
-    limited = base.replace(model=replace(base.model, buffer=limit, buffer_counts=counts))
+    limited = base.replace(rules=replace(base.rules, buffer=limit, buffer_counts=counts))
     result = verify(limited)
     assert result.ok == (peak.packets <= limit)
     assert verify(limited.expand()).counts == scaled(limited, result.counts)
@@ -132,7 +132,7 @@ def test_two_translates_of_a_link_in_one_slot_are_too_many():
     network = gossamer.network("ring:5")
     forward = [int(e) for e in np.flatnonzero((network.link_source + 1) % 5 == network.link_target)]
     columns = ([0, 1, 1], [forward[0], forward[1], forward[4]], [0, 0, 0])
-    base = Schedule(network, gossamer.task("allgather"), gossamer.Model(), *columns, symmetry=Symmetry(network))
+    base = Schedule(network, gossamer.task("allgather"), gossamer.Rules(), *columns, symmetry=Symmetry(network))
     result = verify(base)
     assert result.counts["link capacity"] == 1
     assert str(result.violations[0]) == "link capacity: slot 1: (4)->(0) carries packets 0, 0, capacity 1"
@@ -181,7 +181,7 @@ def test_only_tasks_that_look_the_same_from_every_node_have_invariant_schedules(
     ring = gossamer.network("ring:3")
     task = gossamer.task(name, **({"destination": [1, 2, 0]} if name == "permutation" else {}))
     with pytest.raises(ScheduleError) as error:
-        Schedule(ring, task, gossamer.Model(), [], [], [], symmetry=Symmetry(ring))
+        Schedule(ring, task, gossamer.Rules(), [], [], [], symmetry=Symmetry(ring))
     assert str(error.value) == f"task {name} is not the same at every node, so no schedule of it is invariant"
 
 
@@ -190,7 +190,7 @@ def test_symmetry_must_be_of_the_network():
         Schedule(
             gossamer.network("ring:4"),
             gossamer.task("allgather"),
-            gossamer.Model(),
+            gossamer.Rules(),
             *([], [], []),
             symmetry=Symmetry(gossamer.network("ring:5")),
         )

@@ -23,8 +23,9 @@ from wormhole.strategies import faulty
 def example() -> Schedule:
     phases = [Phase("learn", 1, Fraction(1, 3), control=True), Phase("go", 3, Fraction(1, 2))]
     return Schedule(
-        gossamer.network("array:3"), gossamer.task("broadcast"), gossamer.Model(split=True, control_time="1/3"),
-        [0, 1, 2, 2, 3], [3, 0, 0, 1, 1], [CONTROL, 0, 1, 0, 1], parts=2, phases=phases, algorithm="by hand",
+        gossamer.network("array:3"), gossamer.task("broadcast"), gossamer.Rules(split=True), [0, 1, 2, 2, 3],
+        [3, 0, 0, 1, 1], [CONTROL, 0, 1, 0, 1], cost=gossamer.StepCost("1/3"), parts=2, phases=phases,
+        algorithm="by hand",
     )  # fmt: skip
 
 

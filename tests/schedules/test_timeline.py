@@ -29,8 +29,9 @@ def test_hops_have_the_times_of_their_slots_whatever_the_lengths_of_phases():
     net = gossamer.network("array:3")  # links 0: 0->1, 1: 1->2, 2: 1->0, 3: 2->1
     phases = [Phase("learn", 2, Fraction(1, 6), control=True), Phase("go", 3, Fraction(1, 2)), Phase("rest", 1)]
     s = Schedule(
-        net, gossamer.task("broadcast"), gossamer.Model(split=True, control_time="1/6"),
-        [0, 1, 2, 3, 3, 5], [3, 2, 0, 0, 1, 1], [CONTROL, CONTROL, 0, 1, 0, 1], parts=2, phases=phases,
+        net, gossamer.task("broadcast"), gossamer.Rules(split=True),
+        [0, 1, 2, 3, 3, 5], [3, 2, 0, 0, 1, 1], [CONTROL, CONTROL, 0, 1, 0, 1],
+        cost=gossamer.StepCost("1/6"), parts=2, phases=phases,
     )  # fmt: skip
     assert verify(s)
     made = timeline(s)
@@ -97,10 +98,10 @@ def test_every_hop_is_one_row_in_order_and_the_last_ends_with_the_schedule(sched
 
 def test_schedules_without_rows():
     alone = gossamer.network("complete:1")
-    nothing = Schedule(alone, gossamer.task("total-exchange"), gossamer.Model(), [], [], [])
+    nothing = Schedule(alone, gossamer.task("total-exchange"), gossamer.Rules(), [], [], [])
     assert (timeline(nothing).count, timeline(nothing).length) == (0, 0)
     control = Schedule(
-        gossamer.network("array:2"), gossamer.task("permutation", destination=[-1, -1]), gossamer.Model(),
+        gossamer.network("array:2"), gossamer.task("permutation", destination=[-1, -1]), gossamer.Rules(),
         [0], [0], [CONTROL], packets=Packets([], [], []), phases=[Phase("free", 1, Fraction(0), control=True)],
     )  # fmt: skip
     assert rows(timeline(control)) == [(0, 0, 0, 1, -1, -1, 0)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,8 +37,9 @@ def test_no_link_is_used_twice_when_every_link_of_the_torus_is_in_use(sides):
     network = torus(*sides)
     links, slots = network.link_count, 3
     full = Schedule(
-        network, Broadcast(), gossamer.Model(control_time=Fraction(1, 2)), np.repeat(np.arange(slots), links),
-        np.tile(np.arange(links), slots), np.full(slots * links, CONTROL), phases=[Phase("full", slots)],
+        network, Broadcast(), gossamer.Rules(), np.repeat(np.arange(slots), links),
+        np.tile(np.arange(links), slots), np.full(slots * links, CONTROL),
+        cost=gossamer.StepCost("1/2"), phases=[Phase("full", slots)],
     )  # fmt: skip
     folded = torus_on_array(full)
     wrong = verify(folded).counts
@@ -56,7 +55,7 @@ def test_random_subsets_of_busy_links_never_meet(sides):
     draw = np.random.default_rng(1)
     for _ in range(20):
         busy = np.flatnonzero(draw.random(network.link_count) < draw.random())
-        one = Schedule(network, Broadcast(), gossamer.Model(), np.zeros(busy.size, int), busy, np.full(busy.size, -1))
+        one = Schedule(network, Broadcast(), gossamer.Rules(), np.zeros(busy.size, int), busy, np.full(busy.size, -1))
         assert "link capacity" not in verify(torus_on_array(one)).counts
 
 
@@ -138,7 +137,7 @@ def test_nothing_is_slowed_down_without_wrap_around():
 
 @pytest.mark.parametrize(
     ("spec", "model", "word"),
-    [("star:3", gossamer.Model(), "not a torus"), ("ring:5", gossamer.Model(ports="one"), "ports 'all', not 'one'")],
+    [("star:3", gossamer.Rules(), "not a torus"), ("ring:5", gossamer.Rules(ports="one"), "ports 'all', not 'one'")],
 )
 def test_what_cannot_be_folded_is_refused(spec, model, word):
     schedule = Schedule(gossamer.network(spec), Broadcast(), model, [], [], [])
@@ -150,7 +149,7 @@ def test_links_of_a_capacity_that_an_array_lacks_are_refused():
     thin = ring(5)
     wide = gossamer.Network("wide", 5, thin.link_source, thin.link_target, 2, structures=[thin.grid], links_only=True)
     with pytest.raises(ScheduleError, match="capacity"):
-        torus_on_array(Schedule(wide, Broadcast(), gossamer.Model(), [], [], []))
+        torus_on_array(Schedule(wide, Broadcast(), gossamer.Rules(), [], [], []))
 
 
 def test_unknown_messages_are_refused():

@@ -53,7 +53,7 @@ def test_reversal_carries_out_the_dual_task_in_the_same_time(schedule):
     back = reverse(schedule)
     event(back.task.name)
     assert back.task == schedule.task.dual(schedule.network)
-    assert back.model == schedule.model.dual
+    assert back.rules == schedule.rules.dual
     assert verify(back).ok, str(verify(back))
     assert not twin.violations(back)
     assert (back.completion_time, back.hop_count) == (schedule.completion_time, schedule.hop_count)
@@ -85,6 +85,8 @@ def refusal(schedule: Schedule) -> str:
 def test_a_schedule_broken_in_its_hops_is_broken_when_reversed(schedule, changes):
     changed = mutated(schedule, changes)
     assume(reversible(changed) and "wrong payload" not in verify(changed).counts)
+    # control packets at the start keep their direction, so that one-way limits of ports mean another thing for them
+    assume(changed.rules.ports in ("all", "one") or not np.any(changed.packet == CONTROL))
     try:
         back = changed.reverse()
     except ScheduleError:
@@ -96,9 +98,9 @@ def test_a_schedule_broken_in_its_hops_is_broken_when_reversed(schedule, changes
 def test_leading_control_phases_stay_in_front():
     line = gossamer.network("array:3")
     phases = [Phase("learn", 2, Fraction(1, 4)), Phase("wait", 1), Phase("go", 1), Phase("on", 2, Fraction(3, 2))]
-    model = gossamer.Model(control_time=Fraction(1, 4))
+    rules, cost = gossamer.Rules(), gossamer.StepCost("1/4")
     columns = [0, 0, 1, 3, 4], [0, 3, 1, 0, 1], [CONTROL, CONTROL, CONTROL, 0, 0]
-    forth = Schedule(line, gossamer.task("broadcast"), model, *columns, phases=phases)
+    forth = Schedule(line, gossamer.task("broadcast"), rules, *columns, cost=cost, phases=phases)
     back = forth.reverse()
     assert [(p.name, p.slots, p.slot_length) for p in back.phases] == [
         ("learn", 2, Fraction(1, 4)), ("on", 2, Fraction(3, 2)), ("go", 1, 1), ("wait", 1, 1),
@@ -126,7 +128,7 @@ def test_tasks_without_a_dual_are_refused(name):
     pair = gossamer.network("array:2")
     fields = {"one-to-many-routing": {"destinations": [[1], []]}, "group-multinode-broadcast": {"active": [0]}}
     task = gossamer.task(name, **fields.get(name, {}))
-    schedule = Schedule(pair, task, gossamer.Model(), [], [], [])
+    schedule = Schedule(pair, task, gossamer.Rules(), [], [], [])
     with pytest.raises(TaskError) as error:
         schedule.reverse()
     assert str(error.value) == f"{name} has no dual by time reversal"
@@ -136,13 +138,13 @@ def test_what_cannot_be_reversed_says_why():
     one_way = Network("one way", 2, [0], [1], links_only=True)
     broadcast = gossamer.task("broadcast")
     told = Schedule(
-        one_way, broadcast, gossamer.Model(), [0, 1], [0, 0], [CONTROL, 0], phases=[Phase("tell", 1), Phase("go", 1)]
+        one_way, broadcast, gossamer.Rules(), [0, 1], [0, 0], [CONTROL, 0], phases=[Phase("tell", 1), Phase("go", 1)]
     )
     assert refusal(told) == "control packets go over one-way links of one way, so the schedule cannot be reversed"
     pair = gossamer.network("array:2")
-    late = Schedule(pair, broadcast, gossamer.Model(), [0, 1], [0, 0], [0, CONTROL])
+    late = Schedule(pair, broadcast, gossamer.Rules(), [0, 1], [0, 0], [0, CONTROL])
     assert refusal(late) == "control packets hop after the first phases, so the schedule cannot be reversed"
-    wrong = Schedule(pair, broadcast, gossamer.Model(), [], [], [], packets=Packets([0], [5], [0]))
+    wrong = Schedule(pair, broadcast, gossamer.Rules(), [], [], [], packets=Packets([0], [5], [0]))
     assert refusal(wrong) == "packet 0 is of message 5, which the task does not have"
 
 
@@ -196,7 +198,7 @@ def test_what_cannot_be_composed_says_why():
         (second, first, TaskError, "multinode-broadcast then reduce-scatter is not a known task; "
          "reduce-scatter then multinode-broadcast is"),
         (first, other, ScheduleError, "the schedules are on different networks, array:2 and ring:3"),
-        (first, split, ScheduleError, "the schedules have different models or numbers of parts"),
+        (first, split, ScheduleError, "the schedules have different rules, costs or numbers of parts"),
     ):  # fmt: skip
         with pytest.raises(GossamerError) as error:
             a.then(b)
@@ -302,7 +304,7 @@ def test_what_cannot_be_renamed_says_why():
 
 def test_expansion_of_too_many_packets_is_refused_before_anything_is_built():
     huge = gossamer.network("hypercube:16")
-    schedule = Schedule(huge, gossamer.task("total-exchange"), gossamer.Model(), [], [], [], symmetry=Symmetry(huge))
+    schedule = Schedule(huge, gossamer.task("total-exchange"), gossamer.Rules(), [], [], [], symmetry=Symmetry(huge))
     with pytest.raises(ScheduleError) as error:
         expand(schedule)
     assert str(error.value) == "the expansion would hold 4294901760 packets; at most 2147483647 are allowed"
@@ -322,7 +324,7 @@ def test_expansion_of_an_explicit_schedule_is_itself():
 
 def test_replacement_leaves_the_original_alone():
     schedule = build(0, gossamer.network("ring:4"), gossamer.task("allgather"))
-    other = schedule.replace(model=replace(schedule.model, ports="one"), algorithm="mine")
-    assert (schedule.model.ports, schedule.algorithm) == ("all", "random")
-    assert (other.model.ports, other.algorithm) == ("one", "mine")
+    other = schedule.replace(rules=replace(schedule.rules, ports="one"), algorithm="mine")
+    assert (schedule.rules.ports, schedule.algorithm) == ("all", "random")
+    assert (other.rules.ports, other.algorithm) == ("one", "mine")
     assert np.shares_memory(other.slot, schedule.slot)

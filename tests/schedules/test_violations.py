@@ -17,10 +17,11 @@ pytestmark = pytest.mark.uncompiled
 def schedule(task, *columns, spec="array:3", **options) -> Schedule:
     """On a line, link 0 leads 0->1, link 1 leads 1->2, link 2 leads 1->0, link 3 leads 2->1."""
     name, fields = task if isinstance(task, tuple) else (task, {})
-    names = ("ports", "split", "control_time", "buffer", "buffer_counts")
-    model = gossamer.Model(**{n: options.pop(n) for n in names if n in options})
+    names = ("ports", "split", "buffer", "buffer_counts")
+    rules = gossamer.Rules(**{n: options.pop(n) for n in names if n in options})
+    cost = gossamer.StepCost(options.pop("control_time", 0))
     task = gossamer.task(name, **fields)
-    return Schedule(gossamer.network(spec), task, model, *(columns or ([], [], [])), **options)
+    return Schedule(gossamer.network(spec), task, rules, *(columns or ([], [], [])), cost=cost, **options)
 
 
 ONE_MOVE = ("permutation", {"destination": [2, -1, -1]})
@@ -162,7 +163,7 @@ SMALLEST = {
     ),
     "splitting": (
         schedule("broadcast", *TWO_PARTS, parts=2),
-        "splitting: messages are cut into 2 parts; the model has whole ones",
+        "splitting: messages are cut into 2 parts; the rules have whole ones",
     ),
     "order": (
         schedule("allreduce", [0, 1, 1, 2], [0, 1, 0, 1], [1, 0, 2, 3], spec="array:2"),
@@ -250,7 +251,7 @@ def test_verification_speaks_in_one_line():
     with pytest.raises(VerificationError) as error:
         bad.raise_if_invalid()
     assert str(error.value) == (
-        "the schedule is not valid: splitting: messages are cut into 2 parts; the model has whole ones"
+        "the schedule is not valid: splitting: messages are cut into 2 parts; the rules have whole ones"
     )
     with pytest.raises(VerificationError) as error:
         verify(schedule("broadcast"), limit=0).raise_if_invalid()

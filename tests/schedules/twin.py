@@ -51,16 +51,16 @@ def violations(schedule: Schedule) -> Counter[str]:
         end = replay(rules, found)
         goals(rules, end, found)
         order_problems(rules, found)
-        limit = schedule.model.buffer
+        limit = schedule.rules.buffer
         if limit is not None and not +found:
-            found["buffer"] = len(stretches_over(holdings(schedule, schedule.model.buffer_counts), limit))
+            found["buffer"] = len(stretches_over(holdings(schedule, schedule.rules.buffer_counts), limit))
     return +found
 
 
 def table_problems(rules: Rules, found: Counter[str]) -> None:
     """The packet table must hold every part of every message once, at its origin."""
     schedule = rules.schedule
-    if schedule.parts > 1 and not schedule.model.split:
+    if schedule.parts > 1 and not schedule.rules.split:
         found["splitting"] += 1
     carried = set()
     for message, part, origin in rules.table:
@@ -78,7 +78,7 @@ def slot_length_problems(rules: Rules, found: Counter[str]) -> None:
     first = 0
     for phase in rules.schedule.phases:
         hops = [hop for t in range(first, first + phase.slots) for hop in rules.slots.get(t, [])]
-        if any(p == CONTROL for *_, p in hops) and phase.slot_length < rules.schedule.model.control_time:
+        if any(p == CONTROL for *_, p in hops) and phase.slot_length < rules.schedule.cost.control_time:
             found["slot length"] += 1
         if any(p != CONTROL for *_, p in hops) and phase.slot_length < Fraction(1, rules.schedule.parts):
             found["slot length"] += 1
@@ -101,14 +101,14 @@ class Holdings:
 
 def replay(rules: Rules, found: Counter[str]) -> Holdings:
     """Go through the slots in order: resources, then what leaves, then what arrives."""
-    model = rules.schedule.model
+    allowed = rules.schedule.rules
     state = Holdings(rules)
     for _, hops in sorted(rules.slots.items()):
         for e, uses in Counter(e for _, _, e, _ in hops).items():
             found["link capacity"] += max(uses - rules.capacity[e], 0)
-        if model.ports in ("one", "one-send"):
+        if allowed.ports in ("one", "one-send"):
             found["send port"] += sum(n - 1 for n in Counter(u for u, *_ in hops).values())
-        if model.ports in ("one", "one-receive"):
+        if allowed.ports in ("one", "one-receive"):
             found["receive port"] += sum(n - 1 for n in Counter(v for _, v, *_ in hops).values())
         leaving = [hop for hop in hops if hop[3] != CONTROL and may_leave(rules, state, hop, found)]
         state.given |= {(p, u) for u, _, _, p in leaving}

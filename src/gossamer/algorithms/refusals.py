@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gossamer.cases import Refusal
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules.schedule import MAX_HOPS
 
 __all__ = [
@@ -18,10 +18,10 @@ __all__ = [
 ]
 
 
-def refuse_ports(rules: Model, held: int | None = None) -> Refusal | None:
+def refuse_ports(rules: Rules, held: int | None = None) -> Refusal | None:
     """Refuse for an algorithm that needs all ports and may keep `held` packets at a node (None: any number), or not.
 
-    >>> refuse_ports(Model(ports="one")).why
+    >>> refuse_ports(Rules(ports="one")).why
     "needs all ports at once, not ports 'one'"
     """
     if rules.ports != "all":
@@ -29,19 +29,19 @@ def refuse_ports(rules: Model, held: int | None = None) -> Refusal | None:
     return refuse_buffers(rules, held)
 
 
-def refuse_send_limit(rules: Model) -> Refusal | None:
+def refuse_send_limit(rules: Rules) -> Refusal | None:
     """Refuse for an algorithm in which nodes send on many links at once, but receive on one, or not.
 
-    >>> refuse_send_limit(Model(ports="one-send")).why, refuse_send_limit(Model(ports="one-receive"))
+    >>> refuse_send_limit(Rules(ports="one-send")).why, refuse_send_limit(Rules(ports="one-receive"))
     ("needs all ports at once, not ports 'one-send'", None)
     """
     return Refusal(f"needs all ports at once, not ports {rules.ports!r}") if rules.send_limited else None
 
 
-def refuse_buffers(rules: Model, held: int | None = None) -> Refusal | None:
+def refuse_buffers(rules: Rules, held: int | None = None) -> Refusal | None:
     """Refuse for an algorithm that may keep `held` packets at a node (None: any number) and so break a limit, or not.
 
-    >>> refuse_buffers(Model(buffer=2)).why, refuse_buffers(Model(buffer=2), 3).why
+    >>> refuse_buffers(Rules(buffer=2)).why, refuse_buffers(Rules(buffer=2), 3).why
     ('does not limit the packets that a node holds', 'may keep 3 packets at one node, more than the buffer of 2')
     """
     if rules.buffer is None:

@@ -10,7 +10,7 @@ __all__ = ["Bound"]
 
 @dataclass(frozen=True)
 class Bound:
-    """A time that no valid schedule of a task on a network under a model can beat.
+    """A time that no valid schedule of a task on a network under given rules can beat.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Bound:
     source : str
         The paper and equation, or the argument where it is folklore.
     unit : str
-        What `value` counts: steps, or the time unit of a model with costs.
+        What `value` counts: steps, or the time unit of a linear cost.
 
     Examples
     --------

@@ -18,7 +18,7 @@ __all__ = ["distance_bounds"]
 def distance_bounds(case: Case) -> Iterator[Bound]:
     """Yield, for each demand, the distance of the message that travels furthest.
 
-    Parts can be so small that distance costs no time: in the split model there is no such bound.
+    Parts can be so small that distance costs no time: where messages are split there is no such bound.
     """
     if not case.whole:
         return

@@ -32,7 +32,7 @@ def best_bound(case: Case) -> Bound:
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Model(ports="one"))
+    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("alltoall"), gossamer.Rules(ports="one"))
     >>> print(best_bound(case))
     32 steps, total hops: all messages together need 512 hops, made by 16 nodes that send one packet a step each
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
@@ -14,8 +13,8 @@ from gossamer.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.cases.metric import Metric, metric_of
 from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import NetworkError
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import Messages, Task
 from gossamer.writing import quantity
 
@@ -37,8 +36,10 @@ class Case:
         Where.
     task : Task
         What must be communicated.
-    rules : Model, optional
+    rules : Rules, optional
         What a schedule must respect. Default: all ports, whole messages, no limit of the buffers.
+    cost : StepCost, optional
+        What a schedule takes. Default: steps, and control packets take none.
     seed : int
         For algorithms that make random choices.
 
@@ -63,14 +64,13 @@ class Case:
     """
 
     def __init__(
-        self, network: Network, task: Task, rules: Model | None = None, cost: StepCost | None = None, *, seed: int = 0
+        self, network: Network, task: Task, rules: Rules | None = None, cost: StepCost | None = None, *, seed: int = 0
     ) -> None:
         task.check(network)
         self.network = network
         self.task = task
-        self.rules = rules or Model()
-        if cost is not None:
-            self.rules = replace(self.rules, control_time=cost.control_time)
+        self.rules = rules or Rules()
+        self._cost = cost or StepCost()
         self.seed = seed
         self.whole = not self.rules.split
         self.send_limited = self.rules.send_limited
@@ -80,12 +80,12 @@ class Case:
     @property
     def cost(self) -> StepCost | LinearCost:
         """What a schedule takes."""
-        return StepCost(self.rules.control_time)
+        return self._cost
 
     @property
     def control_time(self) -> Fraction:
         """Steps that a control packet takes a hop, t_p."""
-        return self.rules.control_time
+        return self._cost.control_time
 
     # -- shared work ------------------------------------------------------------------------------------------
 
@@ -105,18 +105,18 @@ class Case:
         known: T = self._known[key]
         return known
 
-    def related(self, network: Network | None = None, task: Task | None = None, rules: Model | None = None) -> Case:
+    def related(self, network: Network | None = None, task: Task | None = None, rules: Rules | None = None) -> Case:
         """Return the case that differs in what is given: the same object each time, sharing what is known.
 
         >>> import gossamer
         >>> case = Case(gossamer.network("ring:5"), gossamer.task("alltoall"))
-        >>> case.related(rules=gossamer.Model(ports="one")) is case.related(rules=gossamer.Model(ports="one"))
+        >>> case.related(rules=gossamer.Rules(ports="one")) is case.related(rules=gossamer.Rules(ports="one"))
         True
         """
         asked = (network or self.network, task or self.task, rules or self.rules)
         key = (Case, asked)
         if key not in self._known:
-            other = Case(*asked, seed=self.seed)
+            other = Case(*asked, self._cost, seed=self.seed)
             other._known = self._known
             self._known[key] = other
         found: Case = self._known[key]
@@ -210,7 +210,7 @@ class Case:
 
     @property
     def link_capacity(self) -> Counts:
-        """Packets that each link carries per slot under the model, int64[L]."""
+        """Packets that each link carries per slot under the rules, int64[L]."""
         if self.limited:
             return np.broadcast_to(np.int64(1), self.network.link_source.shape)
         return self.network.link_capacity.astype(np.int64)
@@ -247,7 +247,7 @@ class Case:
     def steps(self, packets: int, capacity: int, wait: int = 0) -> Fraction:
         """Return the least time in which `packets` messages pass at `capacity` a slot, `wait` more slots around it.
 
-        Parts may be as small as one likes, so in the split model waiting costs nothing and nothing is rounded.
+        Parts may be as small as one likes, so where messages are split waiting costs nothing and nothing is rounded.
         """
         if self.whole:
             return Fraction(wait - (-int(packets) // int(capacity)))

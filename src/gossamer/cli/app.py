@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.groups import Commands
-from gossamer.cli.options import Words, fills, outputs
+from gossamer.cli.options import Words, fills
 from gossamer.cli.wormhole import commands as wormhole_commands
 
 __all__ = ["app"]
@@ -43,7 +43,7 @@ class Picture(StrEnum):
 
 TASK = (Words("cli/asking.py", "TaskWords"),)
 RULES = (
-    Words("model.py", "Model", ("ports", "split", "buffer", "buffer_counts"), {"split": "--split/--whole"}),
+    Words("rules.py", "Rules", ("ports", "split", "buffer", "buffer_counts"), {"split": "--split/--whole"}),
     Words("costs/steps.py", "StepCost"),
     Words("costs/linear.py", "LinearCost"),
 )
@@ -67,8 +67,40 @@ OptionsOption = Annotated[
         "--option", help="An option that the algorithm must be used with, such as h=5; may be repeated.", metavar="K=V"
     ),
 ]
+PlanOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write the schedule (.parquet, .txt) or a picture of its load (.svg, .png, .pdf); may be repeated.",
+        metavar="FILE",
+    ),
+]
+DynamicOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write all that was measured (.csv, .parquet), or draw delay against load (.svg, "
+        ".png, .pdf); may be repeated.",
+        metavar="FILE",
+    ),
+]
+ReproduceOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also draw the source's curves (.svg, .png, .pdf), or what its text describes (a "
+        "folder); may be repeated.",
+        metavar="FILE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
+ScheduleFile = Annotated[
+    Path,
+    typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE"),
+]
 
 
 def _version(shown: bool) -> None:
@@ -99,9 +131,7 @@ def plan(
     rules: dict[str, Any],
     search: dict[str, Any],
     options: OptionsOption = None,
-    output: outputs(
-        "Write the schedule (.parquet, .txt) or a picture of its load (.svg, .png, .pdf); may be repeated."
-    ) = None,
+    output: PlanOutput = None,
     json: Json = False,
 ) -> None:
     """Plan a task: a verified schedule beside its bounds."""
@@ -209,9 +239,7 @@ def dynamic(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Points simulated at once.")] = 1,
     simulation: dict[str, Any],
-    output: outputs(
-        "Write all that was measured (.csv, .parquet), or draw delay against load (.svg, .png, .pdf); may be repeated."
-    ) = None,
+    output: DynamicOutput = None,
     json: Json = False,
 ) -> None:
     """Simulate broadcasts that arrive at random: delays beside bounds."""
@@ -243,9 +271,7 @@ def reproduce(
             metavar="NAME",
         ),
     ],
-    output: outputs(
-        "Also draw the source's curves (.svg, .png, .pdf), or what its text describes (a folder); may be repeated."
-    ) = None,
+    output: ReproduceOutput = None,
     json: Json = False,
 ) -> None:
     """Reproduce a paper's tables: claimed, measured, bound."""

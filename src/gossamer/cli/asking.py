@@ -83,7 +83,8 @@ def _node(word: str, network: Network) -> int:
 
 def _routing(kind: type[Task], key: str, field: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return a routing task, its destinations from a file or a pattern."""
-    destinations, pattern, density = (words.get(word) for word in ("destinations", "pattern", "density"))
+    destinations: Path | None = words.get("destinations")
+    pattern, density = words.get("pattern"), words.get("density")
     if (destinations is None) == (pattern is None):
         both = "" if pattern is None else ", not both"
         raise TaskError(f"task {key} needs --destinations FILE or --pattern NAME{both}")
@@ -92,6 +93,7 @@ def _routing(kind: type[Task], key: str, field: str, words: dict[str, Any], netw
         return task(kind.name, network=network, pattern=pattern, density=share, seed=seed)
     if density is not None:
         raise TaskError("--density goes with --pattern")
+    assert destinations is not None  # one of the two is given
     made = kind(**{field: read_destinations(destinations, network.terminal_count, sets=field == "destinations")})
     made.check(network)
     return made

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Words", "described", "fills", "outputs"]
+__all__ = ["Words", "described", "fills"]
 
 _ROOT = Path(__file__).parent.parent
 _TYPES: dict[str, tuple[Any, str | None]] = {
@@ -99,11 +99,6 @@ def fills(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callab
     return wrapped
 
 
-def outputs(text: str) -> Any:
-    """Return the annotation of the option ``-o``/``--output``, which may be given several times."""
-    return Annotated[list[Path] | None, typer.Option("--output", "-o", help=text, metavar="FILE")]
-
-
 def described(docstring: str) -> dict[str, str]:
     """Return the first sentence that a numpydoc docstring has on each of its attributes or parameters.
 
@@ -171,5 +166,5 @@ def _asked(name: str, annotation: ast.expr, literals: dict[str, list[str]]) -> t
     if _is_literal(annotation):
         words = [ast.literal_eval(word) for word in _elements(annotation)]
     if words:
-        return StrEnum(name, {re.sub(r"\W", "_", word): word for word in words}), None  # type: ignore[misc]
+        return StrEnum(name, {re.sub(r"\W", "_", word): word for word in words}), None
     return _TYPES.get(kinds[0] if len(kinds) == 1 else "str", (str, "TEXT"))

@@ -11,9 +11,9 @@ from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import check_schedule_outputs, is_picture
 from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError
-from gossamer.model import Model
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import Task
 
 __all__ = ["Asked", "asked", "bounds", "compare", "options", "plan", "rules_and_cost"]
@@ -39,17 +39,18 @@ def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the switching, rules and cost of options; ModelError if an option goes with another switching."""
     costs = {"store-and-forward": StepCost, "wormhole": LinearCost}
     cost = costs.get(switching, StepCost)
-    fields = {kind: {f.name for f in dataclasses.fields(kind)} for kind in (Model, StepCost, LinearCost)}
+    kinds: tuple[type[Any], ...] = (Rules, StepCost, LinearCost)
+    fields = {kind: {f.name for f in dataclasses.fields(kind)} for kind in kinds}
     mine = {name: value for name, value in given.items() if name in fields[cost]}
     rest = {name: value for name, value in given.items() if name not in mine}
     for name in rest:
         option = f"--{name.replace('_', '-')}"
         others = [other for other, kind in costs.items() if name in fields[kind] and kind is not cost]
-        if others and name not in fields[Model]:
+        if others and name not in fields[Rules]:
             raise ModelError(f"{option} goes with --switching {others[0]}")
         if switching == "wormhole":
             raise ModelError(f"{option} does not go with --switching wormhole")
-    asked = {"rules": Model(**rest)} if rest else {}
+    asked = {"rules": Rules(**rest)} if rest else {}
     return {"switching": switching, "cost": cost(**mine), **asked}
 
 

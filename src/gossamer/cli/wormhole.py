@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gossamer.cli.groups import Commands
-from gossamer.cli.options import Words, fills, outputs
+from gossamer.cli.options import Words, fills
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,16 @@ TRAFFIC = Words(
     "wormhole/simulator/settings.py", "TrafficSettings", ("message_flits", "hot_share", "warmup", "measured", "seed")
 )
 FLITS = Words("wormhole/simulator/settings.py", "Routers", ("flit_bytes",))
+TrafficOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write a line for each load (.csv, .parquet), or draw latency against load "
+        "(.svg, .png, .pdf); may be repeated.",
+        metavar="FILE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -84,9 +94,7 @@ def traffic(
     settings: dict[str, Any],
     routers: dict[str, Any],
     jobs: Annotated[int, typer.Option(help="Loads simulated at once.")] = 1,
-    output: outputs(
-        "Write a line for each load (.csv, .parquet), or draw latency against load (.svg, .png, .pdf); may be repeated."
-    ) = None,
+    output: TrafficOutput = None,
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit."""
@@ -173,7 +181,10 @@ def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Sat
 @commands.command()
 @fills(routers=(FLITS, ROUTERS))
 def run(
-    file: Annotated[Path, typer.Argument(help="Wormhole schedule file that plan --output wrote.", metavar="FILE")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Wormhole schedule file that plan --output wrote.", metavar="FILE"),
+    ],
     *,
     starts: Annotated[
         Starts, typer.Option(help="A barrier between steps, or each message as soon as its source has it.")

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gossamer.costs import StepCost
 from gossamer.reading import fraction
 
 __all__ = ["StepCost"]
+
+
+_TIME = "a fraction of a step in [0, 1]"
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class StepCost:
     control_time: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "control_time", fraction(self.control_time, "control_time", 0, 1))
+        object.__setattr__(self, "control_time", fraction(self.control_time, "control_time", 0, 1, allowed=_TIME))
 
     @property
     def unit(self) -> str:

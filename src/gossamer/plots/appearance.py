@@ -64,7 +64,7 @@ def load_unit(schedule: Schedule) -> str:
 
     >>> import gossamer
     >>> net = gossamer.network("array:2")
-    >>> load_unit(gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0], [0], [0]))
+    >>> load_unit(gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0], [0], [0]))
     'load of a link: packets over the whole schedule'
     """
     what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"

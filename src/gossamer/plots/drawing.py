@@ -62,7 +62,7 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
     >>> import pathlib, tempfile
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "load.svg"
     >>> draw(s, path)
     >>> path.read_text().startswith("<?xml")

@@ -62,7 +62,7 @@ def load_figure(schedule: Schedule) -> Figure:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> figure = load_figure(s)
     >>> figure.axes[0].collections[0].get_array().tolist()
     [0.0, 0.0, 1.0, 1.0]

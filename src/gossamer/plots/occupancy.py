@@ -61,7 +61,7 @@ def occupancy_figure(schedule: Schedule) -> Figure:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> occupancy_figure(s).axes[1].get_xlabel()
     'slot'
     """

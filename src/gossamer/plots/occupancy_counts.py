@@ -70,7 +70,7 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> count = occupancy(s)
     >>> count.groups, count.packets.tolist()
     ((('dim 0 +', 0, 2), ('dim 0 −', 2, 2)), [[1, 0], [0, 1], [0, 0], [0, 0]])

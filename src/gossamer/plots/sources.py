@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gossamer.errors import FileFormatError
-from gossamer.model import Model
 from gossamer.networks.spec import network as parse_network
 from gossamer.planner import plan
 from gossamer.plots.delay import delay_figure
@@ -30,6 +29,7 @@ from gossamer.plots.wormhole_patterns import (
     collection_figure,
     exchange_figure,
 )
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule
 from gossamer.tasks import task as parse_task
 from gossamer.tasks.patterns import pattern
@@ -74,7 +74,7 @@ class SourceAnimation(NamedTuple):
         animate(self.schedule(), path, frames_per_slot=2, dpi=56)
 
 
-def _scheduled(spec: str, name: str, algorithm: str = "best", rules: Model | None = None, **fields: Any) -> Schedule:
+def _scheduled(spec: str, name: str, algorithm: str = "best", rules: Rules | None = None, **fields: Any) -> Schedule:
     schedule: Schedule = plan(spec, parse_task(name, **fields), algorithm=algorithm, rules=rules).schedule
     return schedule
 
@@ -107,7 +107,7 @@ def _queues() -> Figure:
 def _up_first() -> Figure:
     return timetable_figure(
         _scheduled(
-            "fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", Model(ports="one-send")
+            "fat-tree:k=2,h=2,capacity=constant", "multinode-broadcast", "fat-tree-up-first", Rules(ports="one-send")
         )
     )
 

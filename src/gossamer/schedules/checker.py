@@ -1,4 +1,4 @@
-"""The checker, which says whether a schedule carries out its task under its model.
+"""The checker, which says whether a schedule carries out its task under its rules.
 
 It shares no code with the builders. It asks the task for the messages, replays every hop once, and compares what
 every node then holds with what the task demands. An invariant schedule is checked on its stored orbit alone.
@@ -44,14 +44,14 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     Notes
     -----
     Rules, by kind. *causality*: a node sends only what it holds since an earlier slot (and a root never sends the
-    result it collects). *link capacity*, *send port*, *receive port*: at most what network and model allow in each
+    result it collects). *link capacity*, *send port*, *receive port*: at most what network and rules allow in each
     slot. *duplicate*: a node gets a packet that it has, or a personalized packet or a contribution leaves twice; a node
     may get a packet for listed targets again if it sent it on in between, since it need not have kept it.
     *lost contribution*: a contribution arrives where the combined value has left. *delivery*: a goal of the task is
-    not met at the end. *buffer*: a node holds more packets than the model allows, counted once for each run of slot
+    not met at the end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot
     boundaries; checked only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's
     messages in their parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in
-    them. *splitting*: parts although the model has whole messages. *order*: a message leaves before the one that it
+    them. *splitting*: parts although the rules have whole messages. *order*: a message leaves before the one that it
     depends on is complete.
 
     Time O(hops + packets * nodes / 8) with one bit for each packet and node where packets are copied, O(hops +
@@ -61,7 +61,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 0], [0, 1], [0, 0])
+    >>> s = gossamer.Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 0], [0, 1], [0, 0])
     >>> print(gossamer.verify(s))
     invalid: 2 violations (1 causality, 1 delivery)
       causality: slot 0: (1)->(2) carries packet 0, which node (1) does not hold yet
@@ -86,7 +86,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
         written = _kernels.replay(
             schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
             state.folded, state.orbit, state.degree, state.classes, state.node_classes,
-            schedule.model.send_limited, schedule.model.receive_limited, state.kind, state.origin,
+            schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
             network.terminal_count, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
         )  # fmt: skip
         for k, n in enumerate(totals):
@@ -103,7 +103,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
             for p, v in zip(packets[:written], nodes[:written], strict=True)
         ]
         _check_order(schedule, state, limit, found, counts)
-        if schedule.model.buffer is not None and not any(counts.values()):
+        if schedule.rules.buffer is not None and not any(counts.values()):
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
     return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began)
@@ -116,9 +116,9 @@ def _check_table(
     from gossamer.schedules import _kernels
 
     table, messages = schedule.packets, schedule.messages
-    if schedule.parts > 1 and not schedule.model.split:
+    if schedule.parts > 1 and not schedule.rules.split:
         counts["splitting"] += 1
-        found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the model has whole ones"))
+        found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the rules have whole ones"))
     cells = messages.count * schedule.parts
     if table.count == cells and _kernels.each_cell_once(
         state.row_of, table.part, table.origin, state.origin, schedule.parts, np.zeros(cells, np.bool_)
@@ -152,12 +152,12 @@ def _check_slot_lengths(schedule: Schedule, found: list[Violation], counts: dict
     """Check that every phase's slots are long enough for what hops in them."""
     needed = Fraction(1, schedule.parts)
     for i, phase in enumerate(schedule.phases):
-        if phase.slot_length >= max(needed, schedule.model.control_time):
+        if phase.slot_length >= max(needed, schedule.cost.control_time):
             continue
         packets = schedule.packet[schedule.phase_hops(i)]
         for least, what, hops in (
             (needed, f"a part of 1/{schedule.parts} message" if schedule.parts > 1 else "a packet", packets != CONTROL),
-            (schedule.model.control_time, "a control packet", packets == CONTROL),
+            (schedule.cost.control_time, "a control packet", packets == CONTROL),
         ):
             if phase.slot_length < least and bool(hops.any()):
                 counts["slot length"] += 1
@@ -188,10 +188,10 @@ def _check_order(
 def _check_buffers(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> None:
-    """Check the model's buffer limit at every slot boundary."""
-    model = schedule.model
-    allowed = model.buffer or 0
-    _, over, rows = measure_buffers(schedule, state, model.buffer_counts, allowed, limit)
+    """Check the buffer limit at every slot boundary."""
+    rules = schedule.rules
+    allowed = rules.buffer or 0
+    _, over, rows = measure_buffers(schedule, state, rules.buffer_counts, allowed, limit)
     counts["buffer"] += over
     for slot, node, holds in rows:
         when = f"before slot {slot}" if slot < schedule.slot_count else "at the end"

@@ -14,15 +14,16 @@ from contextlib import AbstractContextManager
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import StepCost
 from gossamer.errors import FileFormatError
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules.columns import whole
 from gossamer.schedules.descriptions import complete, network_from_dict, with_control
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.stored import Rows, Stored, is_text, whole_schedule
-from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, SECTIONS, save
+from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, SECTIONS, rules_to_dict, save
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.tables import open_tables
 from gossamer.schedules.text import open_text
@@ -65,6 +66,8 @@ def _schedule(file: Stored) -> Schedule:
     network = network_from_dict(header["network"], file.room)
     task = task_from_dict(header["task"])
     task.check(network)
+    rules = complete(header["model"], rules_to_dict(Rules(), StepCost()))
+    control_time = rules.pop("control_time")
     symmetry = header["symmetry"]
     symmetry = None if symmetry is None else Symmetry(network, symmetry["generated_by"])
     messages = task.most_messages(network) // (1 if symmetry is None else symmetry.order)
@@ -76,8 +79,9 @@ def _schedule(file: Stored) -> Schedule:
     return Schedule(
         network,
         task,
-        Model.from_dict(complete(header["model"], Model().to_dict())),
+        Rules.from_dict(rules),
         *(columns[n] for n in HOPS),
+        cost=StepCost(control_time),
         parts=header["parts"],
         packets=Packets(*(columns[n] for n in PACKETS)),
         phases=[

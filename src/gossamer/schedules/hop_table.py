@@ -1,4 +1,4 @@
-"""The columns of a schedule: network, task, model, packets and hops; everything but what is made of them.
+"""The columns of a schedule: network, task, rules, packets and hops; everything but what is made of them.
 
 One class holds explicit and invariant schedules. With a `symmetry` only the packets of one representative of each
 orbit are stored; everything else of the schedule is their translation.
@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
-from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.reading import fraction
+from gossamer.rules import Rules
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.symmetry import Symmetry
@@ -28,8 +28,8 @@ from gossamer.tasks import Messages, Task
 __all__ = ["MAX_HOPS", "HopTable", "too_many_hops"]
 
 _FIELDS = (
-    *("network", "task", "model", "slot", "link", "packet"),
-    *("parts", "packets", "phases", "symmetry", "algorithm"),
+    *("network", "task", "rules", "slot", "link", "packet"),
+    *("cost", "parts", "packets", "phases", "symmetry", "algorithm"),
 )
 
 MAX_HOPS = 1_000_000_000
@@ -52,11 +52,12 @@ class HopTable:
         self,
         network: Network,
         task: Task,
-        model: Model,
+        rules: Rules,
         slot: npt.ArrayLike,
         link: npt.ArrayLike,
         packet: npt.ArrayLike,
         *,
+        cost: StepCost | None = None,
         parts: int = 1,
         packets: Packets | None = None,
         phases: Sequence[Phase] | None = None,
@@ -66,7 +67,8 @@ class HopTable:
         task.check(network)
         self.network = network
         self.task = task
-        self.model = model
+        self.rules = rules
+        self.cost = cost or StepCost()
         self.parts = whole(parts, "parts", 1)
         self.symmetry = symmetry
         self.algorithm = algorithm
@@ -125,11 +127,6 @@ class HopTable:
         whole(first, "the number of slots of all phases")
         if self.slot.size and int(self.slot[-1]) >= first:
             raise ScheduleError(f"a hop is in slot {int(self.slot[-1])}, but the phases have {first} slots")
-
-    @property
-    def cost(self) -> StepCost:
-        """What its hops cost."""
-        return StepCost(self.model.control_time)
 
     # -- sizes ------------------------------------------------------------------------------------------------
 
@@ -198,12 +195,13 @@ class HopTable:
         return type(self)(**{**kept, **changes})
 
     def __eq__(self, other: object) -> bool:
-        """Equal network, task, model, parts, phases, packets and hops (rows of a slot in any order)."""
+        """Equal network, task, rules, cost, parts, phases, packets and hops (rows of a slot in any order)."""
         if not isinstance(other, HopTable):
             return NotImplemented
         same = (
             self.network == other.network
-            and (self.task, self.model, self.parts, self.phases) == (other.task, other.model, other.parts, other.phases)
+            and (self.task, self.rules, self.cost, self.parts, self.phases)
+            == (other.task, other.rules, other.cost, other.parts, other.phases)
             and self.symmetry == other.symmetry
             and self.packets == other.packets
             and np.array_equal(self.slot, other.slot)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.networks.network import Network
 from gossamer.schedules import storing, transform
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
@@ -26,11 +27,13 @@ class Schedule(HopTable):
 
     Parameters
     ----------
-    network, task, model
+    network, task, rules
         What is carried out, where, under which rules.
     slot, link, packet : array_like of int, shape (H,)
         One row a hop, kept as int32, sorted by slot. What a hop brings can move on in the next slot. Packet
         ``CONTROL`` (-1) marks control hops. An int32 array is taken over without a copy and becomes read-only.
+    cost : StepCost
+        What hops cost. Default: control packets take no time.
     parts : int
         Parts that every message is cut into; a part takes 1/parts step a hop.
     packets : Packets, optional
@@ -55,7 +58,7 @@ class Schedule(HopTable):
     --------
     >>> import gossamer
     >>> net = gossamer.network("array:3")
-    >>> s = Schedule(net, gossamer.task("broadcast"), gossamer.Model(), [0, 1], [0, 1], [0, 0])
+    >>> s = Schedule(net, gossamer.task("broadcast"), gossamer.Rules(), [0, 1], [0, 1], [0, 0])
     >>> s.completion_time, s.hop_count
     (Fraction(2, 1), 2)
     """
@@ -70,7 +73,8 @@ class Schedule(HopTable):
 
         `columns` are the further keywords of the constructor, such as `parts` and `phases`.
         """
-        return cls(case.network, case.task, case.rules, slot, link, packet, **columns)
+        cost = StepCost(case.control_time)
+        return cls(case.network, case.task, case.rules, slot, link, packet, cost=cost, **columns)
 
     def reverse(self) -> Schedule:
         """Return the time-reversed schedule of the dual task; see `gossamer.schedules.transform.reverse`."""

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.schedules.packets import Phase
@@ -205,7 +206,7 @@ class CheckingSink:
     def __init__(self, case: Case, progress: Callable[[str], None] | None = None, chunk_hops: int = CHUNK) -> None:
         self.chunk_hops: int | None = chunk_hops
         self.phases: list[PhaseRun] = []
-        self.checker = StreamingChecker(case.network, case.task, case.rules)
+        self.checker = StreamingChecker(case.network, case.task, case.rules, cost=StepCost(case.control_time))
         self._control_time = case.control_time
         self._say = progress or (lambda text: None)
         self._columns = tuple(np.empty(0, np.int32) for _ in range(3))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from gossamer.costs import StepCost
 from gossamer.errors import FileFormatError
+from gossamer.rules import Rules
 from gossamer.schedules.descriptions import control_phases, network_to_dict
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
 
-__all__ = ["FORMAT_VERSION", "HOPS", "PACKETS", "SECTIONS", "save"]
+__all__ = ["FORMAT_VERSION", "HOPS", "PACKETS", "SECTIONS", "rules_to_dict", "save"]
 
 FORMAT_VERSION = 1
 """Version that `save` writes; `load` reads this one and every older one."""
@@ -25,6 +27,16 @@ SECTIONS = (
     Section("hops", "slot {slot}: {source} -> {target} packet {packet:control}"),
 )
 """The tables of a file in text form."""
+
+
+def rules_to_dict(rules: Rules, cost: StepCost) -> dict[str, Any]:
+    """Return the rules and the cost of a schedule as plain values, under one name in files.
+
+    >>> list(rules_to_dict(Rules(), StepCost()))
+    ['ports', 'split', 'control_time', 'buffer', 'buffer_counts']
+    """
+    plain = rules.to_dict() | cost.to_dict()
+    return {name: plain[name] for name in ("ports", "split", "control_time", "buffer", "buffer_counts")}
 
 
 def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
@@ -76,7 +88,7 @@ def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
         "version": FORMAT_VERSION,
         "network": network_to_dict(schedule.network, text=text),
         "task": schedule.task.to_dict(),
-        "model": schedule.model.to_dict(),
+        "model": rules_to_dict(schedule.rules, schedule.cost),
         "parts": schedule.parts,
         "phases": [[p.name, p.slots, str(p.slot_length)] for p in schedule.phases],
         "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},

@@ -209,7 +209,7 @@ def _read_rows(lines: _Lines, section: Section, count: int) -> dict[str, npt.NDA
     words = section.line.replace(":" + _CONTROL, "")
     found: list[npt.NDArray[np.int64]] = [np.zeros((0, len(names)), np.int64)]
     for first in range(0, count, _ROWS):
-        rows = []
+        rows: list[list[int]] = []
         for row in lines.matching(_pattern(section), min(_ROWS, count - first)):
             if row is None:
                 raise lines.wrong(f"expected row {first + len(rows)} of {count}, '{words}'")

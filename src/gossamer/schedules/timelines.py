@@ -42,7 +42,7 @@ class Timeline:
     phase : int32[R]
         Position in `phases`.
     tick : Fraction
-        Length of a tick: in steps for store and forward, in the unit of the model's costs for wormhole.
+        Length of a tick: in steps for store and forward, in the unit of the cost for wormhole.
     phases : tuple of str
         Names of the schedule's phases.
     length : int

@@ -78,7 +78,7 @@ def reverse(schedule: S) -> S:
     return schedule.replace(
         network=turned,
         task=dual,
-        model=schedule.model.dual,
+        rules=schedule.rules.dual,
         slot=np.concatenate([schedule.slot[:cut], schedule.slot_count - 1 - schedule.slot[cut:][::-1] + kept]),
         link=np.concatenate([schedule.link[:cut], link]),
         packet=np.concatenate([schedule.packet[:cut], packet]),
@@ -130,7 +130,7 @@ def then(first: S, second: S) -> S:
     TaskError
         If the two tasks do not make a task together.
     ScheduleError
-        If networks, models or parts differ.
+        If networks, rules, costs or parts differ.
 
     Notes
     -----
@@ -150,8 +150,8 @@ def then(first: S, second: S) -> S:
         )
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")
-    if first.model != second.model or first.parts != second.parts:
-        raise ScheduleError("the schedules have different models or numbers of parts")
+    if (first.rules, first.cost) != (second.rules, second.cost) or first.parts != second.parts:
+        raise ScheduleError("the schedules have different rules, costs or numbers of parts")
     if first.symmetry != second.symmetry:
         first, second = expand(first), expand(second)
     a, b = first.packets, second.packets

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer, Proposer
 from gossamer.costs import LinearCost, StepCost
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules import BufferPeak, Timeline, Verification
 from gossamer.tasks import Task
 
@@ -119,7 +119,7 @@ class Switching(Protocol[C, S]):
         ...
 
     def case(
-        self, network: Network, task: Task, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
     ) -> C:
         """Return the case; a GossamerError if the network, task, rules or cost are not for this switching."""
         ...

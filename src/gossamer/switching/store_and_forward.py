@@ -13,8 +13,8 @@ from gossamer.bounds import Bound, bounds
 from gossamer.cases import Case, Offer
 from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, Schedule, Verification, buffer_peak, files, link_utilization, verify
 from gossamer.schedules.sinks import CheckingSink, PhaseRun
 from gossamer.switching.protocol import Facts, Say, Streamed
@@ -39,7 +39,7 @@ class StoreAndForward:
         return ALGORITHMS
 
     def case(
-        self, network: Network, task: Task, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
     ) -> Case:
         """Return the case."""
         if cost is not None and not isinstance(cost, StepCost):

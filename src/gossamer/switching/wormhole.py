@@ -9,8 +9,8 @@ from gossamer.bounds import Bound
 from gossamer.cases import Offer
 from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules import Verification
 from gossamer.switching.protocol import Facts, Say, Streamed
 from gossamer.tasks import Task
@@ -40,10 +40,10 @@ class Wormhole:
         return WORMHOLE_ALGORITHMS
 
     def case(
-        self, network: Network, task: Task, rules: Model | None, cost: StepCost | LinearCost | None, seed: int
+        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
     ) -> WormholeCase:
         """Return the case."""
-        if rules is not None and rules != Model():
+        if rules is not None and rules != Rules():
             raise ModelError("ports, split and buffer are not choices of wormhole switching; it uses all ports")
         if cost is not None and not isinstance(cost, LinearCost):
             raise ModelError(f"wormhole messages have a linear cost; cost must be a LinearCost, got {cost!r}")

@@ -71,7 +71,7 @@ def _patterned(kind: type[Task], **fields: Any) -> Task:
     for field in fields:
         if field not in ("density", "seed"):
             raise TaskError(f"a pattern of {kind.name} takes density and seed, not {field!r}")
-    return makers[kind](pattern, network, **fields)  # type: ignore[index]
+    return makers[kind](pattern, network, **fields)
 
 
 def task_from_dict(fields: dict[str, Any]) -> Task:

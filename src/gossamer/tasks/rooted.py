@@ -22,7 +22,8 @@ class Rooted(Task):
     root: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.root, tuple):
+        root: object = self.root
+        if isinstance(root, tuple):
             raise TaskError(f"the root must be a node number, got {self.root}; task() takes coordinates with network=")
         object.__setattr__(self, "root", node_number(self.root, "root"))
 

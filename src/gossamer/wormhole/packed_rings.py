@@ -12,8 +12,8 @@ import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
 from gossamer.cases import Case, Offer, Refusal
-from gossamer.model import Model
 from gossamer.paths.rotation import rotations
+from gossamer.rules import Rules
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
@@ -61,7 +61,7 @@ def packed_ring_all_gather(case: WormholeCase) -> WormholeSchedule:
     if network.node_count == 1:
         return steps.schedule(case)
     d = sum(side > 1 for side in channels.sides)
-    ranked = rotated_dimensions_split(Case(network, case.task, Model(split=True)), parts=d)
+    ranked = rotated_dimensions_split(Case(network, case.task, Rules(split=True)), parts=d)
     pieces = Pieces.of(case.messages, case.cost.message_bytes, d)
     payload = np.array([steps.table.row([piece]) for piece in range(pieces.count)], np.int64)
     at = pieces.origin.astype(np.int64)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.costs import LinearCost
-from gossamer.model import Model
 from gossamer.networks.network import IntArray
+from gossamer.rules import Rules
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
@@ -108,7 +108,7 @@ def _slot_by_slot(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
 
 def packet_switched(case: WormholeCase) -> WormholeSchedule:
     """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
-    schedule = rotated_dimensions_split(Case(case.network, case.task, Model(split=True)))
+    schedule = rotated_dimensions_split(Case(case.network, case.task, Rules(split=True)))
     return _slot_by_slot(case, schedule)
 
 

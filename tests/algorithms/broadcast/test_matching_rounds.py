@@ -17,11 +17,11 @@ from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE,
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import Broadcast
 
-ONE = Model(ports="one")
+ONE = Rules(ports="one")
 
 
 def optimum(graph, root):
@@ -70,7 +70,7 @@ def networks(draw):
 @given(networks(), st.data(), st.sampled_from(["one", "one-send"]))
 @settings(max_examples=80)
 def test_it_is_valid_and_between_the_bound_and_the_breadth_first_tree(network, data, ports):
-    task, model = Broadcast(data.draw(st.integers(0, network.terminal_count - 1))), Model(ports=ports)
+    task, model = Broadcast(data.draw(st.integers(0, network.terminal_count - 1))), Rules(ports=ports)
     schedule = MATCHING_ROUNDS.build(Case(network, task, model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time <= SHORTEST_PATH_TREE.offer(Case(network, task, model)).time
@@ -173,7 +173,7 @@ def test_a_seed_gives_the_same_tree_again():
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Model(), "needs one port; with all ports the shortest-path tree is optimal"),
+        (gossamer.network("ring:5"), Rules(), "needs one port; with all ports the shortest-path tree is optimal"),
         (from_networkx(nx.DiGraph([(0, 1), (2, 0)])), ONE, "finds no path from the root to node 2"),
     ],
 )
@@ -183,5 +183,5 @@ def test_says_why_it_does_not_cover(network, model, why):
 
 
 def test_the_plan_uses_it_where_the_tree_is_too_slow():
-    plan = gossamer.plan("torus:7x7", "broadcast", rules=gossamer.Model(ports="one"))
+    plan = gossamer.plan("torus:7x7", "broadcast", rules=gossamer.Rules(ports="one"))
     assert (plan.schedule.algorithm, plan.completion_time, plan.optimal) == ("matching-rounds", 7, True)

@@ -11,18 +11,18 @@ import gossamer
 from gossamer.algorithms.broadcast.named_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx, product
+from gossamer.rules import Rules
 from gossamer.tasks import Broadcast
 
-ALL, ONE = Model(), Model(ports="one")
+ALL, ONE = Rules(), Rules(ports="one")
 
 
 @pytest.mark.parametrize("d", range(1, 9))
 @pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
 def test_binomial_tree_takes_the_dimension_with_any_ports(d, ports):
     network = gossamer.network(f"hypercube:{d}")
-    schedule = BINOMIAL_TREE.build(Case(network, Broadcast(2**d // 3), Model(ports=ports)))
+    schedule = BINOMIAL_TREE.build(Case(network, Broadcast(2**d // 3), Rules(ports=ports)))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == d
 
@@ -55,7 +55,7 @@ def test_theorem_3_1_products_take_the_eccentricity(spec):
 @pytest.mark.parametrize("spec", PRODUCTS)
 @pytest.mark.parametrize("ports", ["one", "one-send"])
 def test_one_port_is_valid_and_takes_the_claimed_time(spec, ports):
-    network, model = gossamer.network(spec), Model(ports=ports, buffer=1, buffer_counts="all")
+    network, model = gossamer.network(spec), Rules(ports=ports, buffer=1, buffer_counts="all")
     schedule = PRODUCT_TREE.build(Case(network, Broadcast(1), model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == PRODUCT_TREE.offer(Case(network, Broadcast(1), model)).time

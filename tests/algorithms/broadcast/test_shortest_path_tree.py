@@ -15,8 +15,8 @@ from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import dual
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx, to_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import Broadcast, Reduce
 
 TREE = BROADCAST[0]
@@ -34,7 +34,7 @@ NETWORKS = [
 def test_is_valid_from_every_kind_of_root_and_takes_the_claimed_time(spec, ports):
     network = gossamer.network(spec)
     for root in {0, network.terminal_count // 2, network.terminal_count - 1}:
-        task, model = Broadcast(root), Model(ports=ports, buffer=1, buffer_counts="all")
+        task, model = Broadcast(root), Rules(ports=ports, buffer=1, buffer_counts="all")
         schedule = TREE.build(Case(network, task, model))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == TREE.offer(Case(network, task, model)).time
@@ -57,7 +57,7 @@ def networks(draw):
 @settings(max_examples=100)
 def test_all_ports_take_the_distance_of_the_furthest_terminal(network, data):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    schedule = TREE.build(Case(network, Broadcast(root), Model()))
+    schedule = TREE.build(Case(network, Broadcast(root), Rules()))
     distance = nx.single_source_shortest_path_length(to_networkx(network), root)
     assert schedule.completion_time == max(distance[v] for v in range(network.terminal_count))
     assert gossamer.verify(schedule)
@@ -70,7 +70,7 @@ def test_one_port_is_valid_and_lies_between_the_bounds_of_any_tree(network, data
     distance = nx.single_source_shortest_path_length(to_networkx(network), root)
     far = [distance[v] for v in range(network.terminal_count)]
     for ports in ("one", "one-send"):
-        model = Model(ports=ports)
+        model = Rules(ports=ports)
         schedule = TREE.build(Case(network, Broadcast(root), model))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == TREE.offer(Case(network, Broadcast(root), model)).time
@@ -82,7 +82,7 @@ def test_one_port_is_valid_and_lies_between_the_bounds_of_any_tree(network, data
 @settings(max_examples=50)
 def test_reversed_it_reduces(network, data, ports):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    assert gossamer.verify(dual(TREE, Reduce).build(Case(network, Reduce(root), Model(ports=ports))))
+    assert gossamer.verify(dual(TREE, Reduce).build(Case(network, Reduce(root), Rules(ports=ports))))
 
 
 def best_on_tree(tree: nx.Graph, root: int) -> int:
@@ -99,7 +99,7 @@ def best_on_tree(tree: nx.Graph, root: int) -> int:
 def test_one_port_on_a_tree_is_as_fast_as_the_best_order_of_children(n, seed, data):
     tree = nx.random_labeled_tree(n, seed=seed)
     root = data.draw(st.integers(0, n - 1))
-    network, model = from_networkx(tree), Model(ports="one")
+    network, model = from_networkx(tree), Rules(ports="one")
     assert TREE.build(Case(network, Broadcast(root), model)).completion_time == best_on_tree(tree, root)
     assert TREE.offer(Case(network, Broadcast(root), model)).optimal
 
@@ -119,13 +119,13 @@ def test_one_port_on_a_tree_is_as_fast_as_the_best_order_of_children(n, seed, da
 )
 def test_fat_tree_times_of_the_reference_table(k, h, one, every):
     network = gossamer.network(f"fat-tree:k={k},h={h}")
-    assert TREE.build(Case(network, Broadcast(1), Model(ports="one-send"))).completion_time == one == (k + 1) * h - 1
-    assert TREE.build(Case(network, Broadcast(1), Model())).completion_time == every == 2 * h
+    assert TREE.build(Case(network, Broadcast(1), Rules(ports="one-send"))).completion_time == one == (k + 1) * h - 1
+    assert TREE.build(Case(network, Broadcast(1), Rules())).completion_time == every == 2 * h
 
 
 @pytest.mark.parametrize("d", range(1, 9))
 def test_one_port_on_a_hypercube_takes_its_dimension(d):
-    network, model = gossamer.network(f"hypercube:{d}"), Model(ports="one")
+    network, model = gossamer.network(f"hypercube:{d}"), Rules(ports="one")
     assert TREE.build(Case(network, Broadcast(2**d - 1), model)).completion_time == d
     assert TREE.offer(Case(network, Broadcast(2**d - 1), model)).optimal
 
@@ -134,12 +134,12 @@ def test_branches_without_a_terminal_are_left_out():
     graph = nx.path_graph(5)
     for v in (3, 4):
         graph.nodes[v]["terminal"] = False
-    schedule = TREE.build(Case(from_networkx(graph), Broadcast(0), Model()))
+    schedule = TREE.build(Case(from_networkx(graph), Broadcast(0), Rules()))
     assert (schedule.completion_time, schedule.stored_hops) == (2, 2)
 
 
 def test_says_which_node_the_root_does_not_reach():
     network = from_networkx(nx.DiGraph([(0, 1), (2, 0)]))
     with pytest.raises(NotApplicableError, match="finds no path from the root to node 2"):
-        TREE.build(Case(network, Broadcast(0), Model()))
-    assert gossamer.verify(TREE.build(Case(network, Broadcast(2), Model())))
+        TREE.build(Case(network, Broadcast(0), Rules()))
+    assert gossamer.verify(TREE.build(Case(network, Broadcast(2), Rules())))

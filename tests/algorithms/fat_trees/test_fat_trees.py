@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from algorithms.fat_trees.twin import serve
-from gossamer import ALGORITHMS, Model
+from gossamer import ALGORITHMS, Rules
 from gossamer.algorithms.fat_trees import Spans, levels_of, phase_starts, serve_queues
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
@@ -97,7 +97,7 @@ def named(task, name):
 def test_times_of_the_reference_table(row, column):
     k, h = row[:2]
     ports, task, name, capacity = COLUMNS[column]
-    network, model = fat_tree(k, h, capacity), Model(ports=ports)
+    network, model = fat_tree(k, h, capacity), Rules(ports=ports)
     schedule = named(task, name).build(Case(network, gossamer.task(task), model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == row[2 + column]
@@ -107,14 +107,14 @@ def test_times_of_the_reference_table(row, column):
 
 @pytest.mark.parametrize("row", TABLE_11_8, ids=lambda row: f"k={row[0]},h={row[1]}")
 def test_bound_column_of_the_reference_table(row):
-    assert best_bound(Case(fat_tree(*row[:2]), gossamer.task("alltoall"), Model())).value == row[9]
+    assert best_bound(Case(fat_tree(*row[:2]), gossamer.task("alltoall"), Rules())).value == row[9]
 
 
 @pytest.mark.parametrize("ports", ["one", "one-send"])
 @pytest.mark.parametrize(("k", "h"), [(2, 1), (2, 2), (2, 3), (2, 4), (3, 1), (3, 2), (3, 3), (4, 2), (5, 2), (4, 3)])
 def test_broadcast_with_one_port_takes_k_plus_1_times_h_minus_1(k, h, ports):
     """FT1, Theorem 6.1: the tree broadcast of any network finds it, from every leaf."""
-    network, model = fat_tree(k, h), Model(ports=ports)
+    network, model = fat_tree(k, h), Rules(ports=ports)
     algorithm = named("broadcast", "shortest-path-tree")
     for root in (0, k**h // 2, k**h - 1):
         schedule = algorithm.build(Case(network, gossamer.task("broadcast", root=root), model))
@@ -127,8 +127,8 @@ def test_broadcast_with_one_port_takes_k_plus_1_times_h_minus_1(k, h, ports):
 def test_broadcast_with_all_ports_takes_2h_and_not_2h_minus_1(k, h):
     """FT5; Table 6.2 prints 2h - 1, which is less than the distance of two leaves (erratum 9.12)."""
     network, task = fat_tree(k, h), gossamer.task("broadcast")
-    assert named("broadcast", "shortest-path-tree").build(Case(network, task, Model())).completion_time == 2 * h
-    assert best_bound(Case(network, task, Model())).value == 2 * h
+    assert named("broadcast", "shortest-path-tree").build(Case(network, task, Rules())).completion_time == 2 * h
+    assert best_bound(Case(network, task, Rules())).value == 2 * h
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (2, 4), (3, 3), (4, 2)])
@@ -136,7 +136,7 @@ def test_scatter_reaches_the_other_subtrees_of_level_i_by_t_i(k, h):
     """FT2, Theorem 6.2: ``T_i = n - k**(i-1) + 2i - 1``, which does not increase with i from 2 on."""
     network, n = fat_tree(k, h), k**h
     task = gossamer.task("scatter")
-    schedule = named("scatter", "furthest-first").build(Case(network, task, Model(ports="one")))
+    schedule = named("scatter", "furthest-first").build(Case(network, task, Rules(ports="one")))
     arrives = {int(network.link_target[e]): int(t) + 1 for t, e in zip(schedule.slot, schedule.link, strict=True)}
     last = [n - k ** (i - 1) + 2 * i - 1 for i in range(1, h + 1)]
     assert [max(arrives[b] for b in range(k ** (i - 1), k**i)) for i in range(1, h + 1)] == last
@@ -148,18 +148,18 @@ def test_scatter_reaches_the_other_subtrees_of_level_i_by_t_i(k, h):
 def test_scatter_in_a_star_of_two_takes_2_and_not_n_plus_1():
     """Erratum 9.10: the formulas of the source need a height of 2."""
     network, task = fat_tree(2, 1), gossamer.task("scatter")
-    assert named("scatter", "furthest-first").build(Case(network, task, Model())).completion_time == 2
+    assert named("scatter", "furthest-first").build(Case(network, task, Rules())).completion_time == 2
 
 
 @pytest.mark.parametrize("task", ["multinode-broadcast", "total-exchange"])
 def test_one_port_is_refused_with_the_reason(task):
     network = fat_tree(2, 2)
     with pytest.raises(NotApplicableError, match="a routing node receives from several children at once"):
-        named(task, "fat-tree-up-first").build(Case(network, gossamer.task(task), Model(ports="one")))
+        named(task, "fat-tree-up-first").build(Case(network, gossamer.task(task), Rules(ports="one")))
 
 
 def test_limits_on_buffers_are_refused_where_packets_queue():
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
         named("total-exchange", "fat-tree-digitwise").build(
-            Case(fat_tree(2, 2), gossamer.task("alltoall"), Model(buffer=9))
+            Case(fat_tree(2, 2), gossamer.task("alltoall"), Rules(buffer=9))
         )

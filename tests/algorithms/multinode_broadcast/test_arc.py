@@ -12,7 +12,7 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.arc import ARC, face_quotas, inner_nodes
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.testing import check_case
 
 MEASURED = {
@@ -88,11 +88,11 @@ def test_links_inside_are_all_used_and_surface_nodes_compute_nothing():
 @pytest.mark.parametrize(
     ("spec", "active", "model", "line"),
     [
-        ("torus:5x5", [6], Model(), "needs an array"),
-        ("array:5x5", [0, 6], Model(), "node (0,0) is on its surface"),
-        ("array:3x3", [4], Model(), "at least 2 inner nodes"),
-        ("array:5x5", [6], Model(ports="one"), "needs all ports"),
-        ("array:5x5", [6], Model(buffer=2), "does not limit"),
+        ("torus:5x5", [6], Rules(), "needs an array"),
+        ("array:5x5", [0, 6], Rules(), "node (0,0) is on its surface"),
+        ("array:3x3", [4], Rules(), "at least 2 inner nodes"),
+        ("array:5x5", [6], Rules(ports="one"), "needs all ports"),
+        ("array:5x5", [6], Rules(buffer=2), "does not limit"),
     ],
 )
 def test_what_is_not_covered_is_said(spec, active, model, line):

@@ -13,13 +13,13 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE, folded_cells, host_of
 from gossamer.bounds import bounds
 from gossamer.cases import Case
-from gossamer.model import Model
 from gossamer.networks import array
 from gossamer.networks.network import Grid
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import MultinodeBroadcast
 
-TASK, MODEL = MultinodeBroadcast(), Model()
+TASK, MODEL = MultinodeBroadcast(), Rules()
 
 
 def shapes(limit: int, least: int = 2) -> Iterator[tuple[int, ...]]:
@@ -141,8 +141,8 @@ def test_planner_finds_the_optimum_on_an_array():
         ("hypercube:4", MODEL, "needs a side of 3 nodes or more without wrap-around"),
         ("torus:3x3", MODEL, "needs a side of 3 nodes or more without wrap-around"),
         ("star:4", MODEL, "needs an array"),
-        ("array:3x3", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("array:3x3", Model(buffer=4), "does not limit the packets that a node holds"),
+        ("array:3x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3x3", Rules(buffer=4), "does not limit the packets that a node holds"),
         ("array:40000", MODEL, "would write out 1,599,960,000 hops; at most 1,000,000,000 are allowed"),
     ],
 )

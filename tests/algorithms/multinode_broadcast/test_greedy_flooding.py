@@ -12,15 +12,15 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 
 
-def planned(network, task, model=None):
-    model = model or Model()
-    schedule = GREEDY_FLOODING.build(Case(network, task, model))
+def planned(network, task, rules=None, cost=None):
+    schedule = GREEDY_FLOODING.build(Case(network, task, rules, cost))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
     return schedule
@@ -41,7 +41,7 @@ def connected_graphs(draw):
 def test_any_connected_network_any_active_set_any_ports(network, ports, data):
     nodes = st.sets(st.integers(0, network.node_count - 1), min_size=1)
     task = gossamer.task("partial-multinode-broadcast", active=data.draw(nodes))
-    schedule = planned(network, task, Model(ports=ports))
+    schedule = planned(network, task, Rules(ports=ports))
     assert schedule.stored_hops == len(task.active) * (network.node_count - 1)
     assert schedule.completion_time <= max(schedule.stored_hops, 0)
 
@@ -84,7 +84,7 @@ def test_unreachable_terminal_is_one_line():
 def test_needs_the_active_set_ahead_and_no_buffer_limit():
     network, task = gossamer.network("ring:5"), gossamer.task("partial-multinode-broadcast", active=[1])
     with pytest.raises(NotApplicableError, match="known ahead"):
-        GREEDY_FLOODING.build(Case(network, task, Model(control_time=1)))
+        GREEDY_FLOODING.build(Case(network, task, Rules(), StepCost(1)))
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
-        GREEDY_FLOODING.build(Case(network, task, Model(buffer=3)))
-    assert planned(network, gossamer.task("allgather"), Model(control_time=1)).completion_time == 2
+        GREEDY_FLOODING.build(Case(network, task, Rules(buffer=3)))
+    assert planned(network, gossamer.task("allgather"), Rules(), StepCost(1)).completion_time == 2

@@ -14,13 +14,13 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST, insertion, insertion_bound, rounds_time
 from gossamer.cases import Case
 from gossamer.errors import TaskError
-from gossamer.model import Model
 from gossamer.networks import array, ring
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import MultipleBroadcast
 
 INSERTION, ROUNDS = MULTIPLE_BROADCAST
-WHOLE, SPLIT = Model(), Model(split=True)
+WHOLE, SPLIT = Rules(), Rules(split=True)
 
 
 def time(algorithm, network, counts, model):
@@ -77,7 +77,7 @@ def test_all_loads_of_up_to_three_messages_keep_to_the_bounds(p, most):
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=12), st.sampled_from([array, ring]), st.booleans())
 def test_claims_hold_for_any_load(counts, family, split):
-    network, task, model = family(len(counts)), MultipleBroadcast(counts), Model(split=split)
+    network, task, model = family(len(counts)), MultipleBroadcast(counts), Rules(split=split)
     assert time(INSERTION, network, counts, model) <= INSERTION.offer(Case(network, task, model)).time
     assert time(ROUNDS, network, counts, model) == ROUNDS.offer(Case(network, task, model)).time
 
@@ -152,8 +152,8 @@ def test_bounds_of_the_formulas_for_no_messages():
     [
         ("array:2x3", (1,) * 6, WHOLE, "needs a linear array or a ring"),
         ("star:3", (1,) * 6, WHOLE, "needs a linear array or a ring"),
-        ("array:3", (1,) * 3, Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("array:3", (1,) * 3, Model(buffer=2), "does not limit the packets that a node holds"),
+        ("array:3", (1,) * 3, Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:3", (1,) * 3, Rules(buffer=2), "does not limit the packets that a node holds"),
         ("array:3", (10**9, 10**9, 0), WHOLE, "would write out 4,000,000,000 hops; at most 1,000,000,000 are allowed"),
     ],
 )

@@ -14,11 +14,12 @@ from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, 
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import array, complete, product, ring, torus
 from gossamer.paths.packing import write_packing
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
+from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, Schedule, verify
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
@@ -31,8 +32,8 @@ def random_active(network, M, seed=0):
 
 def built(algorithm, network, task, control_time=Fraction(0)):
     """A schedule that passed the checker and took the time claimed."""
-    model = Model(split="split" in algorithm.name, control_time=control_time)
-    offer = algorithm.offer(Case(network, task, model))
+    rules = Rules(split="split" in algorithm.name)
+    offer = algorithm.offer(Case(network, task, rules, StepCost(control_time)))
     schedule = offer.build()
     verify(schedule).raise_if_invalid()
     assert schedule.completion_time == offer.time
@@ -123,7 +124,7 @@ def test_split_multinode_broadcast_with_equal_sides_meets_the_port_bound(family,
     network = family(*[p] * d)
     schedule = built(SPLIT, network, MultinodeBroadcast())
     assert schedule.completion_time == Fraction(network.node_count - 1, int(network.in_degree.min()))
-    assert SPLIT.offer(Case(network, schedule.task, schedule.model)).optimal
+    assert SPLIT.offer(Case(network, schedule.task, schedule.rules)).optimal
 
 
 def test_multinode_broadcast_has_no_prefix_and_packs_only_what_is_out_of_place():
@@ -186,7 +187,7 @@ def test_time_does_not_depend_on_who_is_active(algorithm):
 def test_d_parts_on_an_even_torus_are_valid_but_exceed_bound_5a():
     network = torus(4, 4, 4)
     task = PartialMultinodeBroadcast(range(64))
-    schedule = rotated_dimensions_split(Case(network, task, Model(split=True)), parts=3)
+    schedule = rotated_dimensions_split(Case(network, task, Rules(split=True)), parts=3)
     assert verify(schedule).ok
     assert schedule.completion_time == 17 > split_bound(4, 3, 64) == 15
 
@@ -212,7 +213,7 @@ def test_classes_conflict_unless_their_subphases_have_common_lengths(sides, M, o
         slots = subphase_slots([each.rotation], each.size if own_lengths else classes[0].size)
         at = write_rounds(columns, at, len(sides) * steps, [each], links, slots)
     order = np.argsort(columns[0], kind="stable")
-    schedule = Schedule(network, PartialMultinodeBroadcast(range(M)), Model(), *(c[order] for c in columns))
+    schedule = Schedule(network, PartialMultinodeBroadcast(range(M)), Rules(), *(c[order] for c in columns))
     assert set(verify(schedule).counts) == ({"link capacity"} if own_lengths else set())
 
 
@@ -234,10 +235,10 @@ def test_a_hop_takes_12_bytes_and_a_packet_16():
 @pytest.mark.parametrize(
     ("algorithm", "network", "model", "reason"),
     [
-        (SPLIT, array(3, 3), Model(), "it splits messages, which the model does not allow"),
-        (WHOLE, array(3, 3), Model(ports="one"), "it needs all ports at once, not ports 'one'"),
-        (WHOLE, complete(4), Model(), "it needs an array or a torus"),
-        (SPLIT, torus(4, 4), Model(split=True, buffer=11), "12 packets at one node, more than the buffer of 11"),
+        (SPLIT, array(3, 3), Rules(), "it splits messages, which the model does not allow"),
+        (WHOLE, array(3, 3), Rules(ports="one"), "it needs all ports at once, not ports 'one'"),
+        (WHOLE, complete(4), Rules(), "it needs an array or a torus"),
+        (SPLIT, torus(4, 4), Rules(split=True, buffer=11), "12 packets at one node, more than the buffer of 11"),
     ],
 )
 def test_says_why_it_does_not_cover_a_case(algorithm, network, model, reason):
@@ -248,7 +249,7 @@ def test_says_why_it_does_not_cover_a_case(algorithm, network, model, reason):
 def test_a_buffer_that_holds_everything_is_enough():
     task = PartialMultinodeBroadcast([0, 1, 3])
     for occupancy in ("transit", "all"):
-        model = Model(split=True, buffer=12, buffer_counts=occupancy)
+        model = Rules(split=True, buffer=12, buffer_counts=occupancy)
         assert verify(SPLIT.build(Case(torus(4, 4), task, model))).ok
 
 
@@ -260,4 +261,4 @@ def test_too_many_hops_are_refused_before_they_are_allocated(monkeypatch):
 
 def test_refuses_other_numbers_of_parts():
     with pytest.raises(ModelError, match="parts must be 2 or 4, one or two for each dimension, got 3"):
-        rotated_dimensions_split(Case(torus(4, 4), PartialMultinodeBroadcast([0]), Model(split=True)), parts=3)
+        rotated_dimensions_split(Case(torus(4, 4), PartialMultinodeBroadcast([0]), Rules(split=True)), parts=3)

@@ -13,12 +13,12 @@ from gossamer.algorithms.multinode_broadcast.rotated_quadrant import (
 )
 from gossamer.bounds import bounds
 from gossamer.cases import Case, Refusal
-from gossamer.model import Model
 from gossamer.networks import array, torus
+from gossamer.rules import Rules
 from gossamer.schedules import torus_on_array, verify
 from gossamer.tasks import MultinodeBroadcast
 
-TASK, MODEL = MultinodeBroadcast(), Model()
+TASK, MODEL = MultinodeBroadcast(), Rules()
 
 
 def test_cells_of_the_4_x_4_torus_are_those_worked_out_by_hand():

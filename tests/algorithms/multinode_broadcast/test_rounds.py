@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots, subphase_slots, write_rounds
-from gossamer.model import Model
 from gossamer.networks import array, hypercube, ring, torus
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule, verify
 from gossamer.tasks import MultinodeBroadcast
 
@@ -21,7 +21,7 @@ def one_round(network, halves):
     each = RotatedClass(turn, np.arange(n, dtype=np.int32), np.arange(0, n * halves, halves, dtype=np.int32))
     rows = write_rounds(columns, 0, 0, [each], links_along(network), subphase_slots([turn], n, halves), halves)
     assert rows == columns[0].size
-    return Schedule(network, MultinodeBroadcast(), Model(split=True), *columns, parts=halves)
+    return Schedule(network, MultinodeBroadcast(), Rules(split=True), *columns, parts=halves)
 
 
 @pytest.mark.parametrize("n", range(2, 9))

@@ -15,9 +15,10 @@ from gossamer.algorithms.partial_exchange.balanced_orders import (
 )
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import array, hypercube, ring, torus
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
@@ -51,11 +52,11 @@ GRIDS = st.builds(
 @given(GRIDS, st.data(), st.sampled_from([0, Fraction(1, 2)]))
 def test_any_sides_and_any_active_set(network, data, control_time):
     active = data.draw(st.sets(st.integers(0, network.node_count - 1), min_size=1, max_size=8))
-    task, model = PartialExchange(active), Model(control_time=control_time)
-    schedule = BALANCED_ORDERS.build(Case(network, task, model))
+    case = Case(network, PartialExchange(active), Rules(), StepCost(control_time))
+    schedule = BALANCED_ORDERS.build(case)
     verify(schedule).raise_if_invalid()
     control = 2 * sum(side // 2 for side in network.grid.sides) * control_time
-    bound = best_bound(Case(network, task, model)).value
+    bound = best_bound(case).value
     assert bound <= schedule.completion_time - control <= 1.2 * bound + 2
 
 

@@ -18,10 +18,11 @@ from gossamer.algorithms.partial_exchange.rows_and_columns import (
 )
 from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.model import Model
 from gossamer.networks import array, star, torus
 from gossamer.paths.list_scheduling import ORDERS
+from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, verify
 from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
@@ -47,8 +48,7 @@ SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6)).filter(lambda s: s[0] *
 def test_no_active_set_exceeds_the_bound(sides, data, order, wraps, control_time):
     net = (torus if wraps else array)(*sides)
     active = data.draw(st.sets(st.integers(0, net.node_count - 1), min_size=1))
-    task, model = PartialExchange(active), Model(control_time=control_time)
-    case = Case(net, task, model)
+    case = Case(net, PartialExchange(active), Rules(), StepCost(control_time))
     schedule = rows_and_columns(case, order=order)
     verify(schedule).raise_if_invalid()
     assert schedule.completion_time <= ROWS_AND_COLUMNS.offer(case).time
@@ -88,7 +88,7 @@ def test_every_path_has_at_most_one_turn_and_begins_as_its_set_says():
 
 def test_control_hops_are_made_and_cost_t_p_each():
     net, task = array(5, 5), PartialExchange([3, 7, 11])
-    free, dear = (rows_and_columns(Case(net, task, Model(control_time=t))) for t in (0, Fraction(1, 2)))
+    free, dear = (rows_and_columns(Case(net, task, Rules(), StepCost(t))) for t in (0, Fraction(1, 2)))
     assert [p.name for p in dear.phases] == ["prefix", "exchange"]
     assert dear.phases[0].slots == 4  # 2 floor(p/2), at most p
     assert dear.completion_time == free.completion_time + 2
@@ -100,11 +100,11 @@ def test_control_hops_are_made_and_cost_t_p_each():
 def test_partial_gather_is_the_exchange_backwards():
     net, active = array(6, 6), [0, 1, 8, 20, 35]
     gather = dual(ROWS_AND_COLUMNS, PartialGather)
-    model = Model(control_time=Fraction(1, 4))
-    offer = gather.offer(Case(net, PartialGather(active), model))
+    cost = StepCost(Fraction(1, 4))
+    offer = gather.offer(Case(net, PartialGather(active), Rules(), cost))
     schedule = offer.build()
     verify(schedule).raise_if_invalid()
-    exchange = ROWS_AND_COLUMNS.build(Case(net, PartialExchange(active), model))
+    exchange = ROWS_AND_COLUMNS.build(Case(net, PartialExchange(active), Rules(), cost))
     assert schedule.completion_time == exchange.completion_time <= offer.time
     assert schedule.phases[0].name == "prefix"  # what control packets find out is needed first
 
@@ -127,10 +127,10 @@ def test_printed_lower_bound_fails_for_odd_p():
 @pytest.mark.parametrize(
     ("network", "model", "words"),
     [
-        (array(3, 3, 3), Model(), "needs an array or a torus of at most two dimensions"),
-        (star(4), Model(), "needs an array or a torus"),
-        (array(3, 3), Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        (array(3, 3), Model(buffer=5), "does not limit the packets that a node holds"),
+        (array(3, 3, 3), Rules(), "needs an array or a torus of at most two dimensions"),
+        (star(4), Rules(), "needs an array or a torus"),
+        (array(3, 3), Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        (array(3, 3), Rules(buffer=5), "does not limit the packets that a node holds"),
     ],
 )
 def test_what_it_does_not_cover_is_said_in_one_line(network, model, words):

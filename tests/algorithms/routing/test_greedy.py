@@ -13,7 +13,7 @@ import gossamer
 from gossamer.algorithms.routing.greedy import GREEDY
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.schedules import buffer_peak, verify
 from gossamer.tasks import Permutation
 from gossamer.tasks.patterns import pattern, random_partial
@@ -21,7 +21,7 @@ from gossamer.tasks.patterns import pattern, random_partial
 
 def route(spec, destination):
     network = gossamer.network(spec)
-    schedule = GREEDY.build(Case(network, Permutation(tuple(np.asarray(destination).tolist())), Model()))
+    schedule = GREEDY.build(Case(network, Permutation(tuple(np.asarray(destination).tolist())), Rules()))
     assert verify(schedule).ok
     return schedule
 
@@ -62,9 +62,9 @@ def test_every_permutation_of_a_2_by_3_array():
     network = gossamer.network("array:2x3")
     for destination in itertools.permutations(range(6)):
         task = Permutation(destination)
-        schedule = GREEDY.build(Case(network, task, Model()))
+        schedule = GREEDY.build(Case(network, task, Rules()))
         assert verify(schedule).ok
-        assert best_bound(Case(network, task, Model())).value <= schedule.completion_time <= 3
+        assert best_bound(Case(network, task, Rules())).value <= schedule.completion_time <= 3
 
 
 @pytest.mark.uncompiled
@@ -84,8 +84,8 @@ def test_kernel_agrees_with_its_plain_twin(sides, seed):
 def test_tori_and_more_dimensions_are_covered_without_a_claim(spec):
     network = gossamer.network(spec)
     task = Permutation(tuple(pattern("random", network, seed=4).tolist()))
-    assert GREEDY.offer(Case(network, task, Model())).time is None
-    assert verify(GREEDY.build(Case(network, task, Model()))).ok
+    assert GREEDY.offer(Case(network, task, Rules())).time is None
+    assert verify(GREEDY.build(Case(network, task, Rules()))).ok
 
 
 def test_three_dimensions_may_take_more_than_sides_less_one():
@@ -118,6 +118,6 @@ def test_a_node_may_hold_about_two_thirds_of_a_row(n):
 def test_limited_buffers_and_ports_are_refused():
     network = gossamer.network("array:4x4")
     task = Permutation(tuple(range(15, -1, -1)))
-    assert GREEDY.offers(Case(network, task, Model(buffer=3))).why == "does not limit the packets that a node holds"
-    assert "all ports" in GREEDY.offers(Case(network, task, Model(ports="one"))).why
-    assert GREEDY.offers(Case(gossamer.network("star:4"), Permutation(tuple(range(24))), Model())).why
+    assert GREEDY.offers(Case(network, task, Rules(buffer=3))).why == "does not limit the packets that a node holds"
+    assert "all ports" in GREEDY.offers(Case(network, task, Rules(ports="one"))).why
+    assert GREEDY.offers(Case(gossamer.network("star:4"), Permutation(tuple(range(24))), Rules())).why

@@ -14,7 +14,7 @@ from gossamer.algorithms.routing.kunde import KUNDE, most_held
 from gossamer.algorithms.routing.mesh_sort import rounds, sort_blocks, sort_steps
 from gossamer.bounds import bounds
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.schedules import buffer_peak, verify
 from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import Permutation
@@ -111,7 +111,7 @@ class TestKunde:
         n = 2**k * 2
         network = gossamer.network(f"array:{n}x{n}")
         task = Permutation(tuple(range(n * n)))
-        assert algorithm.offer(Case(network, task, Model())).time == 7 * n // blocks + 2 * n - 12
+        assert algorithm.offer(Case(network, task, Rules())).time == 7 * n // blocks + 2 * n - 12
 
     @given(data=st.data())
     @settings(max_examples=30, deadline=None)
@@ -120,7 +120,7 @@ class TestKunde:
         network = gossamer.network(f"array:{rows}x{columns}")
         share, seed = data.draw(st.sampled_from([0.2, 0.7, 1.0])), data.draw(st.integers(0, 999))
         task = Permutation(tuple(random_partial(network, density=share, seed=seed).tolist()))
-        limited = Model(buffer=most_held(blocks), buffer_counts="all")
+        limited = Rules(buffer=most_held(blocks), buffer_counts="all")
         schedule = algorithm.build(Case(network, task, limited))
         assert verify(schedule).ok
         assert schedule.completion_time <= algorithm.offer(Case(network, task, limited)).time
@@ -130,7 +130,7 @@ class TestKunde:
         for n in (8, 16, 32):
             network = gossamer.network(f"array:{n}x{n}")
             task = Permutation(tuple(pattern(name, network).tolist()))
-            assert buffer_peak(algorithm.build(Case(network, task, Model())), "all").packets <= 2 * blocks
+            assert buffer_peak(algorithm.build(Case(network, task, Rules())), "all").packets <= 2 * blocks
 
     def test_after_sorting_a_row_holds_at_most_2_e_minus_1_messages_for_a_column(self, algorithm, blocks):
         network = gossamer.network("array:16x16")
@@ -146,19 +146,19 @@ class TestKunde:
         for spec in ("torus:8x8", "array:8", "array:4x4x4"):
             network = gossamer.network(spec)
             task = Permutation(tuple(range(network.node_count)))
-            assert reason(Case(network, task, Model())).why == "needs a two-dimensional array"
+            assert reason(Case(network, task, Rules())).why == "needs a two-dimensional array"
         network = gossamer.network("array:8x9")
-        assert f"multiples of {blocks}" in reason(Case(network, Permutation(tuple(range(72))), Model())).why
+        assert f"multiples of {blocks}" in reason(Case(network, Permutation(tuple(range(72))), Rules())).why
         network = gossamer.network("array:8x8")
         task = Permutation(tuple(range(64)))
-        assert "more than the buffer of 3" in reason(Case(network, task, Model(buffer=3))).why
+        assert "more than the buffer of 3" in reason(Case(network, task, Rules(buffer=3))).why
 
 
 def test_a_node_may_hold_one_message_more_than_the_2_e_of_the_source():
     sends = {1: 18, 3: 24, 4: 10, 6: 34, 7: 56, 12: 41, 14: 58, 17: 16, 19: 50, 21: 40, 22: 1, 23: 25, 24: 48, 27: 33}
     sends |= {28: 2, 30: 26}
     task = Permutation(tuple(sends.get(u, -1) for u in range(64)))
-    schedule = KUNDE[0].build(Case(gossamer.network("array:8x8"), task, Model()))
+    schedule = KUNDE[0].build(Case(gossamer.network("array:8x8"), task, Rules()))
     assert verify(schedule).ok
     peak = buffer_peak(schedule, "all")
     assert (peak.packets, peak.node) == (most_held(2), 10)

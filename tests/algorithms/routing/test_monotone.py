@@ -14,15 +14,16 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.routing.monotone import MONOTONE, unpacking_legs
 from gossamer.algorithms.routing.packing import PACKING, packing
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import TaskError
-from gossamer.model import Model
 from gossamer.networks import array, torus
 from gossamer.paths.packing import Leg, write_legs
 from gossamer.paths.rotation import links_along, rotations
+from gossamer.rules import Rules
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.tasks import Permutation
 
-MODEL = Model()
+MODEL = Rules()
 
 
 def task_of(nodes, sources, targets):
@@ -86,7 +87,7 @@ def test_packets_never_wait_and_at_most_three_are_at_a_node(sides, wraps, data):
     n = network.node_count
     sources = data.draw(st.sets(st.integers(0, n - 1)))
     targets = data.draw(st.sets(st.integers(0, n - 1), min_size=len(sources), max_size=len(sources)))
-    model = Model(buffer=3, buffer_counts="all")
+    model = Rules(buffer=3, buffer_counts="all")
     schedule = MONOTONE.build(Case(network, task_of(n, sources, targets), model))
     assert verify(schedule).ok, str(verify(schedule))
     stride, start = np.array(network.grid.strides), 0
@@ -150,7 +151,7 @@ def test_digits_corrected_straight_to_the_targets_make_packets_need_one_link():
 
 def test_sources_find_out_their_ranks_at_the_price_of_control_packets():
     network, task = array(3, 4), task_of(12, [1, 5, 11], [0, 2, 3])
-    schedule = MONOTONE.build(Case(network, task, Model(control_time="1/4")))
+    schedule = MONOTONE.build(Case(network, task, Rules(), StepCost("1/4")))
     assert verify(schedule).ok
     assert [(p.name, p.slots) for p in schedule.phases] == [("prefix", 10), ("packing", 5), ("unpacking", 5)]
     assert schedule.completion_time == 10 / 4 + 5 + 5
@@ -189,8 +190,8 @@ def test_other_permutations_are_declined_with_a_reason(destination, algorithm, r
     ("spec", "model", "reason"),
     [
         ("star:3", MODEL, "needs an array or a torus"),
-        ("array:2x3", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("array:2x3", Model(buffer=2), "may keep 3 packets at one node, more than the buffer of 2"),
+        ("array:2x3", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("array:2x3", Rules(buffer=2), "may keep 3 packets at one node, more than the buffer of 2"),
     ],
 )
 def test_networks_and_models_that_are_not_covered_are_declined(algorithm, spec, model, reason):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 import gossamer
 from gossamer.algorithms.routing import ROUTING
 from gossamer.cases import Case, Refusal
-from gossamer.model import Model
+from gossamer.costs import StepCost
+from gossamer.rules import Rules
 from gossamer.schedules import schedule as schedules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import CheckingSink
 from gossamer.tasks import OneToManyRouting, Permutation
 
-MODEL = Model(control_time=Fraction(1, 2))
+COUNTED = Rules(), StepCost("1/2")
 STREAMING = [a for a in ROUTING if not a.name.endswith("-clock")]
 
 
@@ -28,7 +27,7 @@ def case_of(spec, kind):
     ends = {"packed": np.arange(sources.size), "ordered": np.sort(draw.choice(n, sources.size, replace=False))}
     destination = np.full(n, -1)
     destination[sources] = ends.get(kind, draw.choice(n, sources.size, replace=False))
-    return Case(network, Permutation(tuple(destination.tolist())), MODEL, seed=5)
+    return Case(network, Permutation(tuple(destination.tolist())), *COUNTED, seed=5)
 
 
 @pytest.mark.parametrize("chunk", [1, 50, 1 << 20])

@@ -11,7 +11,7 @@ import gossamer
 from gossamer.algorithms.routing import valiant_brebner as module
 from gossamer.algorithms.routing.valiant_brebner import RANDOMIZED
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks.patterns import permutation
 
@@ -24,14 +24,14 @@ BY_NAME = {a.name: a for a in RANDOMIZED}
 def test_every_seed_delivers_on_arrays_and_tori(name, sides, around, seed):
     network = gossamer.network(f"{'torus' if around else 'array'}:{'x'.join(map(str, sides))}")
     task = permutation("random", network, density=0.8, seed=seed)
-    assert verify(BY_NAME[name].build(Case(network, task, Model(), seed=seed))).ok
+    assert verify(BY_NAME[name].build(Case(network, task, Rules(), seed=seed))).ok
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_one_seed_gives_one_schedule_and_another_another(name):
     network = gossamer.network("array:8x8")
     task = permutation("transpose", network)
-    one, again, other = (BY_NAME[name].build(Case(network, task, Model(), seed=s)) for s in (1, 1, 2))
+    one, again, other = (BY_NAME[name].build(Case(network, task, Rules(), seed=s)) for s in (1, 1, 2))
     assert one == again
     assert one != other
 
@@ -48,7 +48,7 @@ def visited(schedule):
 @pytest.mark.parametrize(("name", "most"), [("valiant-brebner", 7), ("random-slices", 2)])
 def test_a_packet_goes_up_or_down_its_column_then_along_a_row_then_a_column(name, most):
     network = gossamer.network("array:8x8")
-    schedule = BY_NAME[name].build(Case(network, permutation("random", network), Model(), seed=5))
+    schedule = BY_NAME[name].build(Case(network, permutation("random", network), Rules(), seed=5))
     for path in visited(schedule).values():
         rows, columns = np.divmod(path, 8)
         start, end = columns[0], columns[-1]
@@ -79,10 +79,10 @@ def test_slices_cover_a_side_in_nearly_equal_parts(side, length):
 def test_seed_0_stays_near_the_time_that_is_likely(name, most):
     network = gossamer.network("array:32x32")
     for pattern in ("random", "transpose", "bit-reversal", "reversal"):
-        schedule = BY_NAME[name].build(Case(network, permutation(pattern, network), Model(), seed=0))
+        schedule = BY_NAME[name].build(Case(network, permutation(pattern, network), Rules(), seed=0))
         assert schedule.completion_time <= most * 32
 
 
 def test_no_time_is_claimed():
     network = gossamer.network("array:4x4")
-    assert all(a.offer(Case(network, permutation("random", network), Model())).time is None for a in RANDOMIZED)
+    assert all(a.offer(Case(network, permutation("random", network), Rules())).time is None for a in RANDOMIZED)

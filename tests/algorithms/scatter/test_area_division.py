@@ -13,10 +13,10 @@ from gossamer.algorithms.scatter import area_division as module
 from gossamer.algorithms.scatter.area_division import AREA_DIVISION, area_division, area_division_tree
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import Scatter
 
-ALL = Model()
+ALL = Rules()
 SIDES = range(3, 25)
 
 
@@ -160,8 +160,8 @@ def test_errata_9_5_the_printed_point_of_case_4_does_not_lie_in_d(monkeypatch):
         ("torus:2x5", ALL, "two-dimensional torus with sides of at least 3"),
         ("torus:3x3x3", ALL, "two-dimensional torus"),
         ("array:4x4", ALL, "two-dimensional torus"),
-        ("torus:4x4", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("torus:4x4", Model(buffer=8, buffer_counts="all"), "needs room for the 15 messages of the root"),
+        ("torus:4x4", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("torus:4x4", Rules(buffer=8, buffer_counts="all"), "needs room for the 15 messages of the root"),
     ],
 )
 def test_says_why_it_does_not_cover(spec, model, why):

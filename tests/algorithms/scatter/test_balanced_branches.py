@@ -17,11 +17,11 @@ from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import Gather, Scatter
 
-ALL = Model()
+ALL = Rules()
 
 
 def branch_sizes(tree):
@@ -100,7 +100,7 @@ def test_reversed_it_gathers(network, data):
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Model(ports="one"), "needs ports all"),
+        (gossamer.network("ring:5"), Rules(ports="one"), "needs ports all"),
         (gossamer.network("fat-tree:k=2,h=2"), ALL, "needs every node to be a terminal"),
         (from_networkx(nx.DiGraph([(0, 1), (1, 2), (2, 0)])), ALL, "needs an opposite for every link"),
         (gossamer.network("complete:1002"), ALL, "needs a root with at most 1,000 links"),

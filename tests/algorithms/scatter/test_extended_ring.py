@@ -10,10 +10,10 @@ import gossamer
 from gossamer.algorithms.scatter.extended_ring import EXTENDED_RING_PATHS
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import Scatter
 
-ALL = Model()
+ALL = Rules()
 
 
 @pytest.mark.parametrize("n", range(2, 40))
@@ -36,8 +36,8 @@ def test_vectors_worked_out_by_hand():
     ("spec", "model", "why"),
     [
         ("torus:3x3", ALL, "needs an extended ring"),
-        ("ring:5", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        ("ring:5", Model(buffer=3, buffer_counts="all"), "needs room for the 4 messages"),
+        ("ring:5", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        ("ring:5", Rules(buffer=3, buffer_counts="all"), "needs room for the 4 messages"),
     ],
 )
 def test_says_why_it_does_not_cover(spec, model, why):

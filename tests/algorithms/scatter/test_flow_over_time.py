@@ -16,11 +16,11 @@ from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import Gather, Scatter
 
-ALL = Model()
+ALL = Rules()
 
 
 def delivered(network, root, slots):
@@ -167,8 +167,8 @@ def test_reversed_it_gathers_in_the_same_time(network, data):
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("ring:5"), Model(ports="one"), "needs ports all; with one port furthest-first is optimal"),
-        (gossamer.network("ring:5"), Model(buffer=2), "does not limit the packets that a node holds"),
+        (gossamer.network("ring:5"), Rules(ports="one"), "needs ports all; with one port furthest-first is optimal"),
+        (gossamer.network("ring:5"), Rules(buffer=2), "does not limit the packets that a node holds"),
         (from_networkx(nx.DiGraph([(0, 1), (2, 0)])), ALL, "finds no path from the root to node 2"),
         (gossamer.network("torus:100x100"), ALL, "takes at most 20,000,000 links times slots"),
     ],

@@ -16,13 +16,13 @@ from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.scatter.furthest_first import balanced_tree, furthest_first_scatter
 from gossamer.cases import Case
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import Gather, Scatter
 
 FURTHEST_FIRST = SCATTER[0]
-ALL, ONE = Model(), Model(ports="one")
+ALL, ONE = Rules(), Rules(ports="one")
 
 NETWORKS = [
     "array:1", "array:2", "array:9", "array:3x5", "ring:2", "ring:8", "torus:4x5", "torus:2x3x4", "hypercube:5",
@@ -55,7 +55,7 @@ def width(network: Network, root: int, ports: str) -> int:
 def test_is_valid_from_every_kind_of_root_and_takes_the_claimed_time(spec, ports):
     network = gossamer.network(spec)
     for root in {0, network.terminal_count // 2, network.terminal_count - 1}:
-        task, model = Scatter(root), Model(ports=ports)
+        task, model = Scatter(root), Rules(ports=ports)
         schedule = FURTHEST_FIRST.build(Case(network, task, model))
         assert gossamer.verify(schedule)
         assert schedule.completion_time == FURTHEST_FIRST.offer(Case(network, task, model)).time
@@ -82,7 +82,7 @@ def networks(draw):
 @settings(max_examples=150)
 def test_random_networks_get_valid_schedules_within_the_claim_and_the_bound(network, data, ports):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    task, model = Scatter(root), Model(ports=ports)
+    task, model = Scatter(root), Rules(ports=ports)
     schedule = FURTHEST_FIRST.build(Case(network, task, model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == FURTHEST_FIRST.offer(Case(network, task, model)).time
@@ -105,7 +105,7 @@ def test_one_port_is_optimal_on_every_network(network, data):
 @settings(max_examples=60)
 def test_reversed_it_gathers(network, data, ports):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    assert gossamer.verify(dual(FURTHEST_FIRST, Gather).build(Case(network, Gather(root), Model(ports=ports))))
+    assert gossamer.verify(dual(FURTHEST_FIRST, Gather).build(Case(network, Gather(root), Rules(ports=ports))))
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_reversed_it_gathers(network, data, ports):
     [("torus:9x11", 98, 25), ("array:5x4", 0, 10), ("hypercube:4", 3, 4), ("star:4", 7, 8), ("complete:7", 6, 1)],
 )
 def test_who_receives_on_all_links_gathers_as_fast_as_with_all_ports(spec, root, steps):
-    plan = gossamer.plan(spec, Gather(root), rules=Model(ports="one-send"))
+    plan = gossamer.plan(spec, Gather(root), rules=Rules(ports="one-send"))
     assert (plan.completion_time, plan.optimal) == (steps, True)
-    assert plan.schedule.model.ports == "one-send"
+    assert plan.schedule.rules.ports == "one-send"
 
 
 @given(networks(), st.data())
@@ -157,7 +157,7 @@ def test_balanced_branches_reach_the_degree_bound(spec):
 @pytest.mark.parametrize("capacity", ["constant", "exponential"])
 @pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
 def test_fat_tree_times_of_the_reference_table(k, h, steps, capacity, ports):
-    network, model = gossamer.network(f"fat-tree:k={k},h={h},capacity={capacity}"), Model(ports=ports)
+    network, model = gossamer.network(f"fat-tree:k={k},h={h},capacity={capacity}"), Rules(ports=ports)
     assert FURTHEST_FIRST.build(Case(network, Scatter(k), model)).completion_time == steps
     assert FURTHEST_FIRST.offer(Case(network, Scatter(k), model)).optimal
 
@@ -174,8 +174,8 @@ def test_a_tree_can_be_slower_than_the_bound_as_on_figure_3_4():
 @pytest.mark.parametrize("ports", ["all", "one"])
 def test_one_packet_in_transit_is_room_enough(spec, ports):
     network = gossamer.network(spec)
-    assert gossamer.verify(FURTHEST_FIRST.build(Case(network, Scatter(0), Model(ports=ports, buffer=1))))
-    room = Model(ports=ports, buffer=network.terminal_count - 1, buffer_counts="all")
+    assert gossamer.verify(FURTHEST_FIRST.build(Case(network, Scatter(0), Rules(ports=ports, buffer=1))))
+    room = Rules(ports=ports, buffer=network.terminal_count - 1, buffer_counts="all")
     assert gossamer.verify(FURTHEST_FIRST.build(Case(network, Scatter(0), room)))
 
 
@@ -183,8 +183,8 @@ def test_one_packet_in_transit_is_room_enough(spec, ports):
     ("network", "model", "why"),
     [
         (from_networkx(nx.DiGraph([(0, 1), (2, 0)])), ALL, "finds no path from the root to node 2"),
-        (gossamer.network("ring:5"), Model(buffer=3, buffer_counts="all"), "needs room for the 4 messages of the root"),
-        (gossamer.network("fat-tree:k=2,h=2,capacity=2,2"), Model(buffer=1), "may hold 2 packets in transit"),
+        (gossamer.network("ring:5"), Rules(buffer=3, buffer_counts="all"), "needs room for the 4 messages of the root"),
+        (gossamer.network("fat-tree:k=2,h=2,capacity=2,2"), Rules(buffer=1), "may hold 2 packets in transit"),
     ],
 )
 def test_says_why_it_does_not_cover(network, model, why):

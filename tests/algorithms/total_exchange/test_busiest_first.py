@@ -12,12 +12,12 @@ from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, busi
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
-TASK, ONE = TotalExchange(), Model(ports="one")
+TASK, ONE = TotalExchange(), Rules(ports="one")
 
 
 @pytest.mark.parametrize("n", range(2, 101))
@@ -41,7 +41,7 @@ def test_errata_9_8_no_exchange_on_a_linear_array_takes_the_average_status():
 @settings(max_examples=40, deadline=None)
 def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, ports):
     graph = nx.compose(nx.random_labeled_tree(n, seed=seed), nx.gnp_random_graph(n, density, seed=seed))
-    network, model = from_networkx(graph), Model(ports=ports)
+    network, model = from_networkx(graph), Rules(ports=ports)
     schedule = BUSIEST_FIRST.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     hops = sum(sum(lengths.values()) for _, lengths in nx.all_pairs_shortest_path_length(graph))
@@ -51,11 +51,11 @@ def test_any_connected_network_is_served_on_shortest_paths(n, density, seed, por
 @pytest.mark.parametrize(
     ("network", "model", "why"),
     [
-        (gossamer.network("array:4"), Model(), "needs ports 'one', 'one-send' or 'one-receive'"),
+        (gossamer.network("array:4"), Rules(), "needs ports 'one', 'one-send' or 'one-receive'"),
         (gossamer.network("array:5000"), ONE, "needs at most 4,000 nodes"),
         (Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True), ONE, "needs an opposite for every link"),
         (Network("apart", 3, [0, 1], [1, 0], links_only=True), ONE, "needs a connected network"),
-        (gossamer.network("array:4"), Model(ports="one", buffer=2), "does not limit the packets that a node holds"),
+        (gossamer.network("array:4"), Rules(ports="one", buffer=2), "does not limit the packets that a node holds"),
     ],
 )
 def test_says_why_it_does_not_cover(network, model, why):

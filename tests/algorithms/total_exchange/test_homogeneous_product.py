@@ -17,18 +17,18 @@ from gossamer.algorithms.total_exchange.homogeneous_product import (
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import product
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
 TASK = TotalExchange()
 
 
 def time_of(network, algorithm=HOMOGENEOUS_PRODUCT):
-    schedule = algorithm.build(Case(network, TASK, Model()))
+    schedule = algorithm.build(Case(network, TASK, Rules()))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
-    assert schedule.completion_time == algorithm.offer(Case(network, TASK, Model())).time
+    assert schedule.completion_time == algorithm.offer(Case(network, TASK, Rules())).time
     return schedule.completion_time
 
 
@@ -58,17 +58,17 @@ def test_exponents_that_are_no_power_of_two(spec, d, steps):
 def test_errata_9_6_tori_with_sides_2_modulo_4_are_not_optimal(n, a3, cut):
     network = gossamer.network(f"torus:{n}x{n}")
     assert time_of(network) == a3
-    best = edge_colored_exchange(Case(network, TASK, Model()))
+    best = edge_colored_exchange(Case(network, TASK, Rules()))
     assert gossamer.verify(best)
-    assert best.completion_time == cut == best_bound(Case(network, TASK, Model())).value
-    assert not HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Model())).optimal
+    assert best.completion_time == cut == best_bound(Case(network, TASK, Rules())).value
+    assert not HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Rules())).optimal
 
 
 @pytest.mark.parametrize("spec", ["array:4x4", "array:3x3x3", "torus:5x5", "torus:8x8", "torus:3x3x3", "hypercube:6"])
 def test_theorem_5_8_optimal_where_the_factor_meets_the_cut_exactly(spec):
     network = gossamer.network(spec)
-    assert time_of(network) == best_bound(Case(network, TASK, Model())).value
-    assert HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Model())).optimal
+    assert time_of(network) == best_bound(Case(network, TASK, Rules())).value
+    assert HOMOGENEOUS_PRODUCT.offer(Case(network, TASK, Rules())).optimal
 
 
 @pytest.mark.parametrize(
@@ -104,19 +104,19 @@ def test_factors_that_differ_share_the_rounds(spec, steps):
 @pytest.mark.parametrize("spec", ["array:3x3", "array:3x5", "array:2x3x4"])
 def test_arrays_take_the_time_of_array_rounds(spec):
     network = gossamer.network(spec)
-    ours = product_rounds_exchange(Case(network, TASK, Model()))
-    assert ours.completion_time == array_rounds_exchange(Case(network, TASK, Model())).completion_time
+    ours = product_rounds_exchange(Case(network, TASK, Rules()))
+    assert ours.completion_time == array_rounds_exchange(Case(network, TASK, Rules())).completion_time
 
 
 @pytest.mark.parametrize(
     ("algorithm", "spec", "model", "why"),
     [
-        (HOMOGENEOUS_PRODUCT, "ring:9", Model(), "needs a product of equal networks"),
-        (HOMOGENEOUS_PRODUCT, "array:3x4", Model(), "needs a product of equal networks"),
-        (PRODUCT_ROUNDS, "array:4x4", Model(), "needs a product of different networks"),
-        (PRODUCT_ROUNDS, "ring:9", Model(), "needs a product of networks"),
-        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(ports="one"), "needs all ports at once, not ports 'one'"),
-        (HOMOGENEOUS_PRODUCT, "array:4x4", Model(buffer=3), "does not limit the packets that a node holds"),
+        (HOMOGENEOUS_PRODUCT, "ring:9", Rules(), "needs a product of equal networks"),
+        (HOMOGENEOUS_PRODUCT, "array:3x4", Rules(), "needs a product of equal networks"),
+        (PRODUCT_ROUNDS, "array:4x4", Rules(), "needs a product of different networks"),
+        (PRODUCT_ROUNDS, "ring:9", Rules(), "needs a product of networks"),
+        (HOMOGENEOUS_PRODUCT, "array:4x4", Rules(ports="one"), "needs all ports at once, not ports 'one'"),
+        (HOMOGENEOUS_PRODUCT, "array:4x4", Rules(buffer=3), "does not limit the packets that a node holds"),
     ],
 )
 def test_says_why_it_does_not_cover(algorithm, spec, model, why):

@@ -22,10 +22,10 @@ from gossamer.algorithms.total_exchange.node_invariant import (
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
-TASK, ONE = TotalExchange(), Model(ports="one")
+TASK, ONE = TotalExchange(), Rules(ports="one")
 DISCIPLINES = get_args(Discipline)
 
 GRAPHS = [  # 30 reference graphs
@@ -58,7 +58,7 @@ def test_theorem_4_11_every_discipline_takes_the_status(spec, discipline):
 @pytest.mark.parametrize("spec", [*GRAPHS, "star:6", "ccc:8"])
 @pytest.mark.parametrize("ports", ["one", "one-send", "all"])
 def test_claim_meets_the_bound_where_ports_are_limited(spec, ports):
-    network, model = gossamer.network(spec), Model(ports=ports)
+    network, model = gossamer.network(spec), Rules(ports=ports)
     schedule = NODE_INVARIANT_FIFO.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == NODE_INVARIANT_FIFO.offer(Case(network, TASK, model)).time
@@ -187,9 +187,9 @@ def test_unknown_words_are_refused(kind, message):
     ("algorithm", "spec", "model", "why"),
     [
         (NODE_INVARIANT_FIFO, "array:4", ONE, "needs a Cayley network"),
-        (NODE_INVARIANT_FIFO, "ring:9", Model(ports="one", buffer=3), "does not limit the packets that a node holds"),
+        (NODE_INVARIANT_FIFO, "ring:9", Rules(ports="one", buffer=3), "does not limit the packets that a node holds"),
         (GREEDY_OFFSETS, "ring:9", ONE, "needs all ports at once, not ports 'one'"),
-        (GREEDY_OFFSETS, "hypercube:16", Model(), "needs at most 50,000 nodes"),
+        (GREEDY_OFFSETS, "hypercube:16", Rules(), "needs at most 50,000 nodes"),
     ],
 )
 def test_says_why_it_does_not_cover(algorithm, spec, model, why):
@@ -200,14 +200,14 @@ def test_says_why_it_does_not_cover(algorithm, spec, model, why):
 @pytest.mark.parametrize("spec", ["star:4", "pancake:4", "hypercube:6", "complete:6", "circulant:13,1,5"])
 def test_greedy_offsets_meet_the_bound_here(spec):
     network = gossamer.network(spec)
-    schedule = greedy_offsets_exchange(Case(network, TASK, Model()))
+    schedule = greedy_offsets_exchange(Case(network, TASK, Rules()))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == best_bound(Case(network, TASK, Model())).value
+    assert schedule.completion_time == best_bound(Case(network, TASK, Rules())).value
 
 
 @pytest.mark.parametrize("spec", ["star:5", "star:6", "pancake:5", "bubble-sort:4", "ccc:4", "butterfly:4"])
 def test_greedy_offsets_stay_within_a_third_of_the_bound(spec):
     network = gossamer.network(spec)
-    schedule = greedy_offsets_exchange(Case(network, TASK, Model()))
+    schedule = greedy_offsets_exchange(Case(network, TASK, Rules()))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time * 3 <= 4 * best_bound(Case(network, TASK, Model())).value
+    assert schedule.completion_time * 3 <= 4 * best_bound(Case(network, TASK, Rules())).value

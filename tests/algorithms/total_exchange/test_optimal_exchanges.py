@@ -16,7 +16,7 @@ from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge
 from gossamer.algorithms.total_exchange.even_ring import parity_shift_exchange
 from gossamer.algorithms.total_exchange.linear_array import exchange_steps, furthest_first_steps
 from gossamer.cases import Case
-from gossamer.model import Model
+from gossamer.rules import Rules
 
 EXCHANGE = gossamer.task("alltoall")
 
@@ -33,7 +33,7 @@ def cut_bound(spec):
 
 
 def planned(spec, build):
-    schedule = build(Case(gossamer.network(spec), EXCHANGE, Model()))
+    schedule = build(Case(gossamer.network(spec), EXCHANGE, Rules()))
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
     return schedule

@@ -12,7 +12,7 @@ import gossamer
 from gossamer.algorithms.total_exchange.ring_shift import RingDiscipline, RingStart, ring_shift_exchange
 from gossamer.cases import Case
 from gossamer.errors import ModelError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
 TASK = TotalExchange()
@@ -20,7 +20,7 @@ RULES = list(itertools.product(get_args(RingDiscipline), get_args(RingStart)))
 
 
 def time_of(n, **rules):
-    schedule = ring_shift_exchange(Case(gossamer.network(f"ring:{n}"), TASK, Model()), **rules)
+    schedule = ring_shift_exchange(Case(gossamer.network(f"ring:{n}"), TASK, Rules()), **rules)
     found = gossamer.verify(schedule)
     assert found.ok, str(found)
     return schedule.completion_time
@@ -64,7 +64,7 @@ def test_without_division_even_rings_take_n_times_n_plus_2_over_8(discipline, st
 
 def clockwise(n, node):
     """Return {step: (origin, destination)} of what a node sends clockwise."""
-    explicit = ring_shift_exchange(Case(gossamer.network(f"ring:{n}"), TASK, Model())).expand()
+    explicit = ring_shift_exchange(Case(gossamer.network(f"ring:{n}"), TASK, Rules())).expand()
     rows = np.flatnonzero(explicit.link == 2 * node)
     message = explicit.packets.message[explicit.packet[rows]]
     return dict(
@@ -106,4 +106,4 @@ def test_errata_9_14_furthest_first_breaks_the_second_equation_of_definition_4_1
 @pytest.mark.parametrize("rules", [{"discipline": "random"}, {"start": "middle"}])
 def test_unknown_words_are_refused(rules):
     with pytest.raises(ModelError, match="must be one of"):
-        ring_shift_exchange(Case(gossamer.network("ring:5"), TASK, Model()), **rules)
+        ring_shift_exchange(Case(gossamer.network("ring:5"), TASK, Rules()), **rules)

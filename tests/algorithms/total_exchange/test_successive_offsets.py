@@ -11,11 +11,11 @@ import gossamer
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import circulant, extended_ring, generalized_hypercube, to_networkx
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
-TASK, ONE = TotalExchange(), Model(ports="one")
+TASK, ONE = TotalExchange(), Rules(ports="one")
 
 STATUS = {  # counted independently
     "complete:5": 4, "ring:7": 12, "ring:8": 16, "extended-ring:14,2": 28, "extended-ring:12,3": 16,
@@ -30,7 +30,7 @@ STATUS = {  # counted independently
 @pytest.mark.parametrize(("spec", "status"), STATUS.items())
 @pytest.mark.parametrize("ports", ["one", "one-send", "all"])
 def test_takes_the_reference_status(spec, status, ports):
-    network, model = gossamer.network(spec), Model(ports=ports)
+    network, model = gossamer.network(spec), Rules(ports=ports)
     schedule = SUCCESSIVE_OFFSETS.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == status == SUCCESSIVE_OFFSETS.offer(Case(network, TASK, model)).time
@@ -81,8 +81,8 @@ def test_circulants_take_the_sum_of_distances_that_networkx_finds(n, data):
 @pytest.mark.parametrize("spec", ["torus:3x4", "star:4", "hypercube:4"])
 def test_one_packet_in_transit_is_room_enough(spec):
     network = gossamer.network(spec)
-    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(network, TASK, Model(ports="one", buffer=1))))
-    room = Model(ports="one", buffer=network.node_count - 1, buffer_counts="all")
+    assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(network, TASK, Rules(ports="one", buffer=1))))
+    room = Rules(ports="one", buffer=network.node_count - 1, buffer_counts="all")
     assert gossamer.verify(SUCCESSIVE_OFFSETS.build(Case(network, TASK, room)))
 
 
@@ -90,7 +90,7 @@ def test_one_packet_in_transit_is_room_enough(spec):
     ("spec", "model", "why"),
     [
         ("array:4", ONE, "needs a Cayley network"),
-        ("ring:9", Model(ports="one", buffer=7, buffer_counts="all"), "needs room for the 8 messages of every node"),
+        ("ring:9", Rules(ports="one", buffer=7, buffer_counts="all"), "needs room for the 8 messages of every node"),
         ("ring:100000", ONE, "would take 2500000000 slots"),
     ],
 )

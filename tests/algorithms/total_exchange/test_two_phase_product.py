@@ -14,12 +14,12 @@ from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODU
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import product
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import TotalExchange
 
-TASK, ONE = TotalExchange(), Model(ports="one")
+TASK, ONE = TotalExchange(), Rules(ports="one")
 
 
 def built(network, model=ONE):
@@ -49,7 +49,7 @@ PRODUCTS = {  # Dimakopoulos 1996, Theorem 5.3: the time is the average status
 @pytest.mark.parametrize(("spec", "steps"), PRODUCTS.items())
 @pytest.mark.parametrize("ports", ["one", "one-send"])
 def test_theorem_5_5_products_of_cayley_networks_meet_the_bound(spec, steps, ports):
-    network, model = gossamer.network(spec), Model(ports=ports)
+    network, model = gossamer.network(spec), Rules(ports=ports)
     time = built(network, model).completion_time
     assert time == int(network.distances(0).sum()) == best_bound(Case(network, TASK, model)).value
     assert steps is None or time == steps
@@ -118,7 +118,7 @@ def test_dimensions_are_finished_last_factor_first():
             ONE,
             "cannot exchange along factor one-way, where it needs an opposite for every link",
         ),
-        (gossamer.network("torus:3x4"), Model(ports="one", buffer=2), "does not limit the packets that a node holds"),
+        (gossamer.network("torus:3x4"), Rules(ports="one", buffer=2), "does not limit the packets that a node holds"),
         (gossamer.network("torus:300x300"), ONE, "would write out"),
     ],
 )

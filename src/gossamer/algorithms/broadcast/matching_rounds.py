@@ -155,7 +155,7 @@ def matching_broadcast(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("ccc:3"), gossamer.task("broadcast"), gossamer.Model(ports="one"))
+    >>> case = Case(gossamer.network("ccc:3"), gossamer.task("broadcast"), gossamer.Rules(ports="one"))
     >>> matching_broadcast(case).completion_time
     Fraction(6, 1)
     """

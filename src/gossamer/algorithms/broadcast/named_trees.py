@@ -43,7 +43,7 @@ def binomial_broadcast(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("broadcast"), gossamer.Model(ports="one"))
+    >>> case = Case(gossamer.network("hypercube:4"), gossamer.task("broadcast"), gossamer.Rules(ports="one"))
     >>> binomial_broadcast(case).completion_time
     Fraction(4, 1)
     """

@@ -94,7 +94,7 @@ def tree_broadcast(case: Case) -> Schedule:
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("broadcast"))
     >>> tree_broadcast(case).completion_time
     Fraction(4, 1)
-    >>> tree_broadcast(case.related(rules=gossamer.Model(ports="one"))).completion_time
+    >>> tree_broadcast(case.related(rules=gossamer.Rules(ports="one"))).completion_time
     Fraction(4, 1)
     """
     return send_down(case.once(shortest_path_tree, case.network, root_of(case)), case)

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from gossamer.algorithms.refusals import refuse_buffers
 from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.errors import NotApplicableError
-from gossamer.model import Ports
 from gossamer.networks.network import IntArray, Levels, Network
+from gossamer.rules import Ports
 from gossamer.schedules import Schedule
 
 __all__ = [

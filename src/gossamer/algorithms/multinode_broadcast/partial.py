@@ -71,7 +71,7 @@ def rotated_dimensions_split(case: Case, parts: int | None = None) -> Schedule:
     --------
     >>> import gossamer
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 3, 5, 10, 11])
-    >>> s = rotated_dimensions_split(Case(gossamer.network("torus:4x4"), task, gossamer.Model(split=True)))
+    >>> s = rotated_dimensions_split(Case(gossamer.network("torus:4x4"), task, gossamer.Rules(split=True)))
     >>> s.completion_time, bool(gossamer.verify(s))
     (Fraction(21, 4), True)
     """
@@ -226,7 +226,7 @@ def _propose(case: Case, *, split: bool) -> Offer[Schedule] | Refusal:
     if grid is None:
         return Refusal("needs an array or a torus")
     if split and case.whole:
-        return Refusal("splits messages, which the model does not allow")
+        return Refusal("splits messages, which the rules do not allow")
     known_full = isinstance(task, MultinodeBroadcast)
     active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.node_count
     packets = active * (split_parts(grid.sides, grid.wraps) if split else 1)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.cases import Case, Offer, Refusal, first_refusal
-from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
 from gossamer.paths.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule
 from gossamer.tasks import Scatter
 
@@ -90,7 +90,7 @@ def _branches(network: Network, root: int) -> tuple[IntArray, npt.NDArray[np.int
     return branch, network.link_capacity[links].astype(np.int64)
 
 
-def departures(tree: RootedTree, rules: Model) -> npt.NDArray[np.int64]:
+def departures(tree: RootedTree, rules: Rules) -> npt.NDArray[np.int64]:
     """Return the slot in which the packet of each destination leaves the root, int64[n-1].
 
     Packets leave furthest first: one a slot where a node sends no more, else one a slot into each branch where a node
@@ -150,7 +150,7 @@ def furthest_first_scatter(case: Case) -> Schedule:
     >>> case = Case(gossamer.network("torus:8x8"), gossamer.task("scatter"))
     >>> furthest_first_scatter(case).completion_time
     Fraction(16, 1)
-    >>> furthest_first_scatter(case.related(rules=Model(ports="one"))).completion_time
+    >>> furthest_first_scatter(case.related(rules=Rules(ports="one"))).completion_time
     Fraction(63, 1)
     """
     return scatter_down(_tree(case), case)
@@ -209,7 +209,7 @@ def least_time(case: Case) -> int:
     --------
     >>> import gossamer
     >>> case = Case(gossamer.network("torus:8x8"), gossamer.task("scatter"))
-    >>> least_time(case), least_time(case.related(rules=Model(ports="one")))
+    >>> least_time(case), least_time(case.related(rules=Rules(ports="one")))
     (16, 63)
     """
     network, root = case.network, root_of(case)

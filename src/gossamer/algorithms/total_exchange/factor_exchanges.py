@@ -12,8 +12,8 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_hops
 from gossamer.algorithms.total_exchange.busiest_first import total_distance
 from gossamer.cases import Case, Refusal
-from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule
 from gossamer.tasks import TotalExchange
 
@@ -63,13 +63,13 @@ class Factors:
 
     Attributes
     ----------
-    rules : Model
+    rules : Rules
         The rules under which the factors exchange.
     algorithms : callable
         The algorithms that a factor may use. Ties go to the earlier one.
     """
 
-    rules: Model
+    rules: Rules
     algorithms: Callable[[Network], tuple[Algorithm, ...]]
 
     def case(self, product: Case, factor: Network) -> Case:

@@ -24,8 +24,8 @@ from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
 from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, Factors
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS
 from gossamer.cases import Case, Offer, Refusal, first_refusal
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules import Phase, Schedule
 from gossamer.tasks import TotalExchange
 
@@ -122,7 +122,7 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (EDGE_COLORED, ARRAY_ROUNDS, HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS, GREEDY_OFFSETS)
 
 
-_FACTORS = Factors(Model(), _algorithms)
+_FACTORS = Factors(Rules(), _algorithms)
 
 
 def _homogeneous(network: Network) -> bool:

@@ -45,7 +45,7 @@ def offset_by_offset(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("star:4"), gossamer.task("alltoall"), gossamer.Model(ports="one"))
+    >>> case = Case(gossamer.network("star:4"), gossamer.task("alltoall"), gossamer.Rules(ports="one"))
     >>> offset_by_offset(case).completion_time
     Fraction(62, 1)
     """

@@ -19,8 +19,8 @@ from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, Factors
 from gossamer.algorithms.total_exchange.node_invariant import NODE_INVARIANT_FIFO
 from gossamer.cases import Case, Offer, Refusal, first_refusal
-from gossamer.model import Model
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.schedules import Phase, Schedule
 from gossamer.tasks import TotalExchange
 
@@ -56,7 +56,7 @@ def two_phase_product_exchange(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("torus:3x4"), TotalExchange(), Model(ports="one"))
+    >>> case = Case(gossamer.network("torus:3x4"), TotalExchange(), Rules(ports="one"))
     >>> two_phase_product_exchange(case).completion_time      # 3*4 + 4*2
     Fraction(20, 1)
     """
@@ -106,7 +106,7 @@ def _algorithms(factor: Network) -> tuple[Algorithm, ...]:
     return (NODE_INVARIANT_FIFO,) if factor.group is not None else (TWO_PHASE_PRODUCT, BUSIEST_FIRST)
 
 
-_FACTORS = Factors(Model(ports="one"), _algorithms)
+_FACTORS = Factors(Rules(ports="one"), _algorithms)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:

@@ -43,7 +43,7 @@ def flit_by_flit() -> Table:
         ("algorithm", "start-ups", "model", "predicted", "with barriers", "blocked", "without", "blocked", "deadlock"),
         tuple(rows),
         "Cycles in which a channel carries one flit of 4 bytes; m = 1024 bytes, routers of 1 cycle, buffers of 4 "
-        "flits, 2 virtual channels. Model: the schedule's time, distance left out. Predicted: with the way of the "
+        "flits, 2 virtual channels. Rules: the schedule's time, distance left out. Predicted: with the way of the "
         "slowest head in each step. Blocked: cycles that flits waited for a channel. Without barriers a message starts "
         "as soon as its source has what it carries; then messages of different steps can meet.",
     )

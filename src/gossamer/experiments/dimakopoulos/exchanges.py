@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.experiments.table import Cell, Table
-from gossamer.model import Model
 from gossamer.planner import plan
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule
 
 __all__ = [
@@ -85,7 +85,7 @@ def single_port_arrays() -> Table:
     """Linear arrays with one port."""
     rows = []
     for n in range(2, 13):
-        found = plan(f"array:{n}", "total-exchange", rules=Model(ports="one"))
+        found = plan(f"array:{n}", "total-exchange", rules=Rules(ports="one"))
         rows.append((n, Fraction(n * n - 1, 3), (n * n - 1) // 2, found.completion_time, found.bound))
     return Table(
         "Total exchange with one port in linear arrays",
@@ -134,7 +134,7 @@ def hypercube_queues() -> Table:
             f"hypercube:{dimensions}",
             "total-exchange",
             algorithm="node-invariant-fifo",
-            rules=Model(ports="one"),
+            rules=Rules(ports="one"),
         ).schedule
         sent.append({
             slot: f"{_ends(pair, 0)} to node {int(made.network.link_target[link])}"
@@ -155,7 +155,7 @@ def statuses() -> Table:
     """Section 4.4: total exchange with one port in Cayley networks."""
     rows = []
     for spec, status in STATUSES:
-        found = plan(spec, "total-exchange", algorithm="node-invariant-fifo", rules=Model(ports="one"))
+        found = plan(spec, "total-exchange", algorithm="node-invariant-fifo", rules=Rules(ports="one"))
         nodes = found.schedule.network.node_count
         rows.append((spec, nodes, status, found.completion_time, found.bound, found.schedule.stored_hops))
     return Table(
@@ -177,10 +177,10 @@ def single_port_products() -> Table:
                "generalized-hypercube:4x4x3": ("complete:4", "complete:4", "complete:3"),
                "array:3x4": ("array:3", "array:4")}  # fmt: skip
     for spec, parts in factors.items():
-        found = plan(spec, "total-exchange", algorithm="two-phase-product", rules=Model(ports="one"))
-        best = plan(spec, "total-exchange", rules=Model(ports="one")).completion_time
+        found = plan(spec, "total-exchange", algorithm="two-phase-product", rules=Rules(ports="one"))
+        best = plan(spec, "total-exchange", rules=Rules(ports="one")).completion_time
         nodes = found.schedule.network.node_count
-        times = [plan(part, "total-exchange", rules=Model(ports="one")) for part in parts]
+        times = [plan(part, "total-exchange", rules=Rules(ports="one")) for part in parts]
         shares = [t.completion_time / t.schedule.network.node_count for t in times]
         rows.append((spec, nodes, nodes * sum(shares, Fraction(0)), found.completion_time, best, found.bound))
     return Table(

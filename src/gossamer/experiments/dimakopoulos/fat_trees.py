@@ -8,9 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 from gossamer.experiments.table import Curve, Table
-from gossamer.model import Model, Ports
 from gossamer.outcome import Outcome
 from gossamer.planner import plan
+from gossamer.rules import Ports, Rules
 from gossamer.tasks import task as parse_task
 
 __all__ = ["FORMULAS", "SHAPES", "TABLES", "Formula", "curves", "fat_tree_times", "formulas", "table_6_1", "table_6_2"]
@@ -71,7 +71,7 @@ FORMULAS: tuple[Formula, ...] = (
 
 def _plan(k: int, h: int, task: str, ports: Ports, capacity: str = "constant", algorithm: str = "best") -> Outcome:
     spec = f"fat-tree:k={k},h={h},capacity={capacity}"
-    return plan(spec, parse_task(task), algorithm=algorithm, rules=Model(ports=ports))
+    return plan(spec, parse_task(task), algorithm=algorithm, rules=Rules(ports=ports))
 
 
 def formulas() -> Table:

@@ -8,9 +8,9 @@ import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.experiments.table import Table
-from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.planner import plan
+from gossamer.rules import Rules
 from gossamer.tasks import task as parse_task
 
 __all__ = ["BROADCASTS", "TABLES", "TORI", "broadcasts", "scatters", "small_network", "torus_areas"]
@@ -46,7 +46,7 @@ def broadcasts() -> Table:
     rows = []
     for spec, root, algorithm in BROADCASTS:
         every = plan(spec, parse_task("broadcast", root=root), algorithm=algorithm)
-        one = plan(spec, parse_task("broadcast", root=root), rules=Model(ports="one"))
+        one = plan(spec, parse_task("broadcast", root=root), rules=Rules(ports="one"))
         name = every.schedule.network.node_name(root)
         rows.append(
             (spec, name, algorithm, every.claim, every.completion_time, every.bound, one.completion_time, one.bound)
@@ -72,7 +72,7 @@ def scatters() -> Table:
     rows = []
     for where, root, algorithm, claimed in cases:
         every = plan(where, parse_task("scatter", root=root), algorithm=algorithm)
-        one = plan(where, parse_task("scatter", root=root), rules=Model(ports="one"))
+        one = plan(where, parse_task("scatter", root=root), rules=Rules(ports="one"))
         name = where if isinstance(where, str) else "Fig. 3.4b"
         rows.append((name, algorithm, claimed, every.completion_time, every.bound, one.completion_time, one.bound))
     return Table(

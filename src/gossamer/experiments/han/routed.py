@@ -11,10 +11,11 @@ from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.bounds.distances import distance_bounds
 from gossamer.cases import Case, Refusal
+from gossamer.costs import StepCost
 from gossamer.errors import TaskError
-from gossamer.model import Model
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
+from gossamer.rules import Rules
 from gossamer.schedules import Schedule, buffer_peak, verify
 from gossamer.tasks import Permutation
 from gossamer.tasks.patterns import PATTERNS, pattern
@@ -101,7 +102,7 @@ def guaranteed(name: str, spec: str) -> tuple[Fraction, Fraction]:
     """Return the guaranteed steps of a move-and-smooth router with messages, and of counting."""
     network, router = parse_network(spec), algorithm(name)
     task = Permutation(tuple(range(network.node_count)))
-    data, both = (_promised(router, Case(network, task, Model(control_time=Fraction(t_p)))) for t_p in (0, 1))
+    data, both = (_promised(router, Case(network, task, Rules(), StepCost(Fraction(t_p)))) for t_p in (0, 1))
     return data, both - data
 
 

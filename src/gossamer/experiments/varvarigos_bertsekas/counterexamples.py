@@ -12,11 +12,11 @@ from gossamer.algorithms.multinode_broadcast.partial_times import split_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
 from gossamer.cases import Case
 from gossamer.experiments.table import Cell, Table
-from gossamer.model import Model
 from gossamer.networks.spec import network
 from gossamer.paths.packing import write_packing
 from gossamer.paths.rotation import RotatedClass, links_along, rotations
 from gossamer.planner import plan
+from gossamer.rules import Rules
 from gossamer.schedules import verify
 from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.tasks import task as parse_task
@@ -25,7 +25,7 @@ __all__ = ["TABLES", "counterexamples"]
 
 
 def _broadcasts(spec: str, counts: tuple[int, ...], algorithm: str, split: bool = False) -> Fraction:
-    found = plan(spec, parse_task("multiple-broadcast", counts=counts), algorithm=algorithm, rules=Model(split=split))
+    found = plan(spec, parse_task("multiple-broadcast", counts=counts), algorithm=algorithm, rules=Rules(split=split))
     return found.completion_time
 
 
@@ -33,7 +33,7 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     whole = plan("torus:2x2", "multinode-broadcast")
     yield ("X1", "multinode broadcast in p^2/4", "torus 2x2", 1, whole.completion_time,
            "p >= 3 only: the diameter is 2")  # fmt: skip
-    ports = plan("torus:2x2x2x2", "multinode-broadcast", rules=Model(split=True))
+    ports = plan("torus:2x2x2x2", "multinode-broadcast", rules=Rules(split=True))
     yield ("X1", "(5a), at most", "torus 2^4, M = 16", split_bound(2, 4, 16), ports.completion_time,
            f"p >= 3 only: {ports.bound} is a lower bound")  # fmt: skip
     yield ("X2", "ring, whole, one each: ceil(p/2)", "ring 3", 2, _broadcasts("ring:3", (1, 1, 1), "rounds"),
@@ -43,9 +43,9 @@ def _rows() -> Iterator[tuple[Cell, ...]]:
     yield ("X3", "insertion keeps to W(p-1)/2 of Lemma 1", "ring 3, messages 0 2 2", 2, insertion,
            f"rounds do: {rounds}")  # fmt: skip
     net, task = network("torus:4x4x4"), PartialMultinodeBroadcast(tuple(range(64)))
-    in_thirds = rotated_dimensions_split(Case(net, task, Model(split=True)), parts=3)
+    in_thirds = rotated_dimensions_split(Case(net, task, Rules(split=True)), parts=3)
     verify(in_thirds).raise_if_invalid()
-    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Model(split=True)).completion_time
+    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Rules(split=True)).completion_time
     yield ("X4", "(5a) with d parts, at most", "torus 4^3, M = 64", split_bound(4, 3, 64), in_thirds.completion_time,
            f"needs 2d parts for even p: {float(in_sixths)}")  # fmt: skip
     yield ("X5", "classes never meet: packets on a link", "array 2^5, nodes 0 to 20", 1, _on_one_link(own_lengths=True),

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.experiments.table import Cell, Table
-from gossamer.model import Model
 from gossamer.planner import plan
+from gossamer.rules import Rules
 from gossamer.tasks import task as parse_task
 
 __all__ = ["LOADS", "TABLES", "line_broadcasts", "ring_broadcasts", "routing"]
@@ -54,7 +54,7 @@ def ring_broadcasts() -> Table:
                 f"ring:{p}",
                 parse_task("multiple-broadcast", counts=loads),
                 algorithm=name,
-                rules=Model(split=split),
+                rules=Rules(split=split),
             )
             for split in (True, False)
             for name in ("insertion", "rounds")

@@ -8,9 +8,9 @@ import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.experiments.table import Curve, Table
-from gossamer.model import Model
 from gossamer.outcome import Outcome
 from gossamer.planner import plan
+from gossamer.rules import Rules
 from gossamer.tasks import task as parse_task
 
 __all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves"]
@@ -38,7 +38,7 @@ def _partial(spec: str, nodes: int, count: int, split: bool) -> Outcome:
         spec,
         parse_task("partial-multinode-broadcast", active=_active(nodes, count)),
         algorithm=name,
-        rules=Model(split=split),
+        rules=Rules(split=split),
     )
 
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.costs import StepCost
 from gossamer.errors import ModelError, ScheduleError, TaskError
-from gossamer.model import Model
 from gossamer.networks.network import IntArray, Network
+from gossamer.rules import Rules
 from gossamer.schedules.metrics import BufferPeak
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.violations import Verification, Violation, named_count
@@ -60,8 +61,10 @@ class StreamingChecker:
         The network.
     task : Task
         A task whose messages go to one target each and are not copied; packet i is its i-th message.
-    model : Model
+    rules : Rules
         All ports; a buffer limit must count everything a node holds.
+    cost : StepCost, optional
+        What control packets take. Default: nothing.
     limit : int
         Violations to name; the rest are counted.
 
@@ -70,7 +73,7 @@ class StreamingChecker:
     TaskError
         If messages are copied or combined.
     ModelError
-        If the model has rules that are not checked here.
+        If there are rules that are not checked here.
 
     Notes
     -----
@@ -80,7 +83,7 @@ class StreamingChecker:
     --------
     >>> import gossamer
     >>> line = gossamer.network("array:3")
-    >>> checker = StreamingChecker(line, gossamer.task("permutation", destination=[2, -1, -1]), gossamer.Model())
+    >>> checker = StreamingChecker(line, gossamer.task("permutation", destination=[2, -1, -1]), gossamer.Rules())
     >>> checker.feed([0], [0], [0])
     >>> checker.feed([1], [1], [0])
     >>> found = checker.finish()
@@ -88,23 +91,25 @@ class StreamingChecker:
     (True, 2, 1)
     """
 
-    def __init__(self, network: Network, task: Task, model: Model, limit: int = 20) -> None:
+    def __init__(
+        self, network: Network, task: Task, rules: Rules, limit: int = 20, *, cost: StepCost | None = None
+    ) -> None:
         from gossamer.schedules.streaming import _kernels
 
         task.check(network)
         messages = task.messages(network)
         if bool((messages.discipline != MOVE).any()) or messages.targets is None:
             raise TaskError(f"{task.name} copies or combines packets; streaming checks tasks that move them only")
-        if model.ports != "all":
-            raise ModelError(f"streaming checks ports 'all' only, got {model.ports!r}")
-        if model.buffer is not None and model.buffer_counts != "all":
+        if rules.ports != "all":
+            raise ModelError(f"streaming checks ports 'all' only, got {rules.ports!r}")
+        if rules.buffer is not None and rules.buffer_counts != "all":
             raise ModelError("streaming counts all that a node holds, and so must a buffer limit: buffer_counts='all'")
-        self.network, self.task, self.model = network, task, model
+        self.network, self.task, self.rules, self.cost = network, task, rules, cost or StepCost()
         self.limit = named_count(limit)
         self._targets = messages.targets
         self._location = messages.origin.astype(np.int32)
         self._held = np.bincount(self._location, minlength=network.node_count).astype(np.int32)
-        limited = network.node_count if model.buffer is not None else 0
+        limited = network.node_count if rules.buffer is not None else 0
         self._before, self._changed = np.zeros(limited, np.int32), np.full(limited, -1, np.int32)
         self._departed = np.full(messages.count, -1, np.int32)
         single = network.uniform_capacity == 1
@@ -117,8 +122,8 @@ class StreamingChecker:
         fullest = int(self._held.argmax()) if network.node_count else 0
         self._state[_kernels.PEAK] = self._held[fullest]
         self._state[_kernels.PEAK_NODE] = fullest
-        if model.buffer is not None:
-            self._state[_kernels.OVER] = np.count_nonzero(self._held > model.buffer)
+        if rules.buffer is not None:
+            self._state[_kernels.OVER] = np.count_nonzero(self._held > rules.buffer)
         self._counts = np.zeros(_kernels.COUNTED, np.int64)
         self._found: list[Violation] = []
         self._slot_length = 0
@@ -156,7 +161,7 @@ class StreamingChecker:
         written = _kernels.replay(
             slot, link, packet, self.network.link_source, self.network.link_target, self.network.link_capacity,
             self._state, self._location, self._departed, self._held, self._before, self._changed, self._used,
-            self._used_in, self.model.buffer or 0, self._pending[0], self._pending[1], kinds, hops, self._counts,
+            self._used_in, self.rules.buffer or 0, self._pending[0], self._pending[1], kinds, hops, self._counts,
         )  # fmt: skip
         if written < 0:
             self._refuse(slot, link, packet, -1 - written)
@@ -168,7 +173,7 @@ class StreamingChecker:
         data = int(self._state[_kernels.DATA]) - data
         for least_length, what, there in (
             (Fraction(1), "a packet", data > 0),
-            (self.model.control_time, "a control packet", data < slot.size),
+            (self.cost.control_time, "a control packet", data < slot.size),
         ):
             if there and slot_length < least_length:
                 self._slot_length += 1
@@ -193,7 +198,7 @@ class StreamingChecker:
         began = time.process_time()
         _kernels.arrive(
             self._state, self.network.link_target, self._location, self._held, self._before, self._changed,
-            self._pending[0], self._pending[1], self.model.buffer or 0,
+            self._pending[0], self._pending[1], self.rules.buffer or 0,
         )  # fmt: skip
         lost = np.flatnonzero(self._location != self._targets)
         counts = {kind: int(n) for kind, n in zip(_KINDS, self._counts, strict=True)}
@@ -209,7 +214,7 @@ class StreamingChecker:
         node, boundary = int(self._state[_kernels.PEAK_NODE]), int(self._state[_kernels.PEAK_SLOT])
         peak = BufferPeak(int(self._state[_kernels.PEAK]), node, boundary)
         if counts["buffer"] and len(self._found) < self.limit:
-            text = f"before slot {boundary}: node {name(node)} holds {peak.packets} packets, buffer {self.model.buffer}"
+            text = f"before slot {boundary}: node {name(node)} holds {peak.packets} packets, buffer {self.rules.buffer}"
             self._found.append(Violation("buffer", text, slot=boundary, nodes=(node,)))
         self.seconds += time.process_time() - began
         counts = {kind: n for kind, n in counts.items() if n}

@@ -112,12 +112,12 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     Raises
     ------
     ScheduleError
-        If the network is not a grid with links of capacity 1, the model's ports are not ``all``, the packet table has
+        If the network is not a grid with links of capacity 1, the rules' ports are not ``all``, the packet table has
         messages that the task does not have, or with `keep_task` no translation keeps the task.
 
     Notes
     -----
-    The result of a valid schedule is valid, unless the model limits buffers: packets on their way stop at a node
+    The result of a valid schedule is valid, unless the rules limit buffers: packets on their way stop at a node
     between. A node that a copied packet passes keeps it, and later hops that would bring it once more are left out; the
     same holds, backwards in time, for contributions. Nothing is slowed down if no dimension wraps around.
     O(hops + packets * nodes / 8) time, at most twice the hops.
@@ -139,8 +139,8 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
         raise ScheduleError(f"{torus.spec} is not a torus, so its schedules cannot be folded into an array")
     if torus.uniform_capacity != 1:
         raise ScheduleError(f"{torus.spec} has links of a capacity other than 1; those of an array have capacity 1")
-    if schedule.model.ports != "all":
-        raise ScheduleError(f"folding a torus into an array needs ports 'all', not {schedule.model.ports!r}")
+    if schedule.rules.ports != "all":
+        raise ScheduleError(f"folding a torus into an array needs ports 'all', not {schedule.rules.ports!r}")
     schedule = expand(schedule)
     if keep_task:
         schedule = _translated(schedule, grid)

@@ -17,7 +17,6 @@ from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
 from gossamer.cases import Case
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.model import Model
 from gossamer.networks import (
     AbelianGroup,
     CayleyGroup,
@@ -28,6 +27,7 @@ from gossamer.networks import (
     to_networkx,
 )
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import MultinodeBroadcast
 
 TASK = MultinodeBroadcast()
@@ -76,7 +76,7 @@ def test_time_is_the_ports_bound_or_the_diameter(family):
 
 @pytest.mark.parametrize("ports", ["one", "one-send", "one-receive"])
 def test_one_port_takes_a_slot_for_each_other_node(ports):
-    model = Model(ports=ports)
+    model = Rules(ports=ports)
     for spec in ("ring:2", "ring:7", "torus:3x4", "hypercube:5", "star:5", "ccc:3", "butterfly:4", "complete:9"):
         network = gossamer.network(spec)
         offer = TRANSLATED_TREE.offer(Case(network, TASK, model))
@@ -89,7 +89,7 @@ def test_one_port_takes_a_slot_for_each_other_node(ports):
 @pytest.mark.parametrize("spec", ["ring:1", "torus:1x1", "complete:1", "hypercube:0", "star:1"])
 @pytest.mark.parametrize("ports", ["all", "one", "one-send"])
 def test_a_single_node_takes_no_time(spec, ports):
-    schedule = TRANSLATED_TREE.build(Case(gossamer.network(spec), TASK, Model(ports=ports)))
+    schedule = TRANSLATED_TREE.build(Case(gossamer.network(spec), TASK, Rules(ports=ports)))
     assert gossamer.verify(schedule)
     assert (schedule.completion_time, schedule.stored_hops) == (0, 0)
 
@@ -196,9 +196,9 @@ def test_seeds_do_not_matter():
 @pytest.mark.parametrize(
     ("spec", "model", "why"),
     [
-        ("array:5", Model(), "needs a Cayley network"),
-        ("fat-tree:k=2,h=2", Model(), "needs a Cayley network"),
-        ("ring:5", Model(buffer=3), "does not limit the packets that a node holds"),
+        ("array:5", Rules(), "needs a Cayley network"),
+        ("fat-tree:k=2,h=2", Rules(), "needs a Cayley network"),
+        ("ring:5", Rules(buffer=3), "does not limit the packets that a node holds"),
     ],
 )
 def test_says_why_it_does_not_cover(spec, model, why):
@@ -229,7 +229,7 @@ def test_says_what_a_network_made_by_hand_lacks(network, why):
 
 
 def test_splitting_may_beat_whole_messages_so_the_optimum_is_promised_only_without_a_remainder():
-    model = Model(split=True)
+    model = Rules(split=True)
     assert TRANSLATED_TREE.offer(Case(gossamer.network("torus:5x5"), TASK, model)).optimal
     assert not TRANSLATED_TREE.offer(Case(gossamer.network("torus:4x4"), TASK, model)).optimal
     assert gossamer.verify(TRANSLATED_TREE.build(Case(gossamer.network("torus:4x4"), TASK, model)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from algorithms.fat_trees.twin import queue_peaks, serve
-from gossamer import ALGORITHMS, Model
+from gossamer import ALGORITHMS, Rules
 from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
     FLOODING,
@@ -28,7 +28,7 @@ from gossamer.networks import fat_tree
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
 TASK = MultinodeBroadcast()
-ONE_SEND = Model(ports="one-send")
+ONE_SEND = Rules(ports="one-send")
 
 shapes = st.sampled_from([(k, h) for k in range(2, 8) for h in range(7) if k**h <= 64])
 
@@ -65,14 +65,14 @@ def test_flooding_is_figure_6_9():
         "X->R(1) Y->R(3) R->X(2) R->Y(0)", "X->0(2) X->1(2) Y->2(0) Y->3(0) R->X(3) R->Y(1)",
         "X->0(3) X->1(3) Y->2(1) Y->3(1)",
     ]  # fmt: skip
-    assert steps(FLOODING.build(Case(fat_tree(2, 2), TASK, Model()))) == [set(row.split()) for row in listed]
+    assert steps(FLOODING.build(Case(fat_tree(2, 2), TASK, Rules()))) == [set(row.split()) for row in listed]
 
 
 @given(fat_trees(), st.sampled_from([(FLOODING, "all"), (STAR_EXCHANGES, "all"), (UP_FIRST, "one-send")]))
 @settings(max_examples=60)
 def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(network, algorithm_and_ports):
     algorithm, ports = algorithm_and_ports
-    model = Model(ports=ports)
+    model = Rules(ports=ports)
     schedule = algorithm.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == algorithm.offer(Case(network, TASK, model)).time
@@ -85,10 +85,10 @@ def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(networ
 @given(fat_trees())
 @settings(max_examples=40)
 def test_flooding_is_optimal_and_so_is_its_reversal(network):
-    backward = dual(FLOODING, ReduceScatter).build(Case(network, ReduceScatter(), Model()))
+    backward = dual(FLOODING, ReduceScatter).build(Case(network, ReduceScatter(), Rules()))
     assert gossamer.verify(backward)
-    assert backward.completion_time == best_bound(Case(network, ReduceScatter(), Model())).value
-    assert gossamer.verify(allreduce_from(FLOODING).build(Case(network, Allreduce(), Model())))
+    assert backward.completion_time == best_bound(Case(network, ReduceScatter(), Rules())).value
+    assert gossamer.verify(allreduce_from(FLOODING).build(Case(network, Allreduce(), Rules())))
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (2, 6), (3, 2), (3, 4), (4, 3), (5, 2), (7, 2)])
@@ -106,7 +106,7 @@ def test_times_are_those_of_the_theorems_from_height_2(k, h):
 def test_formulas_of_the_source_fail_at_height_1(k, all_ports, one_send):
     """Erratum 9.10: n+1 = 3 for k = 2, and kn + (k+1)(h-2) + 1 = 2 and 6 for k = 2 and 3."""
     network = fat_tree(k, 1)
-    assert FLOODING.build(Case(network, TASK, Model())).completion_time == all_ports
+    assert FLOODING.build(Case(network, TASK, Rules())).completion_time == all_ports
     assert UP_FIRST.build(Case(network, TASK, ONE_SEND)).completion_time == one_send
     assert k * k + (k + 1) * (1 - 2) + 1 != one_send
 
@@ -142,7 +142,7 @@ def test_children_must_be_served_in_turn(k, h, slower, steps):
 def test_queues_of_flooding_are_as_long_as_6_3_2_1_says(k, h):
     """With capacity 1: (k-1)k^(i-1) upwards, two less downwards for i >= 2, without the packet sent next."""
     network = fat_tree(k, h)
-    peaks = queue_peaks(FLOODING.build(Case(network, TASK, Model())))
+    peaks = queue_peaks(FLOODING.build(Case(network, TASK, Rules())))
     level = network.coordinates[:, 0]
     source, upward = network.link_source, network.link_target > network.link_source
     for i in range(1, h):
@@ -157,7 +157,7 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
     """As in the source: what comes moves on at once, but for the k packets of a star exchange."""
     network = fat_tree(k, h, capacity)
     hops = star_exchange_hops(network, climb_again=True)
-    schedule = gossamer.Schedule(network, TASK, Model(), *hops)
+    schedule = gossamer.Schedule(network, TASK, Rules(), *hops)
     assert set(gossamer.verify(schedule).counts) == {"duplicate"}
     assert schedule.completion_time == star_exchange_steps(k, h)
     slot, link, packet = (column.astype(np.int64) for column in hops)
@@ -178,13 +178,13 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
 def test_first_climb_is_enough_for_the_checker():
     network = fat_tree(2, 3)
     assert star_exchange_hops(network)[0].size < star_exchange_hops(network, climb_again=True)[0].size
-    assert gossamer.verify(STAR_EXCHANGES.build(Case(network, TASK, Model())))
+    assert gossamer.verify(STAR_EXCHANGES.build(Case(network, TASK, Rules())))
 
 
 def test_free_reception_run_backwards_is_free_sending():
     network, task = fat_tree(2, 2), ReduceScatter()
     backwards = dual(UP_FIRST, ReduceScatter)
-    schedule = backwards.build(Case(network, task, Model(ports="one-receive")))
+    schedule = backwards.build(Case(network, task, Rules(ports="one-receive")))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == up_first_steps(2, 2)
     assert not backwards.covers(Case(network, task, ONE_SEND))

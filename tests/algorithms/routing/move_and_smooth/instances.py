@@ -64,9 +64,9 @@ def every_class(network: Network, seed: int) -> Iterator[Task]:
 
 def run(name: str, network: Network, task: Task, buffer: int | None = None):
     """Return the verified schedule of an algorithm with buffers counted, its steps of messages and of counting."""
-    model = gossamer.Model(control_time=1, buffer=buffer, buffer_counts="all")
-    schedule = algorithm(name, type(task)).build(Case(network, task, model))
+    rules = gossamer.Rules(buffer=buffer, buffer_counts="all")
+    schedule = algorithm(name, type(task)).build(Case(network, task, rules, gossamer.StepCost(1)))
     found = gossamer.verify(schedule)
     assert found, found
-    control = sum(p.slots for p in schedule.phases if p.name.startswith("count"))
+    control = sum(p.slots for p in schedule.phases if p.control)
     return schedule, schedule.slot_count - control, control

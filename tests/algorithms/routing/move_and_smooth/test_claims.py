@@ -25,7 +25,7 @@ def followed(network, task, stages, **options):
     """Return the verified schedule of the given stages."""
     recording = RecordingSink()
     follow(Traffic.of(Case(network, task), recording), stages, **options)
-    schedule = recording.schedule(Case(network, task, gossamer.Model()))
+    schedule = recording.schedule(Case(network, task, gossamer.Rules()))
     found = gossamer.verify(schedule)
     assert found, found
     return schedule
@@ -156,4 +156,4 @@ def test_the_actual_steps_of_17x17_stay_below_9n():
     network = gossamer.network("array:17x17")
     task = Permutation(tuple(np.random.default_rng(0).permutation(289).tolist()))
     schedule, messages, counting = run("H", network, task)
-    assert messages + counting <= 9 * 17 < algorithm("H").offer(Case(network, task, schedule.model)).time
+    assert messages + counting <= 9 * 17 < algorithm("H").offer(Case(network, task, schedule.rules)).time

@@ -129,4 +129,4 @@ def test_copies_of_a_packet_share_every_hop_that_their_routes_share(data):
                 place[a] += 1 if h > 0 else -1
     assert len(hops_of(traffic)) == len(edges)  # a tree: every common hop once
     assert gossamer.verify(traffic.sink.schedule(Case(net, gossamer.task("one-to-many-routing", destinations=sets),
-                                                 gossamer.Model())))  # fmt: skip
+                                                 gossamer.Rules())))  # fmt: skip

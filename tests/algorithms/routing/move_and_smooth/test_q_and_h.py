@@ -101,14 +101,14 @@ def test_random_instances_on_any_array_keep_claim_and_buffers(spec, seed, copied
     density = float(draw.random())
     sources = int(draw.integers(1, network.node_count + 1))
     task = broadcasts(network, sources, draw, density) if copied else partial(network, density, draw)
-    model = gossamer.Model(control_time=Fraction(1, 3))
-    if not algorithm(name, type(task)).covers(Case(network, task, model)):
+    case = Case(network, task, gossamer.Rules(), gossamer.StepCost(Fraction(1, 3)))
+    if not algorithm(name, type(task)).covers(case):
         assert name == "Q"
         assert network.grid.dimensions > 2
         return
-    schedule = algorithm(name, type(task)).build(Case(network, task, model))
+    schedule = algorithm(name, type(task)).build(case)
     assert gossamer.verify(schedule)
-    assert schedule.completion_time <= algorithm(name, type(task)).offer(Case(network, task, model)).time
+    assert schedule.completion_time <= algorithm(name, type(task)).offer(case).time
     dimensions = sum(side > 1 for side in network.grid.sides)
     power = all(side & (side - 1) == 0 for side in network.grid.sides)
     most = 3 if name == "H" or dimensions == 1 else 2**dimensions + 1 if power else 9
@@ -381,7 +381,7 @@ def test_what_is_not_covered_is_said():
     with pytest.raises(NotApplicableError, match="powers of two"):
         gossamer.plan(net, task, algorithm="Q")
     with pytest.raises(NotApplicableError, match="more than the buffer of 2"):
-        gossamer.plan(net, task, algorithm="H", rules=gossamer.Model(buffer=2, buffer_counts="all"))
+        gossamer.plan(net, task, algorithm="H", rules=gossamer.Rules(buffer=2, buffer_counts="all"))
     with pytest.raises(NotApplicableError, match="needs an array"):
         gossamer.plan("torus:6x6", task, algorithm="H")
     with pytest.raises(NotApplicableError, match="power of an even number"):

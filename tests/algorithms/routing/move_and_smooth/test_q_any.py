@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer import Model
+from gossamer import Rules
 from gossamer.algorithms.routing.move_and_smooth.cells import Cells, halves
 from gossamer.algorithms.routing.move_and_smooth.lines import (
     column_bound,
@@ -31,13 +29,14 @@ from gossamer.algorithms.routing.move_and_smooth.q_any import (
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
 from gossamer.cases import Case
+from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import RecordingSink
 from gossamer.tasks import OneToManyRouting, Permutation, Task
 
-BOTH_KINDS = Model(control_time=Fraction(1))
+BOTH_KINDS = Rules(), StepCost(1)
 """Counts a step of a control packet like one of a message, as the totals of the thesis do."""
 
 
@@ -91,7 +90,7 @@ def instances(r: int, c: int, variant: str, draw: np.random.Generator) -> list[T
 def routed(r: int, c: int, task: Task, variant: str) -> tuple[Schedule, RecordingSink]:
     network, recording = gossamer.network(f"array:{r}x{c}"), RecordingSink()
     run(Traffic.of(Case(network, task), recording), any_stages((r, c), variant))
-    return recording.schedule(Case(network, task, BOTH_KINDS)), recording
+    return recording.schedule(Case(network, task, *BOTH_KINDS)), recording
 
 
 def checked(r: int, c: int, task: Task, variant: str) -> tuple[int, int]:
@@ -141,8 +140,8 @@ def test_powers_of_two_are_routed_as_by_the_algorithm_of_the_thesis(shape: tuple
     draw = np.random.default_rng(8)
     network = gossamer.network(f"array:{shape[0]}x{shape[1]}")
     for task in instances(*shape, variant, draw):
-        usual = algorithm("Q", task).build(Case(network, task, BOTH_KINDS))
-        assert algorithm(f"Q-{variant}", task).build(Case(network, task, BOTH_KINDS)).replace(algorithm="Q") == usual
+        usual = algorithm("Q", task).build(Case(network, task, *BOTH_KINDS))
+        assert algorithm(f"Q-{variant}", task).build(Case(network, task, *BOTH_KINDS)).replace(algorithm="Q") == usual
 
 
 @pytest.mark.parametrize("name", ["Q", "Q-A", "Q-C"])
@@ -150,21 +149,17 @@ def test_powers_of_two_are_routed_as_by_the_algorithm_of_the_thesis(shape: tuple
 def test_clock_version_takes_exactly_the_guaranteed_time(name: str, spec: str) -> None:
     network = gossamer.network(spec)
     task = Permutation(tuple(np.random.default_rng(3).permutation(network.node_count).tolist()))
-    model = Model(control_time=Fraction(1, 4))
+    case = Case(network, task, Rules(), StepCost("1/4"))
     actual, clock = algorithm(name, task), algorithm(f"{name}-clock", task)
-    schedule = clock.build(Case(network, task, model))
+    schedule = clock.build(case)
     assert gossamer.verify(schedule)
-    assert (
-        schedule.completion_time
-        == clock.offer(Case(network, task, model)).time
-        == actual.offer(Case(network, task, model)).time
-    )
-    assert actual.build(Case(network, task, model)).completion_time <= schedule.completion_time
+    assert schedule.completion_time == clock.offer(case).time == actual.offer(case).time
+    assert actual.build(case).completion_time <= schedule.completion_time
 
 
 def test_one_name_covers_every_array_of_two_dimensions() -> None:
     draw = np.random.default_rng(0)
-    model = Model()
+    model = Rules()
     for spec in ("array:8x8", "array:6x6", "array:13x5", "array:16x4"):
         network = gossamer.network(spec)
         task = Permutation(tuple(draw.permutation(network.node_count).tolist()))
@@ -176,7 +171,7 @@ def test_one_name_covers_every_array_of_two_dimensions() -> None:
 
 
 def test_five_buffers_are_accepted_where_five_are_enough_and_declined_where_they_are_not() -> None:
-    model = Model(buffer=5, buffer_counts="all")
+    model = Rules(buffer=5, buffer_counts="all")
     for n, enough in ((6, True), (7, False), (9, False), (10, True), (11, True), (13, False), (16, True)):
         network, task = gossamer.network(f"array:{n}x{n}"), packed(n, n, "C", np.random.default_rng(n))
         assert algorithm("Q-C", task).covers(Case(network, task, model)) == enough
@@ -228,7 +223,7 @@ def test_a_move_to_distinct_targets_is_a_valid_schedule_of_n_plus_3_steps_at_mos
         traffic = Traffic.of(Case(network, task), recording)
         steps = move_by_mapping(traffic, Regions.whole((n, n)), mapping)
         assert (traffic.node == traffic.destination).all()  # in the right quadrant, and there in the target cell
-        schedule = recording.schedule(Case(network, task, Model()))
+        schedule = recording.schedule(Case(network, task, Rules()))
         assert gossamer.verify(schedule)
         assert schedule.phases == (Phase("move", steps),)
         assert steps <= limit

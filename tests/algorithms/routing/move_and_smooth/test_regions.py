@@ -15,7 +15,7 @@ from gossamer.algorithms.routing.move_and_smooth import k_partition, k_strips
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.model import Model
+from gossamer.rules import Rules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.tasks import OneToManyRouting
 
@@ -69,7 +69,7 @@ def check_parts(n, k):
     network = gossamer.network(f"array:{n}x{n}")
     for task in every_class(network, k):
         for build, most in ((k_strips, k + 1 + k % 2), (k_partition, k * k + 2)):
-            actual, clocked = (build(Case(network, task, Model()), k, clock=clock) for clock in (False, True))
+            actual, clocked = (build(Case(network, task, Rules()), k, clock=clock) for clock in (False, True))
             assert gossamer.verify(actual)
             assert gossamer.verify(clocked)
             assert actual.completion_time <= clocked.completion_time
@@ -81,10 +81,10 @@ def test_what_does_not_divide_is_said():
     task = gossamer.task("permutation", destination=list(range(36)))
     network = gossamer.network("array:6x6")
     with pytest.raises(NotApplicableError, match="a power of 4, got array:6x6"):
-        k_strips(Case(network, task, Model()), 4)
+        k_strips(Case(network, task, Rules()), 4)
     with pytest.raises(NotApplicableError, match="2 parts or more, got 1"):
-        k_partition(Case(network, task, Model()), 1)
+        k_partition(Case(network, task, Rules()), 1)
     with pytest.raises(NotApplicableError, match="the task is broadcast"):
-        k_strips(Case(network, gossamer.task("broadcast"), Model()), 6)
+        k_strips(Case(network, gossamer.task("broadcast"), Rules()), 6)
     with pytest.raises(NotApplicableError, match="more than the buffer of 3"):
-        k_strips(Case(network, task, Model(buffer=3, buffer_counts="all")), 6)
+        k_strips(Case(network, task, Rules(buffer=3, buffer_counts="all")), 6)

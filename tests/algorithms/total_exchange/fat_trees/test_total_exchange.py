@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from algorithms.fat_trees.twin import queue_peaks
-from gossamer import Model, Schedule
+from gossamer import Rules, Schedule
 from gossamer.algorithms.fat_trees import serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.forwarding import DIGITWISE, UP_FIRST, digitwise_partners
 from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps, way_steps
@@ -30,7 +30,7 @@ from gossamer.schedules.metrics import buffer_peak
 from gossamer.tasks import TotalExchange
 
 TASK = TotalExchange()
-ONE_SEND = Model(ports="one-send")
+ONE_SEND = Rules(ports="one-send")
 SHAPES = [(k, h) for k in range(2, 9) for h in range(7) if k**h <= 64]
 shapes = st.sampled_from([s for s in SHAPES if s[0] ** s[1] <= 32])
 
@@ -41,7 +41,7 @@ def fat_trees(draw):
     return fat_tree(k, h, sorted(draw(st.lists(st.integers(1, 40), min_size=h, max_size=h))))
 
 
-def valid(algorithm, network, model=Model()):  # noqa: B008
+def valid(algorithm, network, model=Rules()):  # noqa: B008
     schedule = algorithm.build(Case(network, TASK, model))
     assert gossamer.verify(schedule)
     claim = algorithm.offer(Case(network, TASK, model)).time
@@ -118,7 +118,7 @@ def served(network, partner, one_send):
     destination = np.empty(n * (n - 1), np.int32)
     destination[packet] = partner
     hops = serve_queues(network, packet, destination, one_send)
-    model = ONE_SEND if one_send else Model()
+    model = ONE_SEND if one_send else Rules()
     schedule = Schedule(network, TASK, model, *hops)
     assert gossamer.verify(schedule)
     return schedule.completion_time
@@ -136,7 +136,7 @@ def test_order_within_a_distance_does_not_matter_with_one_port(k, h):
 @pytest.mark.uncompiled
 @pytest.mark.parametrize("algorithm", [DIGITWISE, OFFSETS, PHASES, UP_FIRST], ids=lambda a: a.name)
 def test_exchange_of_nine_leaves_without_the_compiler(algorithm):
-    assert valid(algorithm, fat_tree(3, 2, "exponential"), ONE_SEND if algorithm is UP_FIRST else Model())
+    assert valid(algorithm, fat_tree(3, 2, "exponential"), ONE_SEND if algorithm is UP_FIRST else Rules())
 
 
 # -- all ports, with queues --------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_digitwise_meets_the_branch_bound_with_equal_capacities(k, h, capacity):
     """Known for capacity 1."""
     network, n = fat_tree(k, h, (capacity,) * h), k**h
     schedule = valid(DIGITWISE, network)
-    assert schedule.completion_time == branch_steps(network.levels) == best_bound(Case(network, TASK, Model())).value
+    assert schedule.completion_time == branch_steps(network.levels) == best_bound(Case(network, TASK, Rules())).value
     if capacity == 1 and h:
         assert schedule.completion_time == n * n * (k - 1) // k**2 + 2 * h - 1  # (6.4)
 
@@ -162,12 +162,12 @@ def test_digitwise_takes_n_plus_2h_minus_2_with_exponential_capacities(k, h):
 @settings(max_examples=60)
 def test_digitwise_is_valid_and_above_the_bound_with_any_capacities(network):
     time = valid(DIGITWISE, network).completion_time
-    assert best_bound(Case(network, TASK, Model())).value <= time <= phased_steps(network.levels)
+    assert best_bound(Case(network, TASK, Rules())).value <= time <= phased_steps(network.levels)
 
 
 def test_digitwise_needs_queues():
     network = fat_tree(2, 5)
-    assert queue_peaks(DIGITWISE.build(Case(network, TASK, Model()))).max() + 1 == 129
+    assert queue_peaks(DIGITWISE.build(Case(network, TASK, Rules()))).max() + 1 == 129
 
 
 def test_carries_make_the_greedy_exchange_slower():
@@ -181,7 +181,7 @@ def test_carries_make_the_greedy_exchange_slower():
 
 def test_stars_of_up_to_64_leaves_are_exchanged_in_the_least_time():
     for k in range(9, 65):
-        assert DIGITWISE.offer(Case(fat_tree(k, 1), TASK, Model())).optimal
+        assert DIGITWISE.offer(Case(fat_tree(k, 1), TASK, Rules())).optimal
         for c in (1, 2, 3, 5):
             assert valid(DIGITWISE, fat_tree(k, 1, [c])).completion_time == 1 - (1 - k) // c
         assert valid(UP_FIRST, fat_tree(k, 1), ONE_SEND).completion_time == routing_node_steps(k, 1)
@@ -194,19 +194,19 @@ def test_stars_of_up_to_64_leaves_are_exchanged_in_the_least_time():
 @settings(max_examples=100)
 def test_phases_are_valid_and_hold_few_packets_with_any_capacities(network):
     schedule = valid(PHASES, network)
-    assert schedule.completion_time >= best_bound(Case(network, TASK, Model())).value
+    assert schedule.completion_time >= best_bound(Case(network, TASK, Rules())).value
     if network.levels.height:
         room = network.levels.arity * max(usable_capacities(network.levels))
         assert buffer_peak(schedule).packets <= room
-        assert PHASES.covers(Case(network, TASK, Model(buffer=room)))
-        assert not PHASES.covers(Case(network, TASK, Model(buffer=1)))
-        assert gossamer.verify(PHASES.build(Case(network, TASK, Model(buffer=room))))
+        assert PHASES.covers(Case(network, TASK, Rules(buffer=room)))
+        assert not PHASES.covers(Case(network, TASK, Rules(buffer=1)))
+        assert gossamer.verify(PHASES.build(Case(network, TASK, Rules(buffer=room))))
 
 
 @given(fat_trees())
 @settings(max_examples=40)
 def test_packets_never_wait_in_phases(network):
-    schedule = PHASES.build(Case(network, TASK, Model()))
+    schedule = PHASES.build(Case(network, TASK, Rules()))
     order = np.lexsort((schedule.slot, schedule.packet))
     same = np.diff(schedule.packet[order]) == 0
     assert (np.diff(schedule.slot[order])[same] == 1).all()
@@ -244,7 +244,7 @@ def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, pri
     """Erratum 9.9."""
     network = fat_tree(2, len(capacities), capacities)
     assert printed_6_5(2, capacities) == printed
-    assert best_bound(Case(network, TASK, Model())).value == least
+    assert best_bound(Case(network, TASK, Rules())).value == least
     assert valid(PHASES, network).completion_time >= least
 
 
@@ -255,7 +255,7 @@ def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, pri
 def test_offsets_are_optimal_with_exponential_capacities(k, h):
     network = fat_tree(k, h, "exponential")
     schedule = valid(OFFSETS, network)
-    assert schedule.completion_time == way_steps(k, h) == best_bound(Case(network, TASK, Model())).value
+    assert schedule.completion_time == way_steps(k, h) == best_bound(Case(network, TASK, Rules())).value
 
 
 def test_phases_are_not_optimal_for_two_children_as_the_source_conjectures():
@@ -268,9 +268,9 @@ def test_phases_are_not_optimal_for_two_children_as_the_source_conjectures():
 @pytest.mark.parametrize(("k", "h"), [s for s in SHAPES if s[0] > 2 or s[1] <= 2])
 def test_phases_are_optimal_with_exponential_capacities_otherwise(k, h):
     network = fat_tree(k, h, "exponential")
-    assert PHASES.offer(Case(network, TASK, Model())).optimal
-    assert DIGITWISE.offer(Case(network, TASK, Model())).optimal
-    assert phased_steps(network.levels) == best_bound(Case(network, TASK, Model())).value
+    assert PHASES.offer(Case(network, TASK, Rules())).optimal
+    assert DIGITWISE.offer(Case(network, TASK, Rules())).optimal
+    assert phased_steps(network.levels) == best_bound(Case(network, TASK, Rules())).value
 
 
 @given(st.integers(2, 7), st.integers(1, 12))
@@ -302,14 +302,14 @@ def test_offsets_need_full_capacities(network):
         valid(OFFSETS, network)
     else:
         with pytest.raises(NotApplicableError, match="needs capacities of k"):
-            OFFSETS.build(Case(network, TASK, Model()))
+            OFFSETS.build(Case(network, TASK, Rules()))
 
 
 @given(fat_trees())
 @settings(max_examples=60)
 def test_what_is_called_optimal_meets_the_bound(network):
-    bound = best_bound(Case(network, TASK, Model())).value
+    bound = best_bound(Case(network, TASK, Rules())).value
     assert least_steps(network.levels) <= bound
     for algorithm in (DIGITWISE, OFFSETS, PHASES):
-        if algorithm.covers(Case(network, TASK, Model())) and algorithm.offer(Case(network, TASK, Model())).optimal:
-            assert algorithm.offer(Case(network, TASK, Model())).time == bound
+        if algorithm.covers(Case(network, TASK, Rules())) and algorithm.offer(Case(network, TASK, Rules())).optimal:
+            assert algorithm.offer(Case(network, TASK, Rules())).time == bound

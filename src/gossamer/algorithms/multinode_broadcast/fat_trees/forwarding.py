@@ -128,7 +128,7 @@ def up_first_broadcast(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> net, rules = gossamer.network("fat-tree:k=2,h=2"), gossamer.Model(ports="one-send")
+    >>> net, rules = gossamer.network("fat-tree:k=2,h=2"), gossamer.Rules(ports="one-send")
     >>> up_first_broadcast(Case(net, gossamer.task("allgather"), rules)).completion_time
     Fraction(9, 1)
     """

@@ -44,7 +44,7 @@ def busiest_first_exchange(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> rules = gossamer.Model(ports="one")
+    >>> rules = gossamer.Rules(ports="one")
     >>> busiest_first_exchange(Case(gossamer.network("array:8"), TotalExchange(), rules)).completion_time
     Fraction(31, 1)
     """

@@ -74,7 +74,7 @@ def up_first_exchange(case: Case) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> rules = gossamer.Model(ports="one-send")
+    >>> rules = gossamer.Rules(ports="one-send")
     >>> up_first_exchange(Case(gossamer.network("fat-tree:k=3,h=2"), gossamer.task("alltoall"), rules)).completion_time
     Fraction(57, 1)
     """

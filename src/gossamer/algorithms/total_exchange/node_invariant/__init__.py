@@ -145,7 +145,7 @@ def node_invariant_exchange(
     Examples
     --------
     >>> import gossamer
-    >>> case = Case(gossamer.network("ccc:3"), TotalExchange(), gossamer.Model(ports="one"))
+    >>> case = Case(gossamer.network("ccc:3"), TotalExchange(), gossamer.Rules(ports="one"))
     >>> node_invariant_exchange(case, discipline="lifo").completion_time
     Fraction(74, 1)
     """

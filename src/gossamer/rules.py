@@ -1,22 +1,21 @@
-"""The communication model: ports, splitting, control packets and buffers."""
+"""The rules of communication: ports, splitting and buffers. What a schedule costs stands in `gossamer.costs`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from gossamer.errors import ModelError, shown
-from gossamer.reading import choice, fraction, whole
+from gossamer.reading import choice, whole
 
-__all__ = ["Model", "Occupancy", "Ports"]
+__all__ = ["Occupancy", "Ports", "Rules"]
 
 Ports = Literal["all", "one", "one-send", "one-receive"]
 Occupancy = Literal["transit", "all"]
 
 
 @dataclass(frozen=True)
-class Model:
+class Rules:
     """The rules under which a schedule must be valid; store-and-forward on full-duplex links.
 
     Attributes
@@ -27,9 +26,6 @@ class Model:
         6). ``one-receive``, what becomes of that when time runs backwards: it receives at most one and sends on all.
     split : bool
         Whether a message may be cut into parts, k parts taking 1/k step a hop each.
-    control_time : Fraction
-        Steps that a control packet takes on a link (Varvarigos and Bertsekas 1994: t_p), between 0 and 1. Zero means
-        that what the nodes must know about each other is known ahead.
     buffer : int or None
         Largest number of packets a node may hold at a slot boundary, None for no limit.
     buffer_counts : {"transit", "all"}
@@ -38,21 +34,18 @@ class Model:
 
     Examples
     --------
-    >>> Model(ports="one").ports
+    >>> Rules(ports="one").ports
     'one'
     """
 
     ports: Ports = "all"
     split: bool = False
-    control_time: Fraction = Fraction(0)
     buffer: int | None = None
     buffer_counts: Occupancy = "transit"
 
     def __post_init__(self) -> None:
         choice(self.ports, "ports", get_args(Ports))
         choice(self.buffer_counts, "buffer_counts", get_args(Occupancy))
-        time = fraction(self.control_time, "control_time", 0, 1, allowed="a fraction of a step in [0, 1]")
-        object.__setattr__(self, "control_time", time)
         if not isinstance(self.split, bool):
             raise ModelError(f"split must be True or False, got {shown(self.split)}")
         if self.buffer is not None:
@@ -70,10 +63,10 @@ class Model:
         return self.ports in ("one", "one-receive")
 
     @property
-    def dual(self) -> Model:
+    def dual(self) -> Rules:
         """The rules that a schedule obeys when it is run backwards.
 
-        >>> Model(ports="one-send").dual.ports
+        >>> Rules(ports="one-send").dual.ports
         'one-receive'
         """
         opposite: dict[Ports, Ports] = {"one-send": "one-receive", "one-receive": "one-send"}
@@ -84,12 +77,11 @@ class Model:
         return {
             "ports": self.ports,
             "split": self.split,
-            "control_time": str(self.control_time),
             "buffer": self.buffer,
             "buffer_counts": self.buffer_counts,
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Model:
-        """Return the model that `to_dict` described."""
-        return cls(**{**fields, "control_time": fields["control_time"]})
+    def from_dict(cls, fields: dict[str, Any]) -> Rules:
+        """Return the rules that `to_dict` described."""
+        return cls(**fields)
