@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gossamer.costs import StepCost
 from gossamer.reading import fraction
 
 __all__ = ["StepCost"]
