@@ -361,3 +361,10 @@ def test_a_warning_is_one_line_on_standard_error(capsys, tmp_path):
     assert told.startswith("gossamer: warning: graph ")
     assert told.count("\n") == 1
     assert "'weight' is not used" in told
+
+
+@pytest.mark.parametrize("others", [[], ["--ports", "one"], ["--split"]])
+def test_what_a_buffer_counts_is_kept_beside_other_rules(capsys, others):
+    assert main(["bounds", "ring:5", "broadcast", *others, "--buffer", "4", "--buffer-counts", "all", "--json"]) == 0
+    rules = json.loads(capsys.readouterr().out)["rules"]
+    assert (rules["buffer"], rules["buffer_counts"]) == (4, "all")

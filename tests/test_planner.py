@@ -15,6 +15,8 @@ from gossamer.cases import EFFORTS, Case, Offer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
+from gossamer.wormhole import PayloadTable, WormholeSchedule
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 
 def test_plan_takes_objects_as_well_as_words():
@@ -30,6 +32,17 @@ def test_routing_tells_what_a_node_holds_with_its_own_and_the_delivered_packets(
     plan = gossamer.plan("array:4", gossamer.task(name, **fields))
     assert plan.facts.held == gossamer.buffer_peak(plan.schedule, "all")
     assert plan.to_dict()["held_peak"] == plan.facts.held.packets
+
+
+def test_a_streamed_run_tells_of_its_hops_what_the_kept_schedule_does():
+    swap = gossamer.task("permutation", destination=[63 - v for v in range(64)])
+    how = {"algorithm": "Q", "cost": gossamer.StepCost("1/2")}
+    kept, run = (gossamer.plan("array:8x8", swap, stream=stream, **how) for stream in (False, True))
+    assert run.schedule is None
+    assert run.to_dict()["control_hops"] > 0
+    for key in ("completion_time_exact", "slots", "hops", "link_utilization", "held_peak"):
+        assert run.to_dict()[key] == kept.to_dict()[key]
+    assert (run.facts.buffer, run.facts.held.packets) == (None, kept.facts.held.packets)
 
 
 def test_a_task_says_its_fields():
@@ -78,6 +91,28 @@ def test_invalid_schedule_is_never_reported(monkeypatch):
     for ask in (gossamer.plan, gossamer.compare):
         with pytest.raises(VerificationError, match="never gets packet"):
             ask("ring:5", "allgather")
+
+
+def test_an_invalid_schedule_that_is_streamed_is_never_reported(monkeypatch):
+    good = next(a for a in gossamer.ALGORITHMS if a.name == "greedy")
+    silent = dataclasses.replace(good, propose=lambda case: Offer(lambda: good.build(case), stream=lambda sink: None))
+    monkeypatch.setattr("gossamer.switching.store_and_forward.ALGORITHMS", (silent,))
+    swap = gossamer.task("permutation", destination=[1, 0, 2])
+    assert gossamer.plan("array:3", swap).completion_time > 0
+    with pytest.raises(VerificationError, match=r"packet 0 ends at node \(0\), not at \(1\)"):
+        gossamer.plan("array:3", swap, stream=True)
+
+
+def test_an_invalid_wormhole_schedule_is_never_reported(monkeypatch):
+    net, table = gossamer.network("torus:3"), PayloadTable()
+    one, task = [table.row([0])], gossamer.task("broadcast")
+    lost = WormholeSchedule(net, task, gossamer.LinearCost(), [0], [0], [[1]], one, payloads=table.payloads())
+    good = next(a for a in WORMHOLE_ALGORITHMS if type(task) in a.tasks)
+    broken = (dataclasses.replace(good, propose=lambda case: Offer(lambda: lost)),)
+    monkeypatch.setattr("gossamer.switching.wormhole.WORMHOLE_ALGORITHMS", broken)
+    for ask in (gossamer.plan, gossamer.compare):
+        with pytest.raises(VerificationError, match="never gets piece"):
+            ask(net, task, switching="wormhole")
 
 
 def test_progress_names_the_stages():
@@ -180,6 +215,27 @@ def test_an_upper_bound_passes_over_nothing(monkeypatch):
     assert counts == {"six": 1, "at most nine": 1}
 
 
+def test_the_smallest_promise_is_tried_first(monkeypatch):
+    counts = {}
+    offers(
+        monkeypatch,
+        Offer(builder(counts, "none", 3)),
+        Offer(builder(counts, "nine", 5), Fraction(9)),
+        Offer(builder(counts, "six", 2), Fraction(6)),
+    )
+    assert gossamer.plan("torus:4x4", "allgather").completion_time == 6
+    assert list(counts) == ["six", "none"]
+
+
+def test_an_upper_bound_is_told_as_one(monkeypatch):
+    for at_most in (False, True):
+        offers(monkeypatch, Offer(builder({}, "five", 1), Fraction(9 if at_most else 5), at_most=at_most))
+        found = gossamer.plan("torus:4x4", "allgather")
+        assert found.to_dict()["claim_is_bound"] is at_most
+        assert dict(found.rows())["claim"] == ("at most 9 steps" if at_most else "5 steps")
+        assert (found.ratio, found.optimal) == (5 / 4, False)
+
+
 def test_ties_are_won_by_the_first(monkeypatch):
     made = [Offer(builder({}, name, 1), options={"which": name}) for name in ("first", "second")]
     offers(monkeypatch, *made)
@@ -200,6 +256,13 @@ def test_the_budget_returns_the_best_found_so_far_and_says_so(monkeypatch):
         gossamer.plan("torus:4x4", "allgather", budget=0)
 
 
+def test_a_budget_is_never_too_small_for_the_first(monkeypatch):
+    offers(monkeypatch, *(Offer(builder({}, n, n), options={"n": n}) for n in (1, 2)))
+    found = gossamer.compare("torus:4x4", "allgather", budget=1e-9)
+    assert [row["options"] for row in found] == ["n=1"]
+    assert found.stopped.endswith("not tried: translated-tree")
+
+
 def test_effort_limits_what_is_tried(monkeypatch):
     counts = {}
     offers(
@@ -210,6 +273,8 @@ def test_effort_limits_what_is_tried(monkeypatch):
     )
     times = {e: gossamer.plan("torus:4x4", "allgather", effort=e).completion_time for e in EFFORTS}
     assert times == {"closed form": 6, "search": 5, "solver": 4}
+    offers(monkeypatch, Offer(builder(counts, "solver", 0), effort="solver"))  # there is nothing that takes less
+    assert gossamer.plan("torus:4x4", "allgather", effort="search").completion_time == 4
     with pytest.raises(ModelError, match="effort must be 'closed form', 'search' or 'solver', got 'serch'"):
         gossamer.plan("torus:4x4", "allgather", effort="serch")
 

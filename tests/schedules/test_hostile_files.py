@@ -119,6 +119,14 @@ def test_a_hundred_million_equal_rows_in_a_small_file_are_refused(tmp_path):
         gossamer.load(path)
 
 
+def test_what_is_taken_is_not_there_any_more():
+    room = Room(1000)
+    room.take(300_000_000, "the first half")
+    with pytest.raises(ValueError, match="the second half would take 300 MB, too much for a file of 1 kB"):
+        room.take(300_000_000, "the second half")
+    room.take(100_000_000, "the rest")
+
+
 def test_what_the_room_allows_is_loaded(tmp_path):
     path = tmp_path / "plan.parquet"
     plan = gossamer.plan("torus:64x64", "broadcast")

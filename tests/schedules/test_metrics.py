@@ -71,6 +71,13 @@ def test_all_counts_own_and_delivered_packets_too():
     assert buffer_peak(scatter).packets == 1
 
 
+def test_a_copy_of_its_own_that_a_node_has_not_sent_yet_is_among_all():
+    routed = gossamer.task("one-to-many-routing", destinations=[[1], [2], [], []])
+    both = schedule(routed, [0, 1], [0, 1], [0, 1])
+    assert verify(both).ok
+    assert buffer_peak(both, "all") == BufferPeak(2, 1, 1)
+
+
 def test_a_packet_that_leaves_and_one_that_arrives_in_one_slot_share_a_buffer():
     stream = schedule(gossamer.task("scatter"), [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 3], [2, 1, 2, 0, 1, 2], buffer=1)
     assert verify(stream).ok

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.costs import StepCost
 from gossamer.errors import ModelError, ScheduleError, TaskError
+from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.streaming import StreamingChecker
@@ -63,6 +64,20 @@ def test_buffers_count_everything_a_node_holds():
     assert found.verification.counts == {"buffer": 2}
     assert "before slot 1: node (1) holds 2 packets, buffer 1" in str(found.verification)
     assert (found.buffer.packets, found.buffer.node, found.buffer.slot) == (2, 1, 1)
+
+
+def test_nodes_that_are_too_full_before_the_first_slot_are_found():
+    scatter = streamed(LINE, gossamer.task("scatter"), Rules(buffer=2, buffer_counts="all"), []).verification
+    assert scatter.counts == {"delivery": 3, "buffer": 1}
+    assert "before slot 0: node (0) holds 3 packets, buffer 2" in str(scatter)
+
+
+@pytest.mark.parametrize("crossing", [2, 3])
+def test_a_link_carries_its_capacity_and_no_more(crossing):
+    wide = Network("wide", 2, [0, 1], [1, 0], link_capacity=2)
+    hops = [(0, 0, 0), *[(0, 0, -1)] * (crossing - 1)]
+    found = streamed(wide, gossamer.task("permutation", destination=[1, -1]), Rules(), hops).verification
+    assert found.counts == ({} if crossing == 2 else {"link capacity": 1})
 
 
 def test_short_slots_are_found():

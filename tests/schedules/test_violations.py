@@ -121,6 +121,14 @@ SMALLEST = {
         schedule("gather", [0, 1, 2], [2, 3, 2], [0, 1, 1], buffer=1, buffer_counts="all"),
         "buffer: at the end: node (0) holds 2 packets, buffer 1",
     ),
+    "buffer before the first slot": (
+        schedule("scatter", [0, 1, 1], [0, 0, 1], [1, 0, 1], buffer=1, buffer_counts="all"),
+        "buffer: before slot 0: node (0) holds 2 packets, buffer 1",
+    ),
+    "delivery, and no word of buffers": (
+        schedule("scatter", [0, 1], [0, 1], [1, 1], buffer=1, buffer_counts="all"),
+        "delivery: node (1) never gets packet 0 (message 1, part 0)",
+    ),
     "wrong payload of no message": (
         schedule("broadcast", packets=Packets([0], [7], [0])),
         "wrong payload: packet 0 is of message 7, which the task does not have",
@@ -138,6 +146,16 @@ SMALLEST = {
     "wrong payload twice": (
         schedule("broadcast", [0, 1], [0, 1], [0, 1], packets=Packets([0, 0], [0, 0], [0, 0])),
         "wrong payload: packet 1 repeats part 0 of message 0",
+    ),
+    "wrong payload of one message for another": (
+        schedule("scatter", packets=Packets([0, 0], [1, 1], [0, 0])),
+        "wrong payload: packet 1 repeats part 0 of message 1",
+        "wrong payload: no packet carries part 0 of message 2",
+    ),
+    "wrong payload of a message below the first": (
+        schedule(("permutation", {"destination": [-1, -1, 1]}), [0], [3], [0], packets=Packets([2], [0], [0])),
+        "wrong payload: packet 0 is of message 0, which the task does not have",
+        "wrong payload: no packet carries part 0 of message 2",
     ),
     "slot length of a packet": (
         schedule("broadcast", *FLOOD, phases=[Phase("flood", 2, Fraction(1, 2))]),
@@ -168,6 +186,13 @@ SMALLEST = {
     "order": (
         schedule("allreduce", [0, 1, 1, 2], [0, 1, 0, 1], [1, 0, 2, 3], spec="array:2"),
         "order: slot 1: message 2 leaves before message 0 is complete in slot 1",
+    ),
+    "order of a message that goes on later": (
+        schedule(
+            "allreduce", [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4], [0, 3, 0, 1, 2, 0, 1, 3, 2, 3, 1, 2],
+            [2, 0, 3, 2, 0, 1, 3, 5, 5, 1, 4, 4],
+        ),
+        "order: slot 1: message 3 leaves before message 0 is complete in slot 1",
     ),
 }  # fmt: skip
 

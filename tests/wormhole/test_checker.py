@@ -167,6 +167,7 @@ def test_payloads_must_hold_something_and_pieces_be_the_tasks():
     valid = made("ring:3", task, [(0, 0, [1], [0]), (0, 0, [-1], [0])])
     empty = valid.replace(payloads=Payloads(np.array([0, 0]), np.zeros(0, np.int32)))
     assert str(verify(empty).violations[0]) == "wrong payload: step 0: message 0 (0)->(1) by +1 carries nothing"
+    assert verify(empty).counts == {"wrong payload": 2}
     for table, text in (
         (([1], [0], [0], [8]), "row 0, a piece of message 0, cannot start at node 1"),
         (([0], [0], [1], [8]), "row 0 is piece 1 of message 0; the pieces of a message are numbered 0, 1, 2, ..."),
@@ -176,6 +177,14 @@ def test_payloads_must_hold_something_and_pieces_be_the_tasks():
         found = verify(valid.replace(packets=Pieces(*map(np.array, table))))
         assert text in str(found.violations[0])
         assert found.counts.keys() == {"wrong payload"}
+
+
+def test_a_message_may_carry_more_than_64_pieces():
+    task, every = gossamer.task("broadcast"), list(range(130))
+    pieces = Pieces.of(task.messages(gossamer.network("ring:3")), MODEL.message_bytes, 130)
+    assert verify(made("ring:3", task, [(0, 0, [1], every), (0, 0, [-1], every)], pieces=pieces))
+    most = [(0, 0, [1], every), (0, 0, [-1], every[:-1])]
+    assert verify(made("ring:3", task, most, pieces=pieces)).counts == {"delivery": 1}
 
 
 def test_pieces_of_zero_bytes_are_allowed_where_a_message_is_short():
