@@ -284,6 +284,18 @@ def test_options_choose_among_offers(monkeypatch):
     assert gossamer.plan("torus:4x4", "allgather").options == {"n": 1}  # best of all
     assert gossamer.plan("torus:4x4", "allgather", algorithm=GOOD.name).options == {"n": 2}  # its own first choice
     assert gossamer.plan("torus:4x4", "allgather", options={"n": 3}).completion_time == 7
+    first = Offer(builder({}, 2, 2), options={"n": 2})
+    offers(monkeypatch, first, Offer(builder({}, 1, 1), options={"n": 1}, on_request=True))
+        monkeypatch,
+        Offer(builder({}, 2, 2), options={"n": 2}),
+        Offer(builder({}, 1, 1), options={"n": 1}, on_request=True),
+    )
+    assert gossamer.plan("torus:4x4", "allgather").options == {"n": 2}
+    assert gossamer.plan("torus:4x4", "allgather", options={"n": 1}).options == {"n": 1}
+
+
+def test_options_that_no_offer_has_are_told(monkeypatch):
+    offers(monkeypatch, *(Offer(builder({}, n, n), options={"n": n}) for n in (2, 1, 3)))
     with pytest.raises(NotApplicableError, match="translated-tree takes n = 2, 1, 3 here, not 4"):
         gossamer.plan("torus:4x4", "allgather", options={"n": 4})
     with pytest.raises(NotApplicableError, match="translated-tree takes no h"):

@@ -68,7 +68,7 @@ class _Search:
             if isinstance(offers, Refusal):
                 self.refusals[each.name] = offers.why
                 continue
-            chosen = [offer for offer in offers if options.items() <= offer.options.items()]
+            chosen = [o for o in offers if options.items() <= o.options.items() and (options or not o.on_request)]
             if not chosen:
                 self.refusals[each.name] = _no_such_option(offers, options)
             found += [_Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]

@@ -59,6 +59,8 @@ class Offer(Generic[S]):
         A time that the schedule certainly does not beat: what is no better than one at hand is not built.
     options : mapping of str to object
         The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
+    on_request : bool
+        Whether it is tried only when its options are asked for.
     stream : callable or None
         ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
     too_large : Refusal or None
@@ -72,6 +74,7 @@ class Offer(Generic[S]):
     effort: Effort = "closed form"
     least: Fraction = Fraction(0)
     options: Mapping[str, Any] = field(default_factory=dict)
+    on_request: bool = False
     stream: Callable[[Any], None] | None = None
     too_large: Refusal | None = None
 

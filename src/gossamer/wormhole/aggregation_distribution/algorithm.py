@@ -47,7 +47,7 @@ __all__ = ["ATD", "aggregation_distribution"]
 
 
 _EVERY_SIDE = 4_000_000
-"""The most nodes times messages for which every h is offered: beyond, schedules take long to build."""
+"""The most nodes times messages for which every h is tried unasked: beyond, schedules take long to build."""
 
 
 def aggregation_distribution(
@@ -156,13 +156,14 @@ def _propose(case: WormholeCase, *, variant: Variant) -> tuple[Offer[WormholeSch
     best = min(times, key=lambda h: times[h])
     # the closed form is only an upper bound, so that another h may turn out to be faster
     every = case.network.node_count * case.sources <= _EVERY_SIDE
-    chosen = [best, *(h for h in times if h != best and every)]
+    chosen = [best, *(h for h in times if h != best)]
     return tuple(
         Offer(
             partial(aggregation_distribution, case, h=h, variant=variant),
             time=times[h],
             at_most=True,
             options={"h": h},
+            on_request=h != best and not every,
         )
         for h in chosen
     )
