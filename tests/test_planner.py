@@ -286,10 +286,6 @@ def test_options_choose_among_offers(monkeypatch):
     assert gossamer.plan("torus:4x4", "allgather", options={"n": 3}).completion_time == 7
     first = Offer(builder({}, 2, 2), options={"n": 2})
     offers(monkeypatch, first, Offer(builder({}, 1, 1), options={"n": 1}, on_request=True))
-        monkeypatch,
-        Offer(builder({}, 2, 2), options={"n": 2}),
-        Offer(builder({}, 1, 1), options={"n": 1}, on_request=True),
-    )
     assert gossamer.plan("torus:4x4", "allgather").options == {"n": 2}
     assert gossamer.plan("torus:4x4", "allgather", options={"n": 1}).options == {"n": 1}
 
