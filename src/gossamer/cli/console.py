@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +40,9 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
     callable
         To be called with the name of each stage as it begins.
     """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda stage: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -50,13 +54,11 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
     row = bar.add_task("starting", total=None)
     timer = threading.Timer(after, bar.start)
     timer.daemon = True
-    if console.is_terminal:
-        timer.start()
+    timer.start()
     try:
         yield lambda stage: bar.update(row, description=stage)
     finally:
