@@ -11,7 +11,7 @@ from typing import Any
 from gossamer import switching as switchings
 from gossamer.bounds import Bound
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
-from gossamer.costs import LinearCost, StepCost
+from gossamer.costs import Cost
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
@@ -128,7 +128,7 @@ def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) 
 
 
 def _asked(
-    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
+    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: Cost | None, seed: int
 ) -> tuple[Switching[Any, Any], Case]:
     """Return the switching and the case of what a user asks."""
     kind = switchings.named(switching)
@@ -157,7 +157,7 @@ def plan(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: StepCost | LinearCost | None = None,
+    cost: Cost | None = None,
     algorithm: str = "best",
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
@@ -249,7 +249,7 @@ def compare(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: StepCost | LinearCost | None = None,
+    cost: Cost | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
     budget: float | None = None,
@@ -300,7 +300,7 @@ def lower_bounds(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: StepCost | LinearCost | None = None,
+    cost: Cost | None = None,
 ) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gossamer.cases.demands import Counts, Demand, HubDemand, demands_of
 from gossamer.cases.metric import Metric, metric_of
-from gossamer.costs import LinearCost, StepCost
+from gossamer.costs import Cost, StepCost
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -78,7 +78,7 @@ class Case:
         self._known: dict[Hashable, Any] = {}
 
     @property
-    def cost(self) -> StepCost | LinearCost:
+    def cost(self) -> Cost:
         """What a schedule takes."""
         return self._cost
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from gossamer.cli.asking import asked_task
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import check_schedule_outputs, is_picture
-from gossamer.costs import LinearCost, StepCost
 from gossamer.errors import ModelError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
@@ -37,21 +36,17 @@ def asked(
 
 def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the switching, rules and cost of options; ModelError if an option goes with another switching."""
-    costs = {"store-and-forward": StepCost, "wormhole": LinearCost}
-    cost = costs.get(switching, StepCost)
-    kinds: tuple[type[Any], ...] = (Rules, StepCost, LinearCost)
-    fields = {kind: {f.name for f in dataclasses.fields(kind)} for kind in kinds}
-    mine = {name: value for name, value in given.items() if name in fields[cost]}
-    rest = {name: value for name, value in given.items() if name not in mine}
-    for name in rest:
-        option = f"--{name.replace('_', '-')}"
-        others = [other for other, kind in costs.items() if name in fields[kind] and kind is not cost]
-        if others and name not in fields[Rules]:
-            raise ModelError(f"{option} goes with --switching {others[0]}")
-        if switching == "wormhole":
-            raise ModelError(f"{option} does not go with --switching wormhole")
-    asked = {"rules": Rules(**rest)} if rest else {}
-    return {"switching": switching, "cost": cost(**mine), **asked}
+    from gossamer.switching import SWITCHINGS, named
+
+    kind = named(switching)
+    fields = {s.name: {f.name for f in dataclasses.fields(s.cost_type)} for s in SWITCHINGS.values()}
+    cost = {name: value for name, value in given.items() if name in fields[switching]}
+    rules = {name: value for name, value in given.items() if name in kind.rules}
+    for name in (name for name in given if name not in cost and name not in rules):
+        others = [other for other in SWITCHINGS if name in fields[other] or name in SWITCHINGS[other].rules]
+        raise ModelError(f"--{name.replace('_', '-')} goes with --switching {' or '.join(others)}, not {switching}")
+    asked = {"rules": Rules(**rules)} if rules else {}
+    return {"switching": switching, "cost": kind.cost_type(**cost), **asked}
 
 
 def options(given: list[str] | None) -> dict[str, Any]:

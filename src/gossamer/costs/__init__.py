@@ -3,4 +3,7 @@
 from gossamer.costs.linear import LinearCost
 from gossamer.costs.steps import StepCost
 
-__all__ = ["LinearCost", "StepCost"]
+__all__ = ["Cost", "LinearCost", "StepCost"]
+
+Cost = StepCost | LinearCost
+"""Any cost."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer, Proposer
-from gossamer.costs import LinearCost, StepCost
+from gossamer.costs import Cost
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.schedules import BufferPeak, Timeline, Verification
@@ -105,6 +105,10 @@ class Switching(Protocol[C, S]):
         What its schedules call a slot, a link and its packets.
     format_version : int
         Version of the files that it writes; it reads all up to that one.
+    cost_type : type
+        What its schedules cost: a class of `gossamer.costs`.
+    rules : tuple of str
+        The fields of `Rules` that it leaves to the user.
     """
 
     name: str
@@ -112,15 +116,15 @@ class Switching(Protocol[C, S]):
     noun: str
     words: tuple[str, str, str]
     format_version: int
+    cost_type: type[Cost]
+    rules: tuple[str, ...]
 
     @property
     def algorithms(self) -> tuple[Proposer[C, S], ...]:
         """The algorithms, for all tasks."""
         ...
 
-    def case(
-        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
-    ) -> C:
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> C:
         """Return the case; a GossamerError if the network, task, rules or cost are not for this switching."""
         ...
 

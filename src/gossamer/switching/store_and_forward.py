@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
 from gossamer.cases import Case, Offer
-from gossamer.costs import LinearCost, StepCost
+from gossamer.costs import Cost, StepCost
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -32,15 +33,15 @@ class StoreAndForward:
     noun = "algorithm"
     words = ("slot", "link", "packets")
     format_version = files.FORMAT_VERSION
+    cost_type: type[Cost] = StepCost
+    rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
 
     @property
     def algorithms(self) -> tuple[Algorithm, ...]:
         """The algorithms, for all tasks."""
         return ALGORITHMS
 
-    def case(
-        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
-    ) -> Case:
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> Case:
         """Return the case."""
         if cost is not None and not isinstance(cost, StepCost):
             raise ModelError(f"store-and-forward schedules cost steps; cost must be a StepCost, got {cost!r}")

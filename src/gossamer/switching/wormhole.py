@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from gossamer.bounds import Bound
 from gossamer.cases import Offer
-from gossamer.costs import LinearCost, StepCost
+from gossamer.costs import Cost, LinearCost
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -33,15 +33,15 @@ class Wormhole:
     noun = "wormhole algorithm"
     words = ("step", "channel", "pieces")
     format_version = files.FORMAT_VERSION
+    cost_type: type[Cost] = LinearCost
+    rules: tuple[str, ...] = ()
 
     @property
     def algorithms(self) -> tuple[WormholeAlgorithm, ...]:
         """The algorithms, for all tasks."""
         return WORMHOLE_ALGORITHMS
 
-    def case(
-        self, network: Network, task: Task, rules: Rules | None, cost: StepCost | LinearCost | None, seed: int
-    ) -> WormholeCase:
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> WormholeCase:
         """Return the case."""
         if rules is not None and rules != Rules():
             raise ModelError("ports, split and buffer are not choices of wormhole switching; it uses all ports")
