@@ -133,7 +133,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
                      _quadrants),
         SourceFigure("partial_phases", "Prefix, packing and broadcast phases on the 4x4 torus (section 3)",
                      partial(_occupancy, "torus:4x4", "partial-multinode-broadcast", "rotated-dimensions-split",
-                             active=[0, 2, 7, 9, 12], split=True)),
+                             active=[0, 2, 7, 9, 12], rules=Rules(split=True))),
     ),
     "yeh-varvarigos-lee": tuple(
         SourceFigure(f"delays_{spec.replace(':', '_')}", f"All schemes on {spec}", partial(_delays, spec))
