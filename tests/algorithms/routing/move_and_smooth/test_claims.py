@@ -156,4 +156,4 @@ def test_the_actual_steps_of_17x17_stay_below_9n():
     network = gossamer.network("array:17x17")
     task = Permutation(tuple(np.random.default_rng(0).permutation(289).tolist()))
     schedule, messages, counting = run("H", network, task)
-    assert messages + counting <= 9 * 17 < algorithm("H").offer(Case(network, task, schedule.rules)).time
+    assert messages + counting <= 9 * 17 < algorithm("H").offer(Case(network, task, schedule.rules, schedule.cost)).time
