@@ -58,6 +58,14 @@ def test_messages_upwards_along_a_line_are_those_listed(network, data):
     assert adjacent.tolist() == np.diagonal(expected, 1).tolist()
 
 
+def test_a_message_goes_up_to_the_furthest_of_its_targets():
+    task = gossamer.task("one-to-many-routing", destinations=[[1, 3], [], [], [], [0, 2]])
+    (demand,) = demands_of(gossamer.network("array:5"), task)
+    line = Line(5, lambda nodes: nodes, np.ones(5, np.int64))
+    assert demand.upward(line, False).tolist() == [1, 1, 1, 0]
+    assert demand.upward(line.mirrored(), False).tolist() == [1, 1, 1, 1]
+
+
 @given(networks, st.data())
 def test_crossings_of_a_set_are_those_listed(network, data):
     listed_by_pairs = ("permutation", "one-to-many-routing", "group-multinode-broadcast")

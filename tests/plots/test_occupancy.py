@@ -148,9 +148,12 @@ def test_slots_beyond_the_columns_are_binned_without_a_gap():
     assert "a row is an orbit of 3,001 links" in texts(figure)
 
 
-@pytest.mark.parametrize("spec", ["array:1", "ring:2"])
-def test_tiny_networks_have_a_picture(spec):
-    occupancy_figure(flood(gossamer.network(spec))).canvas.draw()
+@pytest.mark.parametrize(("spec", "shown"), [("array:1", []), ("ring:2", [1.0])])
+def test_tiny_networks_show_their_hops_and_leave_idle_cells_blank(spec, shown):
+    figure = occupancy_figure(flood(gossamer.network(spec)))
+    figure.canvas.draw()
+    (packets,) = (image for axes in figure.axes for image in axes.images if image.get_gid() == "packets")
+    assert packets.get_array().compressed().tolist() == shown
 
 
 def test_an_invalid_schedule_is_not_drawn():
