@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import pytest
+
 import gossamer
 from gossamer.cases import Case
 
@@ -21,3 +25,16 @@ def test_the_dual_runs_backwards_on_opposite_links_under_opposite_ports():
     assert sorted(zip(case.dual.network.link_source, case.dual.network.link_target, strict=True)) == [
         (0, 2), (1, 0), (2, 1),
     ]  # fmt: skip
+
+
+def test_a_step_that_is_not_full_is_a_step_and_parts_leave_none():
+    network, task = gossamer.network("torus:4x4"), gossamer.task("alltoall")
+    whole, split = (Case(network, task, gossamer.Rules(split=split)) for split in (False, True))
+    assert [whole.steps(n, 3, wait) for n, wait in ((6, 0), (7, 0), (7, 2))] == [2, 3, 5]
+    assert split.steps(7, 3, wait=2) == Fraction(7, 3)
+
+
+@pytest.mark.parametrize(("ports", "hops"), [("all", 64), ("one", 16), ("one-send", 16), ("one-receive", 16)])
+def test_all_hops_of_a_slot_are_limited_by_links_and_ports(ports, hops):
+    case = Case(gossamer.network("torus:4x4"), gossamer.task("alltoall"), gossamer.Rules(ports=ports))
+    assert case.total_capacity[0] == hops
