@@ -95,7 +95,7 @@ def test_whole_messages_take_whole_steps():
     assert bound(array(3, 3, 3), task, Rules()).value == 9
 
 
-@pytest.mark.parametrize(("ports", "value"), [("one", 8), ("one-send", 8)])
+@pytest.mark.parametrize(("ports", "value"), [("one", 8), ("one-send", 8), ("one-receive", 2)])
 def test_port_limits_count(ports, value):
     """On a ring of 5 the messages of a node make 6 hops; one active node sends 4, and its neighbors pass on 2."""
     net = ring(5)

@@ -204,6 +204,13 @@ def test_only_whole_messages_that_are_passed_on_once_a_step_are_bounded(task, mo
     assert not list(spread_bounds(Case(gossamer.network("ring:9"), task, model)))
 
 
+def test_on_one_way_links_a_node_informs_all_its_neighbors():
+    """It has the message from a node to which no link of its own leads, so that there is none to spare."""
+    network = gossamer.network("kautz:2,4")
+    plan = gossamer.plan(network, "broadcast", rules=Rules(ports="one-send"))
+    assert plan.bound <= plan.completion_time < network.node_count // 2
+
+
 def test_a_reduction_has_the_bounds_of_its_broadcast():
     network = gossamer.network("fat-tree:k=3,h=2")
     forth, back = (

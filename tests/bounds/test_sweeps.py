@@ -60,6 +60,14 @@ def test_layers_add_the_way_to_the_bridge_and_from_it():
     )
 
 
+def test_one_way_links_that_lead_back_over_many_layers_are_no_cuts_one_after_the_other():
+    around = gossamer.Network("one way", 6, np.arange(6), (np.arange(6) + 1) % 6)
+    last_to_first = gossamer.task("permutation", destination=[-1, -1, -1, -1, -1, 0])
+    case = Case(around, last_to_first)
+    assert [b.value for b in sweep_bounds(case)] == [1]
+    assert best_bound(case).value == 1
+
+
 def test_factors_of_products_are_swept():
     network = gossamer.network("product:(star:4)x(complete:4)")
     found = {b.name: b.value for b in sweep_bounds(Case(network, TotalExchange(), Rules(split=True)))}
@@ -104,6 +112,13 @@ def test_the_middle_of_a_line_sends_half_of_n_squared(n):
     graph = from_networkx(nx.path_graph(n))
     searched = cut_node_bounds(Case(graph, TotalExchange(), Rules(ports="one-send")))
     assert max(b.value for b in known) == max(b.value for b in searched) == (n * n - 1) // 2
+
+
+@pytest.mark.parametrize("n", [3, 4, 9])
+def test_a_message_for_all_enters_each_side_of_a_separating_node_once(n):
+    """Sides of a and b nodes: the node sends b + 1 messages to the first and a + 1 to the second."""
+    known = separator_bounds(Case(gossamer.network(f"array:{n}"), MultinodeBroadcast(), Rules(ports="one-send")))
+    assert [b.value for b in known] == [n + 1]
 
 
 @given(graphs(True), st.data())

@@ -1,0 +1,33 @@
+"""All hops that must happen are counted, each once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import gossamer
+from gossamer.bounds.loads import load_bounds
+from gossamer.cases import Case
+
+
+@pytest.mark.parametrize(
+    ("destinations", "hops"),
+    [
+        ([[4], [], [], [], []], 4),  # as far as its one target is
+        ([[1, 4], [], [], [], []], 4),  # the nearer one lies on the way
+        ([[], [], [0, 1, 3, 4], [], []], 4),  # a hop to each of four, none further than 2
+        ([[4], [], [0, 1, 3], [], []], 4 + 3),
+    ],
+)
+def test_a_message_for_several_goes_as_far_as_the_furthest_and_once_to_each(destinations, hops):
+    task = gossamer.task("one-to-many-routing", destinations=destinations)
+    (bound,) = load_bounds(Case(gossamer.network("array:5"), task, gossamer.Rules(split=True)))
+    assert bound.value == Fraction(hops, 8)
+    assert f"need {hops} hops, made over 8 links" in bound.witness
+
+
+def test_messages_for_one_node_each_go_the_sum_of_their_distances():
+    task = gossamer.task("permutation", destination=[4, 0, -1, -1, 3])
+    (bound,) = load_bounds(Case(gossamer.network("array:5"), task, gossamer.Rules(split=True)))
+    assert bound.value == Fraction(4 + 1 + 1, 8)
