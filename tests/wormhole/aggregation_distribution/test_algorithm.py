@@ -285,12 +285,15 @@ def test_schedules_too_large_to_check_are_declined():
     assert cheapest == [100, 25]  # for ATD_PIECE the largest below the limit
 
 
-def test_of_large_schedules_only_the_h_of_the_least_closed_form_is_offered():
+def test_of_large_schedules_only_the_h_of_the_least_closed_form_is_tried_unasked():
     """50 x 50 nodes, all of them sources: 6.25 million nodes times messages."""
     case = WormholeCase(torus(50, 50), MultinodeBroadcast(), LinearCost(startup=1000))
     for algorithm, variant in zip(ATD, (ATD_5, ATD_OPT, ATD_PIECE), strict=True):
-        (offer,) = algorithm.offers(case)
-        assert offer.options == {"h": best_h((50, 50), 2500, case.cost, variant)}
+        first, *others = algorithm.offers(case)
+        assert first.options == {"h": best_h((50, 50), 2500, case.cost, variant)}
+        assert not first.on_request
+        assert len(others) == 5  # 1, 2, 5, 10, 25 and 50 divide the sides
+        assert all(offer.on_request for offer in others)
 
 
 def test_auto_takes_the_h_of_the_least_closed_form():

@@ -185,7 +185,7 @@ def test_contenders_share_a_channel_evenly():
         ({"buffer_depth": 2.5}, ("buffer_depth", "2.5")),
         ({"router_delay": -1}, ("router_delay", "0..4096", "-1")),
         ({"injection": "nodes"}, ("injection", "'nodes'", "did you mean 'node'")),
-        ({"dateline": "on"}, ("dateline", "balanced, plain, none")),
+        ({"dateline": "on"}, ("dateline", "'balanced', 'plain' or 'none'", "'on'")),
         ({"injection_lanes": 3}, ("injection_lanes", "virtual_channels = 2", "3")),
     ],
 )
