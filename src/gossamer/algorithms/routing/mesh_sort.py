@@ -115,7 +115,7 @@ def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, si
 
     References
     ----------
-    Schimmler 1987 (4-way mergesort); Scherson, Sen, Shamir 1986 (shearsort).
+    Schimmler 1987 (4-way mergesort); Scherson, Sen and Shamir 1986 (shearsort).
 
     Examples
     --------
