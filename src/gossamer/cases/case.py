@@ -177,9 +177,7 @@ class Case:
     @cached_property
     def invariant(self) -> bool:
         """Whether network and task look the same from every node, so that node 0 stands for all."""
-        net = self.network
-        alike = net.group is not None and net.uniform_capacity is not None and net.terminal_count == net.node_count
-        return alike and all(d.everywhere for d in self.demands)
+        return self.network.alike and all(d.everywhere for d in self.demands)
 
     @cached_property
     def nodes(self) -> Counts:

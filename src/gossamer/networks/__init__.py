@@ -26,7 +26,7 @@ from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Structure
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Speeds, Structure
 from gossamer.networks.transposed import transposed
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "PermutationGroup",
     "ProductGroup",
     "Size",
+    "Speeds",
     "Structure",
     "array",
     "as_network",

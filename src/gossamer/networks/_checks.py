@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks.structures import IntArray
 
-__all__ = ["check_doubled", "check_links"]
+__all__ = ["check_doubled", "check_links", "check_times"]
 
 
 def check_links(name: str, nodes: int, source: IntArray, target: IntArray, capacity: IntArray) -> None:
@@ -29,15 +33,32 @@ def check_links(name: str, nodes: int, source: IntArray, target: IntArray, capac
         raise NetworkError(f"{name}: link capacities must be at least 1")
 
 
-def check_doubled(name: str, nodes: int, degree: int, source: IntArray, target: IntArray) -> None:
-    """Refuse two links between the same nodes, where no node has more than `degree` links."""
-    if degree <= 16:
+def check_times(name: str, occupancy: IntArray, latency: IntArray, links: int) -> None:
+    """Refuse occupancies and latencies that are not one for each link, or too small."""
+    for what, column, least in (("occupancies", occupancy, 1), ("latencies", latency, 0)):
+        if column.shape != (links,):
+            raise NetworkError(f"{name}: link {what} must be one for each of {links} links")
+        if links and int(column.min()) < least:
+            raise NetworkError(f"{name}: link {what} must be at least {least}")
+
+
+def check_doubled(
+    name: str, nodes: int, degree: int, ends: tuple[IntArray, IntArray], kinds: Sequence[npt.NDArray[Any]]
+) -> None:
+    """Refuse two links between the same nodes that are alike in every column of `kinds`: they are one of more capacity.
+
+    No node has more than `degree` links.
+    """
+    source, target = ends
+    if degree <= 16 and not kinds:
         pairs = [(source[k:] == source[:-k]) & (target[k:] == target[:-k]) for k in range(1, degree)]
         doubled = next((int(np.argmax(p)) for p in pairs if p.any()), -1)
     else:
-        key = source * np.int64(nodes) + target
-        order = np.argsort(key, kind="stable")
-        same = np.flatnonzero(np.diff(key[order]) == 0)
-        doubled = int(order[same[0]]) if same.size else -1
+        order = np.lexsort((*kinds, source * np.int64(nodes) + target))
+        same = np.ones(max(order.size - 1, 0), np.bool_)
+        for column in (source, target, *kinds):
+            same &= np.diff(column[order]) == 0
+        doubled = int(order[np.argmax(same)]) if same.any() else -1
     if doubled >= 0:
-        raise NetworkError(f"{name}: the link from {source[doubled]} to {target[doubled]} is given twice")
+        again = "given twice" if not kinds else "given twice with the same times; give it more capacity"
+        raise NetworkError(f"{name}: the link from {source[doubled]} to {target[doubled]} is {again}")

@@ -11,15 +11,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._checks import check_doubled, check_links
+from gossamer.networks._checks import check_doubled, check_links, check_times
 from gossamer.networks.groups import Group
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Structure, int_array
+from gossamer.networks.structures import (
+    CayleyGroup,
+    Coordinates,
+    Grid,
+    IntArray,
+    Levels,
+    Speeds,
+    Structure,
+    int_array,
+)
 
 __all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Grid", "IntArray", "Levels", "Network"]
 
@@ -61,7 +70,12 @@ class Network:
         Ends of each link, sorted by source, so that the links of one node are a slice. A full-duplex edge is two links.
         An int32 array is taken over without a copy and becomes read-only.
     link_capacity : array_like of int, shape (L,) or ()
-        Packets that a link carries per slot, at least 1.
+        Packets that a link carries at once, at least 1.
+    link_occupancy : array_like of int, shape (L,) or ()
+        Slots for which a packet occupies a link, at least 1. Default: 1.
+    link_latency : array_like of int, shape (L,) or ()
+        Slots that then pass until it is usable at the far end, 0 or more; a packet that starts in slot t can go on from
+        slot ``t + occupancy + latency`` on. Default: 0.
     terminal_count : int, optional
         Nodes 0..terminal_count-1 produce and consume messages; the others only pass them on (inner nodes of fat
         trees). Default: all.
@@ -93,6 +107,8 @@ class Network:
         link_target: npt.ArrayLike,
         link_capacity: npt.ArrayLike = 1,
         *,
+        link_occupancy: npt.ArrayLike = 1,
+        link_latency: npt.ArrayLike = 0,
         terminal_count: int | None = None,
         structures: Sequence[Structure] = (),
         labels: Sequence[str] | None = None,
@@ -102,12 +118,9 @@ class Network:
         self.node_count = int(node_count)
         self.link_source = int_array(link_source, f"network {spec!r}: link sources")
         self.link_target = int_array(link_target, f"network {spec!r}: link targets")
-        capacity = int_array(link_capacity, f"network {spec!r}: link capacities")
-        self.uniform_capacity: int | None = None
-        if capacity.ndim == 0 or (capacity.shape == self.link_source.shape and (capacity == capacity[:1]).all()):
-            self.uniform_capacity = int(capacity.flat[0]) if capacity.size else 1
-            capacity = np.broadcast_to(np.int32(self.uniform_capacity), self.link_source.shape)
-        self.link_capacity: IntArray = capacity
+        self.link_capacity, self.uniform_capacity = self._column(link_capacity, "capacities", 1)
+        self.link_occupancy, self.uniform_occupancy = self._column(link_occupancy, "occupancies", 1)
+        self.link_latency, self.uniform_latency = self._column(link_latency, "latencies", 0)
         self.terminal_count = self.node_count if terminal_count is None else int(terminal_count)
         self.structures = tuple(structures)
         self.labels = None if labels is None else tuple(labels)
@@ -119,11 +132,20 @@ class Network:
         first.flags.writeable = False
         self.first_link: npt.NDArray[np.int64] = first
         if self.group is None and not self.factors:  # the families' own products and groups cannot have any
-            check_doubled(f"network {spec!r}", self.node_count, self.degree, self.link_source, self.link_target)
+            check_doubled(f"network {spec!r}", self.node_count, self.degree, self._ends, self._kinds)
+
+    def _column(self, values: npt.ArrayLike, what: str, default: int) -> tuple[IntArray, int | None]:
+        """Return a value for each link, and the one that all have; a broadcast array where all have one."""
+        array = int_array(values, f"network {self.spec!r}: link {what}")
+        if array.ndim and not (array.shape == self.link_source.shape and (array == array[:1]).all()):
+            return array, None
+        same = int(array.flat[0]) if array.size else default
+        return np.broadcast_to(np.int32(same), self.link_source.shape), same
 
     def _check(self) -> None:
         n, name = self.node_count, f"network {self.spec!r}"
         check_links(name, n, self.link_source, self.link_target, self.link_capacity)
+        check_times(name, self.link_occupancy, self.link_latency, self.link_count)
         if not 1 <= self.terminal_count <= n:
             raise NetworkError(f"{name}: terminal_count must be 1..{n}, got {self.terminal_count}")
         if self.labels is not None and len(self.labels) != n:
@@ -203,8 +225,88 @@ class Network:
     @property
     def nbytes(self) -> int:
         """Bytes held by the link arrays."""
-        capacity = 4 if self.uniform_capacity is not None else self.link_capacity.nbytes
-        return self.link_source.nbytes + self.link_target.nbytes + self.first_link.nbytes + capacity
+        columns = ((self.link_capacity, self.uniform_capacity), *self._times)
+        told = sum(4 if same is not None else column.nbytes for column, same in columns)
+        return self.link_source.nbytes + self.link_target.nbytes + self.first_link.nbytes + told
+
+    # -- time -------------------------------------------------------------------------------------------------
+
+    @property
+    def plain(self) -> bool:
+        """Whether every link has occupancy 1 and latency 0, so that what hops in a slot is usable in the next.
+
+        >>> import gossamer
+        >>> gossamer.network("ring:4").plain
+        True
+        """
+        return self.uniform_occupancy == 1 and self.uniform_latency == 0
+
+    @cached_property
+    def without_time(self) -> Network:
+        """The network with plain links: itself, or the same nodes, links, capacities and structures."""
+        return self if self.plain else self.with_times(1, 0, links_only=False)
+
+    def with_times(self, occupancy: npt.ArrayLike, latency: npt.ArrayLike, *, links_only: bool = True) -> Network:
+        """Return the network with other occupancies and latencies of its links; everything else stays.
+
+        Parameters
+        ----------
+        occupancy, latency : array_like of int, shape (L,) or ()
+            In slots, as in the constructor.
+        links_only : bool
+            Whether the spec does not parse back to the result, so that files hold its links.
+
+        Raises
+        ------
+        NetworkError
+            If an occupancy is less than 1 or a latency less than 0.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> slow = gossamer.network("ring:4").with_times(2, 1)
+        >>> slow.plain, slow.without_time == gossamer.network("ring:4")
+        (False, True)
+        """
+        return Network(
+            self.spec,
+            self.node_count,
+            self.link_source,
+            self.link_target,
+            self.link_capacity if self.uniform_capacity is None else self.uniform_capacity,
+            link_occupancy=occupancy,
+            link_latency=latency,
+            terminal_count=self.terminal_count,
+            structures=self.structures,
+            labels=self.labels,
+            links_only=links_only or self.links_only,
+        )
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether it is a Cayley network without switches whose links look the same from every node.
+
+        Links by different generators may differ in occupancy and latency, not in capacity.
+        """
+        if self.group is None or self.uniform_capacity is None or self.terminal_count != self.node_count:
+            return False
+        columns = [c for c, same in self._times if same is None]
+        return all(bool((c.reshape(self.node_count, -1) == c[: self.degree]).all()) for c in columns)
+
+    @property
+    def _times(self) -> tuple[tuple[IntArray, int | None], tuple[IntArray, int | None]]:
+        return (self.link_occupancy, self.uniform_occupancy), (self.link_latency, self.uniform_latency)
+
+    @property
+    def _ends(self) -> tuple[IntArray, IntArray]:
+        return self.link_source, self.link_target
+
+    @property
+    def _kinds(self) -> list[npt.NDArray[Any]]:
+        """Times and speeds by which links may differ, a column each."""
+        speeds = self.find(Speeds)
+        told = [] if speeds is None else [speeds.bandwidth, speeds.latency]
+        return [c for c, same in self._times if same is None] + told
 
     # -- links ------------------------------------------------------------------------------------------------
 
@@ -253,23 +355,36 @@ class Network:
             return int_array(np.where(column < 0, np.int32(-1), opposite).reshape(-1), what)
         n = np.int64(self.node_count)
         forward = self.link_source * n + self.link_target
-        order = np.argsort(forward, kind="stable")
         backward = self.link_target * n + self.link_source
+        if self.parallel:  # a link's opposite is of its kind
+            _, kind = np.unique(np.stack([self.link_capacity, *self._kinds]), axis=1, return_inverse=True)
+            ranks = np.int64(int(kind.max()) + 1)
+            forward, backward = forward * ranks + kind, backward * ranks + kind
+        order = np.argsort(forward, kind="stable")
         place = np.minimum(np.searchsorted(forward, backward, sorter=order), forward.size - 1)
         found = order[place]
         return int_array(np.where(forward[found] == backward, found, -1), what)
 
     @cached_property
+    def parallel(self) -> bool:
+        """Whether two links, which then differ in their times, lead from one node to the same other."""
+        if not self._kinds:
+            return False
+        pair = self.link_source * np.int64(self.node_count) + self.link_target
+        return np.unique(pair).size < pair.size
+
+    @cached_property
     def two_way(self) -> bool:
-        """Whether every link has an opposite of the same capacity, so that edges are full duplex."""
-        if self.levels is not None:
+        """Whether every link has an opposite of the same capacity and times, so that edges are full duplex."""
+        if self.levels is not None and not self._kinds:
             return True
-        if self.group is not None and self.uniform_capacity is not None:
+        if self.group is not None and self.uniform_capacity is not None and not self._kinds:
             return set(self.group.inverse(self.generators).tolist()) == set(self.generators.tolist())
         back = self.reverse_link
         if self.link_count and int(back.min()) < 0:
             return False
-        return self.uniform_capacity is not None or bool(np.array_equal(self.link_capacity, self.link_capacity[back]))
+        columns = [*self._kinds, *([self.link_capacity] if self.uniform_capacity is None else [])]
+        return all(bool(np.array_equal(column, column[back])) for column in columns)
 
     @property
     def transposed(self) -> Network:
@@ -296,8 +411,10 @@ class Network:
             self.link_target[order],
             self.link_source[order],
             self.link_capacity[order],
+            link_occupancy=self.link_occupancy[order],
+            link_latency=self.link_latency[order],
             terminal_count=self.terminal_count,
-            structures=[left for s in self.structures if (left := s.transposed()) is not None],
+            structures=[left for s in self.structures if (left := s.transposed(order)) is not None],
             labels=self.labels,
             links_only=self.links_only,
         )
@@ -433,6 +550,10 @@ class Network:
         digest = hashlib.blake2b(digest_size=16)
         digest.update(np.array([self.node_count, self.terminal_count], np.int64).tobytes())
         for array in (self.link_source, self.link_target, np.ascontiguousarray(self.link_capacity)):
+            digest.update(array.tobytes())
+        speeds = self.find(Speeds)
+        times = [] if self.plain else [self.link_occupancy, self.link_latency]
+        for array in (*times, *(() if speeds is None else (speeds.bandwidth, speeds.latency))):
             digest.update(array.tobytes())
         return digest.hexdigest()
 

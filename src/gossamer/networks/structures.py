@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.groups import Group
 
-__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Structure", "int_array"]
+__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Speeds", "Structure", "int_array"]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -44,8 +44,11 @@ class Structure:
         """Return in a clause why it cannot be that of a network with so many nodes and links, or None."""
         return None
 
-    def transposed(self) -> Structure | None:
-        """Return what is left of it when every link of a one-way network is turned round; None if nothing is."""
+    def transposed(self, order: IntArray) -> Structure | None:
+        """Return what is left of it when every link of a one-way network is turned round; None if nothing is.
+
+        `order` int32[L] has the old number of each link of the network turned round.
+        """
         return None
 
 
@@ -102,7 +105,7 @@ class CayleyGroup(Structure):
             return None
         return f"its group has {self.group.order} elements for {nodes} nodes"
 
-    def transposed(self) -> Structure:
+    def transposed(self, order: IntArray) -> Structure:
         """Keep it: turned round, links go by the inverse generators."""
         return self
 
@@ -131,6 +134,42 @@ class Coordinates(Structure):
             return None
         return f"coordinates need one row for each of {nodes} nodes"
 
-    def transposed(self) -> Structure:
+    def transposed(self, order: IntArray) -> Structure:
         """Keep them: nodes stay where they are."""
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class Speeds(Structure):
+    """What links carry in a second, and how long they take.
+
+    From these and the size of a packet the occupancies and latencies in slots are made.
+
+    Attributes
+    ----------
+    bandwidth : float64[L]
+        Bytes a second of each link, for each of the packets that it carries at once; above 0.
+    latency : float64[L]
+        Seconds until the first byte is at the far end, 0 or more.
+    """
+
+    bandwidth: npt.NDArray[np.float64]
+    latency: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for name, least, allowed in (("bandwidth", np.nextafter(0, 1), "above 0"), ("latency", 0.0, "0 or more")):
+            column = np.array(getattr(self, name), np.float64)
+            if column.size and not (np.isfinite(column).all() and float(column.min()) >= least):
+                raise NetworkError(f"the {name} of every link must be a finite number, {allowed}")
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse anything but a value for each link."""
+        if self.bandwidth.shape == self.latency.shape == (links,):
+            return None
+        return f"speeds need a bandwidth and a latency for each of {links} links"
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep them in the order of the links turned round."""
+        return Speeds(self.bandwidth[order], self.latency[order])
