@@ -11,7 +11,7 @@ import pytest
 
 import gossamer
 from gossamer.costs import LinearCost
-from gossamer.wormhole.simulator import TrafficSettings, simulate_schedule, simulate_traffic
+from gossamer.routers import TrafficSettings, simulate_schedule, simulate_traffic
 
 MILLION_FLIT_HOPS_PER_SECOND = 5
 

@@ -7,8 +7,8 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.plots.latency import draw_latency, latency_figure
+from gossamer.routers import TrafficSettings
 from gossamer.sweeps import latency_load
-from gossamer.wormhole.simulator import TrafficSettings
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError
+from gossamer.routers import TrafficSettings
 from gossamer.sweeps import latency_load, write_table
-from gossamer.wormhole.simulator import TrafficSettings
 
 ARRAY = gossamer.network("array:8x8")
 

@@ -14,8 +14,8 @@ from gossamer.cli.options import Words, fills
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.routers import Saturation, ScheduleRun, TrafficRun, TrafficSettings
     from gossamer.schedules import Verification
-    from gossamer.wormhole.simulator import Saturation, ScheduleRun, TrafficRun, TrafficSettings
 
 __all__ = ["commands"]
 
@@ -36,17 +36,15 @@ class Starts(StrEnum):
 
 
 ROUTERS = Words(
-    "wormhole/simulator/settings.py",
+    "routers/settings.py",
     "Routers",
     (
         *("virtual_channels", "buffer_depth", "router_delay", "credit_delay"),
         *("injection", "ejection", "injection_lanes", "dateline"),
     ),
 )
-TRAFFIC = Words(
-    "wormhole/simulator/settings.py", "TrafficSettings", ("message_flits", "hot_share", "warmup", "measured", "seed")
-)
-FLITS = Words("wormhole/simulator/settings.py", "Routers", ("flit_bytes",))
+TRAFFIC = Words("routers/settings.py", "TrafficSettings", ("message_flits", "hot_share", "warmup", "measured", "seed"))
+FLITS = Words("routers/settings.py", "Routers", ("flit_bytes",))
 TrafficOutput = Annotated[
     list[Path] | None,
     typer.Option(
@@ -100,8 +98,8 @@ def traffic(
     """Latency and throughput of random traffic, flit by flit."""
     from gossamer.cli.files import split_outputs
     from gossamer.errors import ModelError, TaskError
+    from gossamer.routers import Routers, TrafficSettings
     from gossamer.sweeps import read_loads
-    from gossamer.wormhole.simulator import Routers, TrafficSettings
 
     if pattern is not None and destinations is not None:
         raise TaskError("give --pattern or --destinations, not both")
@@ -131,8 +129,8 @@ def _simulated(
     from gossamer.cli.console import progress
     from gossamer.networks import as_network
     from gossamer.reading.tables import read_destinations
+    from gossamer.routers import saturation_throughput
     from gossamer.sweeps import latency_load, write_table
-    from gossamer.wormhole.simulator import saturation_throughput
 
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
@@ -197,9 +195,9 @@ def run(
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli.console import print_json, progress
+    from gossamer.routers import Routers, simulate_schedule
     from gossamer.wormhole import verify
     from gossamer.wormhole.files import load
-    from gossamer.wormhole.simulator import Routers, simulate_schedule
 
     settings = Routers(**routers)
     with progress() as stage:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gossamer.errors import FileFormatError
 from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.wormhole.simulator.traffic_run import TrafficRun
+from gossamer.routers.traffic_run import TrafficRun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
+from gossamer.routers import TrafficRun, TrafficSettings, simulate_traffic
 from gossamer.sweeps.engine import run_points
 from gossamer.sweeps.points import Progress
-from gossamer.wormhole.simulator import TrafficRun, TrafficSettings, simulate_traffic
 
 __all__ = ["TrafficPoint", "latency_load"]
 
@@ -24,7 +24,7 @@ class TrafficPoint:
     network : Network
         An array or torus.
     pattern : str or array_like of int, shape (N,)
-        Where messages go; see `gossamer.wormhole.simulator.destinations`.
+        Where messages go; see `gossamer.routers.destinations`.
     load : float
         Flits per sending node and cycle.
     settings : TrafficSettings
@@ -61,7 +61,7 @@ def latency_load(
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.simulator import TrafficSettings
+    >>> from gossamer.routers import TrafficSettings
     >>> short = TrafficSettings(measured=1000)
     >>> runs = latency_load(gossamer.network("torus:4x4"), "uniform", [0.1, 0.4], settings=short)
     >>> runs[0].latency < runs[1].latency

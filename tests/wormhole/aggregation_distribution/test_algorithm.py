@@ -14,6 +14,7 @@ import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
+from gossamer.routers import simulate_schedule
 from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
@@ -31,7 +32,6 @@ from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, movemen
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
-from gossamer.wormhole.simulator import simulate_schedule
 from wormhole.aggregation_distribution_checks import (
     ATD_OPT_MIX3,
     ATD_PIECE_MIX3,

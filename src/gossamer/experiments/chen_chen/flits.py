@@ -8,10 +8,10 @@ from fractions import Fraction
 from gossamer.experiments.chen_chen.operations import TWENTY
 from gossamer.experiments.chen_chen.runs import VARIANTS, case_of, cost_of
 from gossamer.experiments.table import Cell, Table
+from gossamer.routers import simulate_schedule
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import aggregation_distribution
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
-from gossamer.wormhole.simulator import simulate_schedule
 
 __all__ = ["ALGORITHMS", "TABLES", "flit_by_flit"]
 

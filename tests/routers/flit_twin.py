@@ -6,8 +6,8 @@ import numpy as np
 
 import gossamer
 from gossamer.costs import LinearCost
+from gossamer.routers import Routers
 from gossamer.wormhole import Channels, Payloads, PayloadTable, Pieces, WormholeSchedule
-from gossamer.wormhole.simulator import Routers
 
 NOTHING = Pieces(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gossamer.routers.fabric import entries
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.simulator.fabric import entries
 
 if TYPE_CHECKING:
-    from gossamer.wormhole.simulator._kernels import State
+    from gossamer.routers._kernels import State
 
 __all__ = ["Deadlock", "find_deadlock"]
 
@@ -54,7 +54,7 @@ def find_deadlock(channels: Channels, state: State) -> Deadlock | None:
     A queue is alive if its front flit can leave the network, enter a free slot, or take a free virtual channel, or if
     what it waits for is alive. The others wait for ever. O(queues) for each link of the longest chain of waits.
     """
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     live = np.zeros(len(state.queue), np.bool_)
     _kernels.mark_live(state, live)

@@ -7,11 +7,11 @@ import pytest
 
 import gossamer
 from gossamer.errors import GossamerError, ModelError, TaskError
+from gossamer.routers import Routers, TrafficSettings, destinations, ideal_throughput, simulate_traffic
+from gossamer.routers.destinations import shortest_displacement
+from gossamer.routers.traffic import _Run
+from gossamer.routers.traffic_run import BATCHES, Latencies
 from gossamer.wormhole import Channels
-from gossamer.wormhole.simulator import Routers, TrafficSettings, destinations, ideal_throughput, simulate_traffic
-from gossamer.wormhole.simulator.destinations import shortest_displacement
-from gossamer.wormhole.simulator.traffic import _Run
-from gossamer.wormhole.simulator.traffic_run import BATCHES, Latencies
 
 TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")
 

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
+from gossamer.routers.deadlock import Deadlock, find_deadlock
+from gossamer.routers.destinations import Destinations, destinations, shortest_displacement
+from gossamer.routers.fabric import crossings, grown, new_state, write_messages
+from gossamer.routers.settings import TrafficSettings
+from gossamer.routers.traffic_run import Latencies, TrafficRun
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.simulator.deadlock import Deadlock, find_deadlock
-from gossamer.wormhole.simulator.destinations import Destinations, destinations, shortest_displacement
-from gossamer.wormhole.simulator.fabric import crossings, grown, new_state, write_messages
-from gossamer.wormhole.simulator.settings import TrafficSettings
-from gossamer.wormhole.simulator.traffic_run import Latencies, TrafficRun
 
 if TYPE_CHECKING:
-    from gossamer.wormhole.simulator._kernels import State
+    from gossamer.routers._kernels import State
 
 __all__ = ["simulate_traffic"]
 
@@ -70,7 +70,7 @@ def simulate_traffic(
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.wormhole.simulator import Routers, TrafficSettings
+    >>> from gossamer.routers import Routers, TrafficSettings
     >>> short = TrafficSettings(warmup=0, measured=2000)
     >>> run = simulate_traffic(gossamer.network("torus:4x4"), "neighbor", 0.1, settings=short)
     >>> run.saturated, run.latency >= Routers().zero_load_latency(hops=2, flits=8)
@@ -109,7 +109,7 @@ class _Run:
         self.window = (0, 0)
 
     def count(self, name: str) -> int:
-        from gossamer.wormhole.simulator import _kernels
+        from gossamer.routers import _kernels
 
         return int(self.state.counters[getattr(_kernels, name)])
 
@@ -130,7 +130,7 @@ class _Run:
 
     def advance(self, until: int) -> None:
         """Simulate up to cycle `until`, or to a deadlock."""
-        from gossamer.wormhole.simulator import _kernels
+        from gossamer.routers import _kernels
 
         counters = self.state.counters
         most = max(1, int(_ARRIVALS / (self.rate * self.nodes.size)))
@@ -168,7 +168,7 @@ class _Run:
 
     def harvest(self) -> None:
         """Count the messages delivered and free their rows."""
-        from gossamer.wormhole.simulator import _kernels
+        from gossamer.routers import _kernels
 
         finished = self.state.message[:, _kernels.FINISHED]
         done = np.flatnonzero(self.used & (finished >= 0))

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.reading import choice, whole
+from gossamer.routers.deadlock import Deadlock, find_deadlock
+from gossamer.routers.dependencies import dependencies
+from gossamer.routers.fabric import crossings, entries, injection_port, new_state, write_messages
+from gossamer.routers.settings import Routers
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.simulator.deadlock import Deadlock, find_deadlock
-from gossamer.wormhole.simulator.dependencies import dependencies
-from gossamer.wormhole.simulator.fabric import crossings, entries, injection_port, new_state, write_messages
-from gossamer.wormhole.simulator.settings import Routers
 
 if TYPE_CHECKING:
-    from gossamer.wormhole.simulator._kernels import State
+    from gossamer.routers._kernels import State
 
 __all__ = ["ScheduleRun", "Starts", "simulate_schedule"]
 
@@ -183,7 +183,7 @@ def simulate_schedule(
     >>> run.cycles == run.predicted_cycles == 25 + 3 + 256, run.blocked
     (True, 0)
     """
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     if not isinstance(schedule, WormholeSchedule):
         raise ScheduleError(f"the flit simulator runs wormhole schedules, got {type(schedule).__name__}")
@@ -232,7 +232,7 @@ def cycle_time(schedule: WormholeSchedule, settings: Routers) -> Fraction:
 
 def movements(state: State) -> npt.NDArray[np.int64]:
     """Return the record with the channels and virtual channels that were crossed, int64[R, 5]."""
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     rows = state.record[: int(state.counters[_kernels.RECORDED])].copy()
     way = rows[:, 1].copy()
@@ -276,7 +276,7 @@ def _with_barriers(
     step_cycles: npt.NDArray[np.int64],
     tell: Callable[[str], None],
 ) -> Deadlock | None:
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     bounds = np.searchsorted(schedule.step, np.arange(schedule.step_count + 1))
     least = _least_cycles(schedule, settings)
@@ -306,7 +306,7 @@ def _by_dependencies(
     tell: Callable[[str], None],
 ) -> tuple[State, Deadlock | None]:
     """Start each message as soon as its source has it; fill `step_cycles` and return the state at the end."""
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     needs = dependencies(schedule, injection_port(settings, schedule.displacement))
     state = state._replace(
@@ -337,7 +337,7 @@ def _until_done(
     tell: Callable[[str], None],
 ) -> Deadlock | None:
     """Run until nothing is left to do or a deadlock is found."""
-    from gossamer.wormhole.simulator import _kernels
+    from gossamer.routers import _kernels
 
     counters = state.counters
     while True:

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError
+from gossamer.routers.settings import Routers
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.simulator.settings import Routers
 
 if TYPE_CHECKING:
-    from gossamer.wormhole.simulator._kernels import State
+    from gossamer.routers._kernels import State
 
 __all__ = ["crossings", "entries", "grown", "injection_port", "new_state", "write_messages"]
 
@@ -25,7 +25,7 @@ def new_state(channels: Channels, settings: Routers, messages: int, record: int 
     ModelError
         If the network has rings and the settings do not suffice for datelines.
     """
-    from gossamer.wormhole.simulator import _kernels as k
+    from gossamer.routers import _kernels as k
 
     d, n, lanes, depth = (
         channels.dimensions,
@@ -97,7 +97,7 @@ def write_messages(
 
     `source` int[M], `displacement` int[M, d] signed hops, `flits` int[M].
     """
-    from gossamer.wormhole.simulator import _kernels as k
+    from gossamer.routers import _kernels as k
 
     state.message[rows, k.SOURCE] = source
     state.message[rows, k.AT_PORT] = injection_port(settings, displacement)
@@ -117,7 +117,7 @@ def injection_port(settings: Routers, displacement: npt.NDArray[np.integer]) -> 
 
 def crossings(state: State) -> npt.NDArray[np.int64]:
     """Return the flits that crossed each channel, int64[2 N d]."""
-    from gossamer.wormhole.simulator import _kernels as k
+    from gossamer.routers import _kernels as k
 
     outputs = 2 * int(state.rules[k.DIMENSIONS]) + 1
     return np.array(state.output[:, k.CROSSED].reshape(-1, outputs)[:, :-1].reshape(-1), np.int64)
@@ -125,7 +125,7 @@ def crossings(state: State) -> npt.NDArray[np.int64]:
 
 def entries(state: State) -> npt.NDArray[np.int64]:
     """Return the first queue that each channel fills, -1 for numbers without a channel, int64[2 N d]."""
-    from gossamer.wormhole.simulator import _kernels as k
+    from gossamer.routers import _kernels as k
 
     outputs = 2 * int(state.rules[k.DIMENSIONS]) + 1
     return np.array(state.output[:, k.ENTRY].reshape(-1, outputs)[:, :-1].reshape(-1), np.int64)

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.reading import number
-from gossamer.wormhole.simulator.destinations import ideal_throughput
-from gossamer.wormhole.simulator.settings import TrafficSettings
-from gossamer.wormhole.simulator.traffic import simulate_traffic
-from gossamer.wormhole.simulator.traffic_run import TrafficRun
+from gossamer.routers.destinations import ideal_throughput
+from gossamer.routers.settings import TrafficSettings
+from gossamer.routers.traffic import simulate_traffic
+from gossamer.routers.traffic_run import TrafficRun
 
 __all__ = ["Saturation", "saturation_throughput"]
 

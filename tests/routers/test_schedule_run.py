@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, ScheduleError
+from gossamer.routers import Routers, simulate_schedule
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.sequential import sequential_broadcasts
-from gossamer.wormhole.simulator import Routers, simulate_schedule
-from wormhole.flit_twin import bare_messages
+from routers.flit_twin import bare_messages
 
 SPECS = ("torus:4x4", "torus:6x6", "array:3x4", "torus:3x4x2")
 CASES = [

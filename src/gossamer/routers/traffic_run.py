@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.wormhole.simulator.deadlock import Deadlock
-from gossamer.wormhole.simulator.settings import Routers
+from gossamer.routers.deadlock import Deadlock
+from gossamer.routers.settings import Routers
 
 __all__ = ["BATCHES", "Latencies", "TrafficRun"]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import ModelError
+from gossamer.routers import Routers, simulate_schedule
 from gossamer.wormhole import Channels
-from gossamer.wormhole.simulator import Routers, simulate_schedule
-from wormhole.flit_twin import bare_messages, twin_run
+from routers.flit_twin import bare_messages, twin_run
 
 SPECS = ("ring:4", "array:5", "torus:3x3", "array:3x4", "torus:2x3", "torus:4x2", "hypercube:3", "torus:2x2x3")
 ROUTERS = st.builds(

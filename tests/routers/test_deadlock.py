@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.wormhole.simulator import Routers, TrafficSettings, simulate_schedule, simulate_traffic
-from wormhole.flit_twin import bare_messages
+from gossamer.routers import Routers, TrafficSettings, simulate_schedule, simulate_traffic
+from routers.flit_twin import bare_messages
 
 ONE = Routers(virtual_channels=1, dateline="none")
 
