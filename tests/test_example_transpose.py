@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -120,3 +121,13 @@ def test_other_files_are_refused(example, tmp_path):
         status, _, errors = example("--matrix", tmp_path / name)
         assert status == 2
         assert words in errors.splitlines()[-1]
+
+
+def test_it_runs_as_a_program_of_its_own():
+    script = [sys.executable, str(EXAMPLES / "transpose.py"), "--network"]
+    done = subprocess.run([*script, "array:8x8"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "all where they belong" in done.stdout
+    done = subprocess.run([*script, "tours:4x4"], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2
+    assert "unknown network family 'tours'" in done.stderr.splitlines()[-1]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -111,7 +110,7 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
     rows = Rows()
     nodes = inner_nodes(network)
     coordinates = [tuple(c) for c in network.coordinates[nodes].tolist()]
-    makers = {(i, end): _face(rows, network, i, end) for i in range(d) for end in (0, 1)}
+    makers = {(i, end): _Face(rows, network, i, end) for i in range(d) for end in (0, 1)}
     rotations = max(d - 1, 1)
     entries = []
     for at in coordinates:
@@ -142,68 +141,68 @@ def _moved(at: Place, j: int, to: int) -> Place:
     return (*at[:j], to, *at[j + 1 :])
 
 
-def _face(rows: Rows, network: Network, i: int, end: int) -> Callable[[Place, int], int]:
-    """Return the function that adds the rows of a source over the face at one end of dimension i.
+class _Face:
+    """The rows of sources over the face at one end of dimension i."""
 
-    It takes the source and the rotation of the other dimensions, and returns the first row.
-    """
-    assert network.grid is not None
-    sides, strides = network.grid.sides, network.grid.strides
-    links = grid_links(network)
-    last = sides[i] - 1
-    inward, outward = (0, 1) if end == 0 else (1, 0)  # columns of links up and down
-    surface = 0 if end == 0 else last
+    def __init__(self, rows: Rows, network: Network, i: int, end: int) -> None:
+        assert network.grid is not None
+        self.rows, self.i, self.end = rows, i, end
+        self.sides, self.strides = network.grid.sides, network.grid.strides
+        self.links = grid_links(network)
+        self.last = self.sides[i] - 1
+        self.surface = 0 if end == 0 else self.last
+        self.inward, self.outward = (0, 1) if end == 0 else (1, 0)  # columns of links up and down
+        self.back, self.along, self.spread = cache(self._back), cache(self._along), cache(self._spread)
 
-    def link(at: Place, j: int, way: int) -> int:
-        return int(links[sum(x * s for x, s in zip(at, strides, strict=True)), j, way])
-
-    def deep(depth: int) -> int:
-        """Return the coordinate that is `depth` hops behind the face."""
-        return depth if end == 0 else last - depth
-
-    @cache
-    def back(column: Place, depth: int) -> int:
-        """Return the row that brings a copy from `depth` to `depth` + 1, and on through the column."""
-        following = [back(column, depth + 1)] if depth + 2 < last else []
-        return rows.add(link(_moved(column, i, deep(depth)), i, inward), following, low=depth > 0)
-
-    def back_over(source: Place, depth: int) -> int:
-        """Return the row of the column of the source itself, whose nodes up to the source have received before."""
-        own = source[i] if end == 0 else last - source[i]
-        if depth == own:
-            return back(_moved(source, i, surface), depth)
-        following = [back_over(source, depth + 1)] if depth + 2 < last else []
-        return rows.add(link(_moved(source, i, deep(depth)), i, inward), following, counted=False, low=depth > 0)
-
-    @cache
-    def along(at: Place, j: int, way: int, rest: Place) -> int:
-        """Return the row that takes a copy over the face in dimension j, `rest` being the dimensions after it."""
-        to = at[j] + (1 if way == 0 else -1)
-        there = _moved(at, j, to)
-        end_of_face = sides[j] - 2 if way == 0 else 1
-        following = [] if to == end_of_face else [along(there, j, way, rest)]
-        return rows.add(link(at, j, way), [*following, *spread(there, rest), back(there, 0)], counted=False)
-
-    @cache
-    def spread(at: Place, rest: Place) -> tuple[int, ...]:
-        """Return the rows by which a node of the face serves the dimensions `rest`."""
-        sent = []
-        for place, j in enumerate(rest):
-            for way, limit in ((0, sides[j] - 2), (1, 1)):
-                if at[j] != limit:
-                    sent.append(along(at, j, way, rest[place + 1 :]))
-        return tuple(sent)
-
-    def first(source: Place, turn: int) -> int:
-        others = tuple((i + 1 + k) % len(sides) for k in range(len(sides) - 1))
+    def __call__(self, source: Place, turn: int) -> int:
+        """Add the rows of a source with a rotation of the other dimensions, and return the first row."""
+        others = tuple((self.i + 1 + k) % len(self.sides) for k in range(len(self.sides) - 1))
         rest = others[turn:] + others[:turn]
-        face = _moved(source, i, surface)
-        sent = [*spread(face, rest), back_over(source, 0)]
-        own = source[i] if end == 0 else last - source[i]
+        face = _moved(source, self.i, self.surface)
+        sent = [*self.spread(face, rest), self._back_over(source, 0)]
         row = -1
-        for depth in range(1, own + 1):
-            row = rows.add(link(_moved(source, i, deep(depth)), i, outward), sent, counted=depth > 1)
+        for depth in range(1, self._depth(source) + 1):
+            row = self.rows.add(self._link(self._deep(source, depth), self.i, self.outward), sent, counted=depth > 1)
             sent = [row]
         return row
 
-    return first
+    def _link(self, at: Place, j: int, way: int) -> int:
+        return int(self.links[sum(x * s for x, s in zip(at, self.strides, strict=True)), j, way])
+
+    def _depth(self, at: Place) -> int:
+        """Return how many hops behind the face a place is."""
+        return at[self.i] if self.end == 0 else self.last - at[self.i]
+
+    def _deep(self, at: Place, depth: int) -> Place:
+        """Return the place of the same column that is `depth` hops behind the face."""
+        return _moved(at, self.i, depth if self.end == 0 else self.last - depth)
+
+    def _back(self, column: Place, depth: int) -> int:
+        """Return the row that brings a copy from `depth` to `depth` + 1, and on through the column."""
+        following = [self.back(column, depth + 1)] if depth + 2 < self.last else []
+        return self.rows.add(self._link(self._deep(column, depth), self.i, self.inward), following, low=depth > 0)
+
+    def _back_over(self, source: Place, depth: int) -> int:
+        """Return the row of the column of the source itself, whose nodes up to the source have received before."""
+        if depth == self._depth(source):
+            return self.back(_moved(source, self.i, self.surface), depth)
+        following = [self._back_over(source, depth + 1)] if depth + 2 < self.last else []
+        link = self._link(self._deep(source, depth), self.i, self.inward)
+        return self.rows.add(link, following, counted=False, low=depth > 0)
+
+    def _along(self, at: Place, j: int, way: int, rest: Place) -> int:
+        """Return the row that takes a copy over the face in dimension j, `rest` being the dimensions after it."""
+        to = at[j] + (1 if way == 0 else -1)
+        there = _moved(at, j, to)
+        following = [] if to == (self.sides[j] - 2 if way == 0 else 1) else [self.along(there, j, way, rest)]
+        sent = [*following, *self.spread(there, rest), self.back(there, 0)]
+        return self.rows.add(self._link(at, j, way), sent, counted=False)
+
+    def _spread(self, at: Place, rest: Place) -> tuple[int, ...]:
+        """Return the rows by which a node of the face serves the dimensions `rest`."""
+        return tuple(
+            self.along(at, j, way, rest[place + 1 :])
+            for place, j in enumerate(rest)
+            for way, limit in ((0, self.sides[j] - 2), (1, 1))
+            if at[j] != limit
+        )
