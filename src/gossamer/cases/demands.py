@@ -8,7 +8,7 @@ with all other terminals: they send to them or receive from them, one message ea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -66,6 +66,10 @@ class HubDemand:
     terminal_count: int
     outward: bool
     shared: bool
+
+    def repeated(self, times: int) -> HubDemand:
+        """Return the demand of so many messages for each of this one's."""
+        return replace(self, hubs=np.repeat(self.hubs, times))
 
     @cached_property
     def everywhere(self) -> bool:
@@ -143,6 +147,14 @@ class PairDemand:
     what: str = "message"
     everywhere: bool = False
 
+    def repeated(self, times: int | Counts) -> PairDemand:
+        """Return the demand of so many messages for each of this one's: one number, or one for each message."""
+        lengths = np.diff(self.first)
+        row = np.repeat(np.arange(self.origin.size), times)
+        first = np.append(0, np.cumsum(lengths[row]))
+        place = np.arange(first[-1]) - np.repeat(first[:-1] - self.first[row], lengths[row])
+        return replace(self, origin=self.origin[row], first=first, target=self.target[place])
+
     @cached_property
     def message(self) -> Counts:
         """Row of the message of each target."""
@@ -190,6 +202,8 @@ def demands_of(network: Network, task: Task) -> tuple[Demand, ...]:
     n = network.terminal_count
     if n == 1:
         return ()
+    if isinstance(task, tasks.Chunked):
+        return tuple(demand.repeated(task.packets) for demand in demands_of(network, task.task))
     everyone = np.arange(n, dtype=np.int64)
     match task:
         case tasks.Broadcast(root) | tasks.Scatter(root):
@@ -222,7 +236,8 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
         origin = messages.origin[rows].astype(np.int64)
         if discipline == COMBINE or messages.target_start is None or messages.targets is None:
             shared = bool(discipline != MOVE)
-            found.append(HubDemand(np.sort(origin), network.terminal_count, bool(discipline != COMBINE), shared))
+            hubs = np.sort(origin if messages.sizes is None else np.repeat(origin, messages.sizes[rows]))
+            found.append(HubDemand(hubs, network.terminal_count, bool(discipline != COMBINE), shared))
             continue
         lengths = np.diff(messages.target_start)
         message = np.repeat(np.arange(lengths.size), lengths)
@@ -232,5 +247,6 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
         if target.size:
             rows, first = np.unique(message, return_index=True)
             starts = np.append(first, target.size).astype(np.int64)
-            found.append(PairDemand(messages.origin[rows].astype(np.int64), starts, target, bool(discipline == COPY)))
+            demand = PairDemand(messages.origin[rows].astype(np.int64), starts, target, bool(discipline == COPY))
+            found.append(demand if messages.sizes is None else demand.repeated(messages.sizes[rows]))
     return tuple(found)

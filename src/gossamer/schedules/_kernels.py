@@ -48,14 +48,19 @@ def _class(folded, orbit, v):
 
 
 @njit(cache=True, nogil=True)
-def each_cell_once(row_of, part, origin, origin_of_message, parts, seen):
+def each_cell_once(row_of, part, origin, origin_of_message, parts, first, seen):
     """Say whether every packet is a part of a known message, at its origin, and no other packet is the same part.
 
-    `seen` bool[messages * parts] must be false.
+    The parts of message row m are cells first[m]..first[m+1]-1 of `seen`, which must be false; `parts` cells each where
+    `first` is empty.
     """
     for p in range(row_of.size):
-        cell = row_of[p] * parts + part[p]
-        if row_of[p] < 0 or not 0 <= part[p] < parts or origin[p] != origin_of_message[p] or seen[cell]:
+        m = row_of[p]
+        if m < 0 or origin[p] != origin_of_message[p]:
+            return False
+        low = first[m] if first.size else m * parts
+        cell = low + part[p]
+        if not low <= cell < (first[m + 1] if first.size else low + parts) or seen[cell]:
             return False
         seen[cell] = True
     return True

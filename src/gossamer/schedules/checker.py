@@ -119,33 +119,38 @@ def _check_table(
     if schedule.parts > 1 and not schedule.rules.split:
         counts["splitting"] += 1
         found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the rules have whole ones"))
-    cells = messages.count * schedule.parts
+    cells = messages.packet_count * schedule.parts
+    uneven = np.zeros(0, np.int64) if messages.sizes is None else messages.first_packet() * schedule.parts
     if table.count == cells and _kernels.each_cell_once(
-        state.row_of, table.part, table.origin, state.origin, schedule.parts, np.zeros(cells, np.bool_)
+        state.row_of, table.part, table.origin, state.origin, schedule.parts, uneven, np.zeros(cells, np.bool_)
     ):
         return
+    first = messages.first_packet() * schedule.parts
 
     def report(packets: npt.NDArray[np.intp], fact: str) -> None:
         counts["wrong payload"] += int(packets.size)
         for p in packets[: max(limit - len(found), 0)].tolist():
-            text = fact.format(p=p, m=int(table.message[p]), part=int(table.part[p]), o=int(table.origin[p]))
-            found.append(Violation("wrong payload", text, packets=(p,)))
+            most = int(first[state.row_of[p] + 1] - first[state.row_of[p]]) - 1
+            names = {"m": int(table.message[p]), "part": int(table.part[p]), "o": int(table.origin[p]), "most": most}
+            found.append(Violation("wrong payload", fact.format(p=p, **names), packets=(p,)))
 
     unknown = state.row_of < 0
     report(np.flatnonzero(unknown), "packet {p} is of message {m}, which the task does not have")
-    bad_part = ~unknown & ((table.part < 0) | (table.part >= schedule.parts))
-    report(np.flatnonzero(bad_part), f"packet {{p}} is part {{part}}; parts are 0..{schedule.parts - 1}")
+    parts = np.diff(first)[np.maximum(state.row_of, 0)] if messages.count else np.zeros(table.count, np.int64)
+    bad_part = ~unknown & ((table.part < 0) | (table.part >= parts))
+    report(np.flatnonzero(bad_part), "packet {p} is part {part}; parts are 0..{most}")
     good = ~unknown & ~bad_part
     report(np.flatnonzero(good & (table.origin != state.origin)), "packet {p} of message {m} cannot start at node {o}")
     rows = np.flatnonzero(good)
-    cell = state.row_of[rows] * np.int64(schedule.parts) + table.part[rows]
-    carried, first = np.unique(cell, return_index=True)
-    report(np.setdiff1d(rows, rows[first]), "packet {p} repeats part {part} of message {m}")
+    cell = first[state.row_of[rows]] + table.part[rows]
+    carried, once = np.unique(cell, return_index=True)
+    report(np.setdiff1d(rows, rows[once]), "packet {p} repeats part {part} of message {m}")
     counts["wrong payload"] += cells - int(carried.size)
     absent = np.setdiff1d(np.arange(min(cells, carried.size + limit)), carried)
     for c in absent[: max(limit - len(found), 0)].tolist():
-        m, part = int(messages.ids[c // schedule.parts]), c % schedule.parts
-        found.append(Violation("wrong payload", f"no packet carries part {part} of message {m}"))
+        m = int(np.searchsorted(first, c, "right")) - 1
+        text = f"no packet carries part {c - int(first[m])} of message {int(messages.ids[m])}"
+        found.append(Violation("wrong payload", text))
 
 
 def _check_slot_lengths(schedule: Schedule, found: list[Violation], counts: dict[str, int]) -> None:

@@ -63,7 +63,7 @@ class Packets:
     message : int64[P]
         The number of its message in the task.
     part : int32[P]
-        Which part of the message it is, 0..parts-1.
+        Which part of the message it is: 0..parts-1, of a message of k packets 0..k*parts-1.
     """
 
     origin: IntArray
@@ -78,11 +78,13 @@ class Packets:
     @classmethod
     def of(cls, messages: Messages, parts: int = 1) -> Packets:
         """Return the table of every part of every message, by message and then by part."""
-        return cls(
-            np.repeat(messages.origin, parts).astype(np.int32),
-            np.repeat(messages.ids, parts),
-            np.tile(np.arange(parts, dtype=np.int32), messages.count),
-        )
+        each: int | npt.NDArray[np.int64] = parts if messages.sizes is None else messages.sizes * parts
+        if messages.sizes is None:
+            part = np.tile(np.arange(parts, dtype=np.int32), messages.count)
+        else:
+            first = messages.first_packet() * parts
+            part = (np.arange(first[-1]) - np.repeat(first[:-1], each)).astype(np.int32)
+        return cls(np.repeat(messages.origin, each).astype(np.int32), np.repeat(messages.ids, each), part)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Packets):

@@ -6,6 +6,7 @@ Each kind of task has a module; `task` gives any of them by name.
 from __future__ import annotations
 
 from gossamer.tasks.asking import task, task_from_dict
+from gossamer.tasks.chunked import Chunked, chunked
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
 from gossamer.tasks.messages import COMBINE, COPY, MOVE, Messages, Task
 from gossamer.tasks.multinode import (
@@ -31,6 +32,7 @@ __all__ = [
     "TASKS",
     "Allreduce",
     "Broadcast",
+    "Chunked",
     "Gather",
     "GroupMultinodeBroadcast",
     "Messages",
@@ -48,6 +50,7 @@ __all__ = [
     "Scatter",
     "Task",
     "TotalExchange",
+    "chunked",
     "kind_of",
     "task",
     "task_from_dict",

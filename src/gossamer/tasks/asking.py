@@ -7,6 +7,7 @@ from typing import Any
 
 from gossamer.errors import TaskError
 from gossamer.networks import as_network
+from gossamer.tasks.chunked import chunked
 from gossamer.tasks.messages import Task
 from gossamer.tasks.names import kind_of
 from gossamer.tasks.patterns import one_to_many, permutation
@@ -26,7 +27,7 @@ def task(name: str, **fields: Any) -> Task:
         ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks. A routing task takes,
         instead of its destinations, ``network=`` and ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, and if
         need be ``density=``, the share of its messages that are kept, and ``seed=``. With ``network=``, the root may
-        be given by its coordinates or its name.
+        be given by its coordinates or its name. ``packets=`` gives every message so many packets (default 1).
 
     Raises
     ------
@@ -42,6 +43,9 @@ def task(name: str, **fields: Any) -> Task:
     >>> task("permutation", network="ring:3", pattern="neighbor")
     Permutation(destination=(1, 2, 0))
     """
+    if "packets" in fields:
+        packets = fields.pop("packets")
+        return chunked(task(name, **fields), packets)
     kind = kind_of(name)
     if "pattern" in fields:
         return _patterned(kind, **fields)

@@ -70,6 +70,8 @@ class Messages:
         The target nodes.
     after : int64[m] or None
         Row of the message that must be complete at this message's origin before it can leave (-1: none).
+    sizes : int64[m] or None
+        Packets of each message, at least 1; None where every message is one packet.
     """
 
     ids: Ids
@@ -78,11 +80,23 @@ class Messages:
     target_start: Ids | None = None
     targets: npt.NDArray[np.int32] | None = None
     after: Ids | None = None
+    sizes: Ids | None = None
 
     @property
     def count(self) -> int:
         """Number of messages."""
         return int(self.ids.size)
+
+    @property
+    def packet_count(self) -> int:
+        """Number of packets of all messages."""
+        return self.count if self.sizes is None else int(self.sizes.sum())
+
+    def first_packet(self) -> Ids:
+        """Return the number of packets of all messages before each message, and of all at the end, int64[m+1]."""
+        if self.sizes is None:
+            return np.arange(self.count + 1, dtype=np.int64)
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.sizes)])
 
 
 def to_all(ids: Ids, origin: npt.ArrayLike, discipline: np.uint8) -> Messages:
