@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gossamer.networks.network import Network
     from gossamer.outcome import Comparison, Outcome
     from gossamer.planner import compare, lower_bounds, plan
+    from gossamer.programs import Program, lower
     from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.switching import load, save, verify
@@ -44,6 +45,7 @@ _HOME = {
     "Outcome": "gossamer.outcome",
     "Packets": "gossamer.schedules",
     "Phase": "gossamer.schedules",
+    "Program": "gossamer.programs",
     "Schedule": "gossamer.schedules",
     "StepCost": "gossamer.costs",
     "Symmetry": "gossamer.schedules",
@@ -52,6 +54,7 @@ _HOME = {
     "buffer_peak": "gossamer.schedules",
     "compare": "gossamer.planner",
     "load": "gossamer.switching",
+    "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planner",
     "network": "gossamer.networks.as_network",
     "plan": "gossamer.planner",
@@ -72,6 +75,7 @@ __all__ = [
     "Outcome",
     "Packets",
     "Phase",
+    "Program",
     "Rules",
     "Schedule",
     "StepCost",
@@ -82,6 +86,7 @@ __all__ = [
     "buffer_peak",
     "compare",
     "load",
+    "lower",
     "lower_bounds",
     "network",
     "plan",

@@ -1,0 +1,137 @@
+"""Programs in files: a few lines of any language read what a rank is to do.
+
+All numbers are little-endian. A file has
+
+1. 8 bytes ``gossprog``; uint32 version (1), ranks, parts, slots; uint64 hops; uint64 size of the description;
+2. a row of 48 bytes for each rank: uint64 position in the file, operations, copies; int64 sizes of input, output and
+   scratch, in parts;
+3. the description, a JSON object: network, task and algorithm, for people;
+4. for each rank, at its position, its operations of 28 bytes each: int32 slot, uint8 kind (0 send, 1 receive, 2 receive
+   and reduce), uint8 buffer (0 input, 1 output, 2 scratch), uint16 zero, int32 peer, after, offset, operand, length;
+   then its copies of 12 bytes: int32 place in the input, place in the output, length;
+5. 32 bytes: the SHA-256 of all before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError
+from gossamer.programs.operations import Operations
+from gossamer.programs.program import Program
+from gossamer.writing import whole_file
+
+__all__ = ["COPY", "HEAD", "MAGIC", "OPERATION", "RANK", "read_rank", "write_program"]
+
+MAGIC = b"gossprog"
+HEAD = np.dtype(
+    [("magic", "S8"), ("version", "<u4"), ("ranks", "<u4"), ("parts", "<u4"), ("slots", "<u4"),
+     ("hops", "<u8"), ("description", "<u8")]
+)  # fmt: skip
+RANK = np.dtype(
+    [("position", "<u8"), ("operations", "<u8"), ("copies", "<u8"),
+     ("input", "<i8"), ("output", "<i8"), ("scratch", "<i8")]
+)  # fmt: skip
+OPERATION = np.dtype(
+    [("slot", "<i4"), ("kind", "u1"), ("buffer", "u1"), ("zero", "<u2"), ("peer", "<i4"), ("after", "<i4"),
+     ("offset", "<i4"), ("operand", "<i4"), ("length", "<i4")]
+)  # fmt: skip
+COPY = np.dtype([("input", "<i4"), ("output", "<i4"), ("length", "<i4")])
+
+_COLUMNS = ("slot", "kind", "buffer", "peer", "after", "offset", "operand", "length")
+
+
+def write_program(program: Program, path: str | os.PathLike[str]) -> None:
+    """Write a program to a file, whole or not at all.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Rank by rank: the memory of one rank's operations. 56 bytes a hop.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.program"
+    >>> write_program(gossamer.lower(gossamer.plan("ring:4", "allgather").schedule), path)
+    >>> read_rank(path, 2).count
+    6
+    """
+    told = {"network": program.network.spec, "task": program.task.to_dict(), "algorithm": program.algorithm}
+    text = json.dumps(told).encode()
+    head = np.zeros(1, HEAD)
+    head[0] = (MAGIC, 1, program.ranks, program.parts, program.slots, program.hops, len(text))
+    table = np.zeros(program.ranks, RANK)
+    position = HEAD.itemsize + table.nbytes + len(text)
+    for mine in program:
+        rows, copies = mine.count, len(mine.copies)
+        table[mine.rank] = (position, rows, copies, mine.input_size, mine.output_size, mine.scratch_size)
+        position += rows * OPERATION.itemsize + copies * COPY.itemsize
+    checksum = hashlib.sha256()
+    with whole_file(path) as part, part.open("wb") as file:
+
+        def put(data: bytes) -> None:
+            checksum.update(data)
+            file.write(data)
+
+        put(head.tobytes())
+        put(table.tobytes())
+        put(text)
+        for mine in program:
+            records = np.zeros(mine.count, OPERATION)
+            for name in _COLUMNS:
+                records[name] = getattr(mine, name)
+            own = np.ones(len(mine.copies), COPY)
+            own["input"], own["output"] = mine.copies.T
+            put(records.tobytes())
+            put(own.tobytes())
+        file.write(checksum.digest())
+
+
+def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
+    """Read what one rank does from a file that `write_program` wrote. The checksum of the whole file is compared.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, damaged, no program or of a newer version, or has no such rank.
+    """
+    name = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+    if data[:8] != MAGIC or len(data) < HEAD.itemsize + 32:
+        raise FileFormatError(f"{name!r} is not a gossamer program")
+    head = np.frombuffer(data, HEAD, 1)[0]
+    if head["version"] != 1:
+        raise FileFormatError(f"{name!r} has program version {head['version']}; this gossamer reads 1")
+    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
+        raise FileFormatError(f"{name!r} is damaged or truncated: its checksum is another")
+    ranks = int(head["ranks"])
+    if not 0 <= rank < ranks:
+        raise FileFormatError(f"{name!r} has ranks 0..{ranks - 1}, not {rank}")
+    try:
+        mine = np.frombuffer(data, RANK, ranks, HEAD.itemsize)[rank]
+        rows = np.frombuffer(data, OPERATION, int(mine["operations"]), int(mine["position"]))
+        after = int(mine["position"]) + rows.nbytes
+        copies = np.frombuffer(data, COPY, int(mine["copies"]), after)
+    except (ValueError, OverflowError):
+        raise FileFormatError(f"{name!r} is damaged: its table of ranks leads outside") from None
+    return _operations(rank, mine, rows, copies)
+
+
+def _operations(rank: int, mine: np.void, rows: npt.NDArray[np.void], copies: npt.NDArray[np.void]) -> Operations:
+    columns = [np.ascontiguousarray(rows[n]) for n in ("slot", "kind", "peer", "buffer", "offset", "operand", "after")]
+    places = np.column_stack([copies["input"], copies["output"]])
+    return Operations.of(rank, columns, places, [mine[n] for n in ("input", "output", "scratch")])

@@ -1,0 +1,161 @@
+"""A program: the operations of every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ScheduleError
+from gossamer.networks.network import Network
+from gossamer.programs.operations import INPUT, OUTPUT, Operations
+from gossamer.reading import whole
+from gossamer.schedules import Symmetry
+from gossamer.tasks import Task
+
+__all__ = ["Columns", "Program", "Templates"]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The operations of all ranks one after the other; those of rank r are rows ``first[r]`` to ``first[r + 1]``.
+
+    Columns as those of `Operations`; sizes int64[ranks, 3] of input, output and scratch; ``copies`` int64[C, 3] of rank
+    and two places, by rank.
+    """
+
+    first: npt.NDArray[np.int64]
+    rows: tuple[npt.NDArray[Any], ...]
+    copies: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+
+    def rank(self, rank: int) -> Operations:
+        """Return the operations of a rank, without copying them."""
+        part = slice(int(self.first[rank]), int(self.first[rank + 1]))
+        own = slice(*np.searchsorted(self.copies[:, 0], [rank, rank + 1]).tolist())
+        return Operations.of(rank, [c[part] for c in self.rows], self.copies[own, 1:], self.sizes[rank])
+
+
+@dataclass(frozen=True, eq=False)
+class Templates:
+    """The operations of the representatives of a symmetry's orbits.
+
+    `input_by_node` and `output_by_node` say whether the places of a buffer are nodes, so that a translation moves them.
+    """
+
+    symmetry: Symmetry
+    operations: tuple[Operations, ...]
+    copies: npt.NDArray[np.int64]
+    input_by_node: bool
+    output_by_node: bool
+    parts: int
+
+    def rank(self, rank: int) -> Operations:
+        """Return the operations of a rank: those of its representative, translated."""
+        symmetry, group = self.symmetry, self.symmetry.group
+        template = self.operations[int(symmetry.orbit[rank])]
+        by = group.compose(rank, group.inverse(template.rank))
+        image = group.compose(by, np.arange(symmetry.network.node_count)).astype(np.int32)
+
+        def moved(places: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+            kept = np.maximum(places, 0)
+            there = image[kept // self.parts] * np.int32(self.parts) + kept % self.parts
+            return np.where(places < 0, places, there).astype(np.int32)
+
+        offset, operand = template.offset.copy(), template.operand
+        for buffer, by_node in ((INPUT, self.input_by_node), (OUTPUT, self.output_by_node)):
+            here = template.buffer == buffer if by_node else np.zeros(0, np.intp)
+            offset[here] = moved(offset[here])
+        own = slice(*np.searchsorted(self.copies[:, 0], [rank, rank + 1]).tolist())
+        return replace(
+            template,
+            rank=rank,
+            peer=image[template.peer],
+            offset=offset,
+            operand=moved(operand) if self.input_by_node else operand,
+            copies=self.copies[own, 1:].astype(np.int32),
+        )
+
+
+class Program:
+    """What each rank of a schedule does.
+
+    Made by `lower` of a schedule that the checker accepts.
+
+    Attributes
+    ----------
+    network : Network
+        The ranks are its nodes.
+    task : Task
+        What is carried out.
+    algorithm : str
+        What built the schedule.
+    parts : int
+        Parts of a message. Offsets and sizes count parts.
+    slots : int
+        Slots of the schedule.
+    hops : int
+        Blocks that cross links.
+
+    Notes
+    -----
+    32 bytes an operation. The program of an invariant schedule holds the operations of one rank for each orbit.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> program = gossamer.lower(gossamer.plan("ring:3", "allgather").schedule)
+    >>> mine = program.rank(1)
+    >>> mine.slot.tolist(), mine.kind.tolist(), mine.peer.tolist(), mine.offset.tolist()
+    ([0, 0, 0, 0], [0, 0, 1, 1], [2, 0, 0, 2], [0, 0, 0, 2])
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        stored: Columns | Templates,
+        *,
+        algorithm: str = "",
+        parts: int = 1,
+        slots: int = 0,
+        hops: int = 0,
+    ) -> None:
+        self.network = network
+        self.task = task
+        self.algorithm = algorithm
+        self.parts = parts
+        self.slots = slots
+        self.hops = hops
+        self._stored = stored
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks, the nodes of the network."""
+        return self.network.node_count
+
+    @property
+    def operation_count(self) -> int:
+        """Number of operations of all ranks: two for each hop."""
+        return 2 * self.hops
+
+    def rank(self, rank: int) -> Operations:
+        """Return what a rank does.
+
+        Raises
+        ------
+        ScheduleError
+            If there is no such rank.
+        """
+        most = self.ranks - 1
+        return self._stored.rank(whole(rank, "the rank", 0, most, allowed=f"0..{most}", error=ScheduleError))
+
+    def __iter__(self) -> Iterator[Operations]:
+        """Yield what each rank does, in the order of ranks."""
+        return map(self._stored.rank, range(self.ranks))
+
+    def __repr__(self) -> str:
+        return f"<program of {self.task.name} on {self.network.spec}: {self.slots} slots, {self.hops} hops>"
