@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gossamer.algorithms import ALGORITHMS
     from gossamer.bounds import Bound
     from gossamer.cases import Case
-    from gossamer.costs import LinearCost, StepCost
+    from gossamer.costs import LinearCost, StepCost, TimeCost
     from gossamer.errors import GossamerError
     from gossamer.networks import as_network as network
     from gossamer.networks.network import Network
@@ -48,6 +48,7 @@ _HOME = {
     "Program": "gossamer.programs",
     "Schedule": "gossamer.schedules",
     "StepCost": "gossamer.costs",
+    "TimeCost": "gossamer.costs",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
     "WormholeSchedule": "gossamer.wormhole",
@@ -81,6 +82,7 @@ __all__ = [
     "StepCost",
     "Symmetry",
     "Task",
+    "TimeCost",
     "WormholeSchedule",
     "__version__",
     "buffer_peak",

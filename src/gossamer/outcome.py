@@ -12,10 +12,11 @@ from typing import Any
 
 from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer
+from gossamer.costs import Clock
 from gossamer.errors import ScheduleError
 from gossamer.schedules import Verification
 from gossamer.switching import Facts, Switching
-from gossamer.writing import Rows, memory_text
+from gossamer.writing import Rows, bandwidth_text, memory_text
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
 
@@ -109,6 +110,31 @@ class Outcome(Rows):
         """Whether the completion time meets the bound, which proves it optimal."""
         return self.completion_time == self.bound
 
+    @property
+    def clock(self) -> Clock | None:
+        """The clock that tells seconds; None where the case is not of bytes over links with bandwidths."""
+        return self.case.cost if isinstance(self.case.cost, Clock) else None
+
+    @property
+    def seconds(self) -> Fraction | None:
+        """Completion time in seconds, or None."""
+        return None if self.clock is None else self.clock.seconds(self.completion_time)
+
+    @property
+    def bound_seconds(self) -> Fraction | None:
+        """The largest lower bound in seconds, on the links' times as rounded up to slots, or None."""
+        return None if self.clock is None else self.clock.seconds(self.bound)
+
+    @property
+    def bandwidth(self) -> Fraction | None:
+        """Algorithm bandwidth in bytes a second as NCCL's tests define it, or None."""
+        return None if self.clock is None else self.clock.bandwidth(self.completion_time)
+
+    @property
+    def bus_bandwidth(self) -> Fraction | None:
+        """Bus bandwidth in bytes a second as NCCL's tests define it, or None where they do not."""
+        return None if self.clock is None else self.clock.bus_bandwidth(self.completion_time)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; ScheduleError if it was not kept."""
         if self.schedule is None:
@@ -136,6 +162,7 @@ class Outcome(Rows):
             "bound_name": self.bound_name,
             "ratio": self.ratio,
             "optimal": self.optimal,
+            **self._in_seconds(),
             "claim": None if self.claim is None else number(self.claim),
             "claim_is_bound": self.claim_is_bound,
             "verified": self.verification.ok,
@@ -146,6 +173,18 @@ class Outcome(Rows):
             "schedule_bytes": self.expense.schedule_bytes,
             "peak_memory_bytes": self.expense.peak_memory,
         }
+
+    def _in_seconds(self) -> dict[str, float | None]:
+        """Return times and bandwidths for JSON; nothing where the case has no clock."""
+        if self.clock is None:
+            return {}
+        values = {
+            "seconds": self.seconds,
+            "bound_seconds": self.bound_seconds,
+            "algorithm_bandwidth": self.bandwidth,
+            "bus_bandwidth": self.bus_bandwidth,
+        }
+        return {name: None if value is None else float(value) for name, value in values.items()}
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
@@ -167,7 +206,9 @@ class Outcome(Rows):
         return found
 
     def _time_rows(self) -> list[tuple[str, str]]:
-        text = self.switching.time_text
+        def text(time: Fraction) -> str:
+            return self.switching.time_text(self.case.cost, time)
+
         ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
         verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
         claim, bound = "none", text(self.bound)
@@ -175,11 +216,15 @@ class Outcome(Rows):
             claim = f"{'at most ' if self.claim_is_bound else ''}{text(self.claim)}"
         if self.bounds:
             bound += f" ({self.bound_name}: {self.bounds[0].witness})"
-        return [
+        found = [
             ("claim", claim),
             ("completion time", f"{text(self.completion_time)} - {verdict}"),
             ("lower bound", bound),
         ]
+        if self.bandwidth is not None:
+            bus = "" if self.bus_bandwidth is None else f", bus {bandwidth_text(self.bus_bandwidth)}"
+            found.insert(2, ("bandwidth", f"algorithm {bandwidth_text(self.bandwidth)}{bus} (as NCCL's tests count)"))
+        return found
 
     def _expense_row(self) -> tuple[str, str]:
         e = self.expense

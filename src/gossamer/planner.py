@@ -11,7 +11,7 @@ from typing import Any
 from gossamer import switching as switchings
 from gossamer.bounds import Bound
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
-from gossamer.costs import Cost
+from gossamer.costs import AskedCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
@@ -128,7 +128,7 @@ def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) 
 
 
 def _asked(
-    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: Cost | None, seed: int
+    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: AskedCost | None, seed: int
 ) -> tuple[Switching[Any, Any], Case]:
     """Return the switching and the case of what a user asks."""
     kind = switchings.named(switching)
@@ -157,7 +157,7 @@ def plan(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: Cost | None = None,
+    cost: AskedCost | None = None,
     algorithm: str = "best",
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
@@ -178,9 +178,9 @@ def plan(
         How messages travel.
     rules : Rules, optional
         What the schedule must respect. Default: all ports, whole messages, no limit of the buffers.
-    cost : StepCost or LinearCost, optional
-        What the schedule costs: steps (store and forward), or start-ups and bytes (wormhole). Default: the defaults of
-        these.
+    cost : StepCost, TimeCost or LinearCost, optional
+        What the schedule costs: steps, or seconds for so many bytes (store and forward), or start-ups and bytes
+        (wormhole). Default: the defaults of StepCost and LinearCost.
     algorithm : str
         ``"best"`` for the fastest that covers the case, or a name.
     options : mapping, optional
@@ -249,7 +249,7 @@ def compare(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: Cost | None = None,
+    cost: AskedCost | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
     budget: float | None = None,
@@ -300,7 +300,7 @@ def lower_bounds(
     *,
     switching: str = "store-and-forward",
     rules: Rules | None = None,
-    cost: Cost | None = None,
+    cost: AskedCost | None = None,
 ) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 

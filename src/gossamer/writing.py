@@ -6,13 +6,14 @@ import errno
 import os
 import secrets
 import stat
+from fractions import Fraction
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = ["Rows", "check_writable", "memory_text", "quantity", "whole_file"]
+__all__ = ["Rows", "bandwidth_text", "check_writable", "memory_text", "quantity", "seconds_text", "whole_file"]
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -133,3 +134,29 @@ def memory_text(count: int) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} GB"
+
+
+def seconds_text(seconds: Fraction | float) -> str:
+    """Return a length of time for people, to four figures.
+
+    >>> seconds_text(0.00117441), seconds_text(2.5e-8), seconds_text(90), seconds_text(0)
+    ('1.174 ms', '25 ns', '90 s', '0 s')
+    """
+    value = float(seconds)
+    for unit, length in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)):
+        if value >= length:
+            return f"{value / length:.4g} {unit}"
+    return f"{value * 1e12:.4g} ps" if value else "0 s"
+
+
+def bandwidth_text(rate: Fraction | float) -> str:
+    """Return bytes a second for people, to four figures.
+
+    >>> bandwidth_text(50_000_000_000), bandwidth_text(1234)
+    ('50 GB/s', '1.234 kB/s')
+    """
+    value = float(rate)
+    for unit, size in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if value >= size:
+            return f"{value / size:.4g} {unit}"
+    return f"{value:.4g} B/s"

@@ -45,6 +45,7 @@ TASK = (Words("cli/asking.py", "TaskWords"),)
 RULES = (
     Words("rules.py", "Rules", ("ports", "split", "buffer", "buffer_counts"), {"split": "--split/--whole"}),
     Words("costs/steps.py", "StepCost"),
+    Words("costs/time.py", "TimeCost"),
     Words("costs/linear.py", "LinearCost"),
 )
 SEARCH = (Words("planner.py", "plan", ("algorithm", "effort", "budget", "stream", "seed"), {"stream": "--stream"}),)

@@ -11,7 +11,7 @@ from gossamer.errors import NetworkError, TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import seed as read_seed
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
-from gossamer.tasks import Task, kind_of, task
+from gossamer.tasks import Task, chunked, kind_of, task
 
 __all__ = ["TaskWords", "asked_task"]
 
@@ -35,6 +35,8 @@ class TaskWords:
         tornado, neighbor, packed-triangle, packed-rows, packed-columns; for sets also random:SOURCES.
     density : float
         Share of the messages of a pattern that are sent, 0 to 1. Default 1.
+    chunks : int
+        Packets of each message, which may go different ways. Default 1.
     """
 
     root: str | None = None
@@ -43,10 +45,14 @@ class TaskWords:
     destinations: Path | None = None
     pattern: str | None = None
     density: float | None = None
+    chunks: int | None = None
 
 
 def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return the task of a name and its options, or raise a TaskError that names the option that is wrong."""
+    if "chunks" in words:
+        rest = {word: value for word, value in words.items() if word != "chunks"}
+        return chunked(asked_task(name, rest, network, seed), words["chunks"])
     kind = kind_of(name)
     key = kind.name if kind.name == name else f"{name} ({kind.name})"
     read_seed(seed, "--seed")

@@ -94,7 +94,7 @@ def verify(file: Path, limit: int, json: bool) -> int:
             }
         )
     else:
-        time = kind.time_text(schedule.completion_time)
+        time = kind.time_text(schedule.cost, schedule.completion_time)
         print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
         print(found)
     return 0 if found.ok else 1

@@ -23,7 +23,8 @@ __all__ = ["Words", "described", "fills"]
 _ROOT = Path(__file__).parent.parent
 _TYPES: dict[str, tuple[Any, str | None]] = {
     "int": (int, "N"), "float": (float, "NUMBER"), "str": (str, "TEXT"), "bool": (bool, None),
-    "Path": (Path, "FILE"), "Fraction": (str, "NUMBER"),
+    "Path": (Path, "FILE"), "Fraction": (str, "NUMBER"), "Bytes": (str, "SIZE"), "Rate": (str, "RATE"),
+    "Duration": (str, "TIME"),
 }  # fmt: skip
 
 

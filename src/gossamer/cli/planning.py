@@ -39,14 +39,28 @@ def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
     from gossamer.switching import SWITCHINGS, named
 
     kind = named(switching)
-    fields = {s.name: {f.name for f in dataclasses.fields(s.cost_type)} for s in SWITCHINGS.values()}
-    cost = {name: value for name, value in given.items() if name in fields[switching]}
+    takes = {s.name: {f.name: c for c in reversed(s.cost_types) for f in _fields(c)} for s in SWITCHINGS.values()}
+    cost = {name: value for name, value in given.items() if name in takes[kind.name]}
     rules = {name: value for name, value in given.items() if name in kind.rules}
+    types = list(dict.fromkeys(takes[kind.name][name] for name in cost)) or list(kind.cost_types[:1])
+    if len(types) > 1:
+        first, second = (next(name for name in cost if takes[kind.name][name] is t) for t in types[:2])
+        raise ModelError(f"--{_flag(first)} does not go with --{_flag(second)}")
+    if missing := [f.name for f in _fields(types[0]) if f.default is dataclasses.MISSING and f.name not in cost]:
+        raise ModelError(f"--{_flag(next(iter(cost)))} goes with --{_flag(missing[0])}")
     for name in (name for name in given if name not in cost and name not in rules):
-        others = [other for other in SWITCHINGS if name in fields[other] or name in SWITCHINGS[other].rules]
-        raise ModelError(f"--{name.replace('_', '-')} goes with --switching {' or '.join(others)}, not {switching}")
+        others = [other for other in SWITCHINGS if name in takes[other] or name in SWITCHINGS[other].rules]
+        raise ModelError(f"--{_flag(name)} goes with --switching {' or '.join(others)}, not {switching}")
     asked = {"rules": Rules(**rules)} if rules else {}
-    return {"switching": switching, "cost": kind.cost_type(**cost), **asked}
+    return {"switching": switching, "cost": types[0](**cost), **asked}
+
+
+def _fields(cost: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(cost)
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def options(given: list[str] | None) -> dict[str, Any]:
@@ -97,7 +111,7 @@ def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str,
     case, best = found.case, found.best
     print(f"{case.task.describe()} on {case.network.spec}, {best.switching.describe(case)}")
     bound = f"{best.bound_name}: {best.bounds[0].witness}" if best.bounds else best.bound_name
-    print(f"lower bound {best.switching.time_text(best.bound)} ({bound})\n")
+    print(f"lower bound {best.switching.time_text(case.cost, best.bound)} ({bound})\n")
     print(Table("", *found.table()).text().lstrip())
     if found.refusals:
         print("\nThe others do not cover it:")

@@ -9,7 +9,14 @@ from typing import Any
 from gossamer.errors import GossamerError, ModelError, shown
 from gossamer.reading.values import fraction
 
-__all__ = ["bandwidth", "duration", "size"]
+__all__ = ["Bytes", "Duration", "Rate", "bandwidth", "duration", "size"]
+
+Bytes = int
+"""A size in bytes, given as `size` reads it."""
+Rate = Fraction
+"""A bandwidth in bytes a second, given as `bandwidth` reads it."""
+Duration = Fraction
+"""A time in seconds, given as `duration` reads it."""
 
 _SECONDS = {
     "ps": Fraction(1, 10**12), "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer, Proposer
-from gossamer.costs import Cost
+from gossamer.costs import AskedCost, Cost
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.schedules import BufferPeak, Timeline, Verification
@@ -105,8 +105,8 @@ class Switching(Protocol[C, S]):
         What its schedules call a slot, a link and its packets.
     format_version : int
         Version of the files that it writes; it reads all up to that one.
-    cost_type : type
-        What its schedules cost: a class of `gossamer.costs`.
+    cost_types : tuple of type
+        What its schedules may cost, the default first: classes of `gossamer.costs`.
     rules : tuple of str
         The fields of `Rules` that it leaves to the user.
     """
@@ -116,7 +116,7 @@ class Switching(Protocol[C, S]):
     noun: str
     words: tuple[str, str, str]
     format_version: int
-    cost_type: type[Cost]
+    cost_types: tuple[type[AskedCost], ...]
     rules: tuple[str, ...]
 
     @property
@@ -124,7 +124,7 @@ class Switching(Protocol[C, S]):
         """The algorithms, for all tasks."""
         ...
 
-    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> C:
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int) -> C:
         """Return the case; a GossamerError if the network, task, rules or cost are not for this switching."""
         ...
 
@@ -132,7 +132,7 @@ class Switching(Protocol[C, S]):
         """Return the rules and the cost of a case in words."""
         ...
 
-    def time_text(self, time: Fraction) -> str:
+    def time_text(self, cost: Cost, time: Fraction) -> str:
         """Return a time with its unit."""
         ...
 

@@ -12,7 +12,7 @@ import numpy as np
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
 from gossamer.cases import Case, Offer
-from gossamer.costs import Cost, StepCost
+from gossamer.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -20,7 +20,7 @@ from gossamer.schedules import CONTROL, Schedule, Verification, buffer_peak, fil
 from gossamer.schedules.sinks import CheckingSink, PhaseRun
 from gossamer.switching.protocol import Facts, Say, Streamed
 from gossamer.tasks import OneToManyRouting, Permutation, Task
-from gossamer.writing import quantity
+from gossamer.writing import quantity, seconds_text
 
 __all__ = ["StoreAndForward"]
 
@@ -33,7 +33,7 @@ class StoreAndForward:
     noun = "algorithm"
     words = ("slot", "link", "packets")
     format_version = files.FORMAT_VERSION
-    cost_type: type[Cost] = StepCost
+    cost_types: tuple[type[AskedCost], ...] = (StepCost, TimeCost)
     rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
 
     @property
@@ -41,20 +41,26 @@ class StoreAndForward:
         """The algorithms, for all tasks."""
         return ALGORITHMS
 
-    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> Case:
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int) -> Case:
         """Return the case."""
+        if isinstance(cost, TimeCost):
+            timed, clock = cost.on(network, task)
+            return Case(timed, task, rules, clock, seed=seed)
         if cost is not None and not isinstance(cost, StepCost):
-            raise ModelError(f"store-and-forward schedules cost steps; cost must be a StepCost, got {cost!r}")
+            allowed = "steps or seconds; cost must be a StepCost or a TimeCost"
+            raise ModelError(f"store-and-forward schedules cost {allowed}, got {cost!r}")
         return Case(network, task, rules, cost, seed=seed)
 
     def describe(self, case: Case) -> str:
         """Return the rules in words."""
-        return f"ports {case.rules.ports}, {'split' if case.rules.split else 'whole'} messages"
+        sizes = f"; {case.cost.describe()}" if isinstance(case.cost, Clock) else ""
+        return f"ports {case.rules.ports}, {'split' if case.rules.split else 'whole'} messages{sizes}"
 
-    def time_text(self, time: Fraction) -> str:
-        """Return a time in steps."""
+    def time_text(self, cost: Cost, time: Fraction) -> str:
+        """Return a time in steps, or in seconds where the links have bandwidths."""
         exact = f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.4g}"
-        return f"{exact} step{'' if time == 1 else 's'}"
+        text = f"{exact} {cost.unit}{'' if time == 1 else 's'}"
+        return f"{seconds_text(cost.seconds(time))} ({text})" if isinstance(cost, Clock) else text
 
     def bounds(self, case: Case) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in steps, the largest first."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from gossamer.bounds import Bound
 from gossamer.cases import Offer
-from gossamer.costs import Cost, LinearCost
+from gossamer.costs import AskedCost, Cost, LinearCost
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -33,7 +33,7 @@ class Wormhole:
     noun = "wormhole algorithm"
     words = ("step", "channel", "pieces")
     format_version = files.FORMAT_VERSION
-    cost_type: type[Cost] = LinearCost
+    cost_types: tuple[type[AskedCost], ...] = (LinearCost,)
     rules: tuple[str, ...] = ()
 
     @property
@@ -41,7 +41,9 @@ class Wormhole:
         """The algorithms, for all tasks."""
         return WORMHOLE_ALGORITHMS
 
-    def case(self, network: Network, task: Task, rules: Rules | None, cost: Cost | None, seed: int) -> WormholeCase:
+    def case(
+        self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int
+    ) -> WormholeCase:
         """Return the case."""
         if rules is not None and rules != Rules():
             raise ModelError("ports, split and buffer are not choices of wormhole switching; it uses all ports")
@@ -53,7 +55,7 @@ class Wormhole:
         """Return the cost in words."""
         return f"wormhole switching, {case.cost.describe()}"
 
-    def time_text(self, time: Fraction) -> str:
+    def time_text(self, cost: Cost, time: Fraction) -> str:
         """Return a time in the unit of the cost."""
         return f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.6g}"
 
