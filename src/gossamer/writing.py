@@ -13,7 +13,16 @@ from typing import Any
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = ["Rows", "bandwidth_text", "check_writable", "memory_text", "quantity", "seconds_text", "whole_file"]
+__all__ = [
+    "Rows",
+    "bandwidth_text",
+    "bytes_text",
+    "check_writable",
+    "memory_text",
+    "quantity",
+    "seconds_text",
+    "whole_file",
+]
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -134,6 +143,19 @@ def memory_text(count: int) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} GB"
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes exactly, in the largest unit of which it is a multiple, binary or decimal.
+
+    >>> bytes_text(65536), bytes_text(3_000_000), bytes_text(1001)
+    ('64 KiB', '3 MB', '1001 B')
+    """
+    for exponent in range(5, 0, -1):
+        for base, prefixes, unit in ((1024, "KMGTP", "iB"), (1000, "kMGTP", "B")):
+            if count and count % base**exponent == 0:
+                return f"{count // base**exponent} {prefixes[exponent - 1]}{unit}"
+    return f"{count} B"
 
 
 def seconds_text(seconds: Fraction | float) -> str:

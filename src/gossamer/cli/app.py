@@ -77,6 +77,15 @@ PlanOutput = Annotated[
         metavar="FILE",
     ),
 ]
+SizesOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Draw time and bandwidth against several --bytes (.svg, .png, .pdf); may be repeated.",
+        metavar="FILE",
+    ),
+]
 DynamicOutput = Annotated[
     list[Path] | None,
     typer.Option(
@@ -153,11 +162,24 @@ def compare(
     rules: dict[str, Any],
     search: dict[str, Any],
     options: OptionsOption = None,
+    output: SizesOutput = None,
     json: Json = False,
 ) -> None:
-    """Rank every algorithm that covers a task, and say why the others do not."""
+    """Rank every algorithm that covers a task, and say why the others do not; for each of several --bytes the best."""
     from gossamer.cli import planning
 
+    if set(str(rules.get("bytes", ""))) & set(":,"):
+        planning.compare_sizes(
+            planning.asked(network, task, switching, task_words, {**rules, "bytes": 1}, search.get("seed", 0)),
+            rules,
+            planning.options(options),
+            output or [],
+            json,
+            search,
+        )
+        return
+    if output:
+        raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--output'")
     asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
     planning.compare(asked, planning.options(options), json, search)
 

@@ -15,7 +15,7 @@ from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.tasks import Task
 
-__all__ = ["Asked", "asked", "bounds", "compare", "options", "plan", "rules_and_cost"]
+__all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan", "rules_and_cost"]
 
 
 class Asked(NamedTuple):
@@ -118,6 +118,41 @@ def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str,
         print_entries((f"  {name}", [why]) for name, why in found.refusals.items())
     if found.stopped:
         print(f"\nstopped: {found.stopped}")
+
+
+def compare_sizes(
+    asked: Asked, given: dict[str, Any], options: dict[str, Any], output: list[Path], json: bool, search: dict[str, Any]
+) -> None:
+    """Compare the algorithms for several numbers of bytes, print the best of each and where the best changes."""
+    from gossamer.experiments.table import Table
+    from gossamer.plots.drawing import picture_format
+    from gossamer.sweeps.sizes import compare_sizes, crossover_text
+    from gossamer.writing import check_writable
+
+    network, task, choices = asked
+    if choices["switching"] != "store-and-forward":
+        raise ModelError("--bytes of several sizes go with --switching store-and-forward")
+    for path in output:
+        picture_format(path)
+        check_writable(path)
+    cost = {name: value for name, value in given.items() if name in ("counting", "bandwidth", "latency")}
+    how = {"rules": choices.get("rules"), "options": options, **search}
+    with progress() as stage:
+        found = compare_sizes(network, task, given["bytes"], cost=cost, progress=stage, **how)
+        for path in output:
+            from gossamer.plots.sizes import draw_sizes
+
+            stage(f"writing {path}")
+            draw_sizes(found, path)
+    if json:
+        print_json(found.to_dict())
+        return
+    case = found.comparisons[0].case
+    print(f"{case.task.describe()} on {case.network.spec}, ports {case.rules.ports}\n")
+    print(Table("", *found.table()).text().lstrip())
+    for crossover in found.crossovers:
+        print(crossover_text(crossover))
+    print_entries(("wrote", [str(path)]) for path in output)
 
 
 def bounds(asked: Asked, json: bool) -> None:

@@ -13,7 +13,7 @@ from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.reading import fraction, whole
-from gossamer.writing import memory_text, seconds_text
+from gossamer.writing import bytes_text, seconds_text
 
 __all__ = ["Clock", "Clocked", "clocked"]
 
@@ -87,10 +87,10 @@ class Clock(StepCost):
         >>> Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000).describe()
         'messages of 1 kB in packets of 500 B, slots of 1 us'
         """
-        packets = f" in packets of {memory_text(self.packet_bytes)}" if self.packet_bytes < self.message_bytes else ""
+        packets = f" in packets of {bytes_text(self.packet_bytes)}" if self.packet_bytes < self.message_bytes else ""
         rounded = f", rounded up by at most {float(self.rounding):.2g} of a link's time" if self.rounding else ""
         slot = f"slots of {seconds_text(self.slot_seconds)}{rounded}"
-        return f"messages of {memory_text(self.message_bytes)}{packets}, {slot}"
+        return f"messages of {bytes_text(self.message_bytes)}{packets}, {slot}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -149,7 +149,7 @@ def clocked(
     >>> from gossamer.networks import ring
     >>> found = clocked(ring(4), 1000, Fraction(10**9), Fraction(1, 10**7))
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
-    (Fraction(1, 10000000), 10, 1)
+    (Fraction(1, 9000000), 9, 1)
     """
     transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
     if not transfer:

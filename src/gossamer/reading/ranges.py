@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import TypeVar
 
 from gossamer.errors import GossamerError, ModelError, shown
+from gossamer.reading.quantities import size
 from gossamer.reading.values import fraction, whole_text
 
-__all__ = ["LEAST_LOAD", "fractions", "wholes"]
+__all__ = ["LEAST_LOAD", "fractions", "sizes", "wholes"]
 
 T = TypeVar("T", int, Fraction)
 
@@ -70,6 +71,29 @@ def wholes(
         return whole_text(word, name, least, most, allowed=f"whole numbers in {least}..{most}, {example}", error=error)
 
     return _listed(text, name, one, error)
+
+
+def sizes(text: str, name: str, *, error: type[GossamerError] = ModelError) -> list[int]:
+    """Return the sizes in bytes that a text names: several, or ``first:last[:factor]``, each that many times the last.
+
+    >>> sizes("1KiB:64KiB", "sizes"), sizes("1kB,2kB", "sizes"), sizes("1:9:2", "sizes")
+    ([1024, 4096, 16384, 65536], [1000, 2000], [1, 2, 4, 8])
+    """
+    words = text.split(":")
+    if len(words) == 1:
+        listed = text.split(",")
+        _check_count(len(listed), text, name, error)
+        return [size(word, name, error=error) for word in listed]
+    if len(words) > 3:
+        raise error(f"{name}: {shown(text)} must be sizes such as 1KiB,1MiB, or first:last[:factor]")
+    first, last = (size(word, name, error=error) for word in words[:2])
+    factor = whole_text(words[2], f"the factor of {name}", 2, 10**6, error=error) if len(words) == 3 else 4
+    if not 1 <= first <= last:
+        raise error(f"{name}: the range {shown(text)} is empty; it must be first:last[:factor], with first at least 1")
+    found = [first]
+    while found[-1] * factor <= last:
+        found.append(found[-1] * factor)
+    return found
 
 
 def _listed(text: str, name: str, one: Callable[[str], T], error: type[GossamerError]) -> list[T]:
