@@ -300,7 +300,7 @@ def test_options_that_no_offer_has_are_told(monkeypatch):
 
 @pytest.mark.parametrize("ask", [gossamer.plan, gossamer.compare, gossamer.lower_bounds])
 def test_a_cost_or_rules_of_another_switching_are_refused(ask):
-    with pytest.raises(ModelError, match="cost must be a StepCost, got LinearCost"):
+    with pytest.raises(ModelError, match="cost must be a StepCost or a TimeCost, got LinearCost"):
         ask("torus:4x4", "allgather", cost=gossamer.LinearCost())
     with pytest.raises(ModelError, match="cost must be a LinearCost, got StepCost"):
         ask("torus:4x4", "allgather", switching="wormhole", cost=gossamer.StepCost())
