@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import stat
+from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from pathlib import Path
@@ -18,6 +19,8 @@ __all__ = [
     "bandwidth_text",
     "bytes_text",
     "check_writable",
+    "exact_bandwidth",
+    "exact_duration",
     "memory_text",
     "quantity",
     "seconds_text",
@@ -182,3 +185,31 @@ def bandwidth_text(rate: Fraction | float) -> str:
         if value >= size:
             return f"{value / size:.4g} {unit}"
     return f"{value:.4g} B/s"
+
+
+_RATES = ((12, "TB/s"), (9, "GB/s"), (6, "MB/s"), (3, "kB/s"), (0, "B/s"))
+_TIMES = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"), (-12, "ps"))
+
+
+def exact_bandwidth(bytes_per_second: float) -> str:
+    """Return a bandwidth with its unit, without loss: `gossamer.reading.quantities.bandwidth` reads the same number.
+
+    >>> exact_bandwidth(5e10), exact_bandwidth(12.5e9)
+    ('50GB/s', '12.5GB/s')
+    """
+    return _scaled(bytes_per_second, _RATES)
+
+
+def exact_duration(seconds: float) -> str:
+    """Return a time with its unit, without loss: `gossamer.reading.quantities.duration` reads the same number.
+
+    >>> exact_duration(2e-6), exact_duration(0), exact_duration(0.0015)
+    ('2us', '0s', '1.5ms')
+    """
+    return _scaled(seconds, _TIMES)
+
+
+def _scaled(value: float, units: tuple[tuple[int, str], ...]) -> str:
+    exact = Decimal(repr(float(value)))
+    place, unit = next((u for u in units if not exact or exact.adjusted() >= u[0]), units[-1])
+    return f"{format(exact.scaleb(-place).normalize(), 'f')}{unit}"

@@ -12,11 +12,19 @@ from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.conversion import from_networkx, to_networkx
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
-from gossamer.networks.edge_lists import read_edge_list
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.fat_trees import fat_tree
-from gossamer.networks.graph_files import read_network
+from gossamer.networks.files import (
+    read_coordinates,
+    read_edge_list,
+    read_ibnetdiscover,
+    read_nccl_topology,
+    read_network,
+    read_nvidia_smi,
+    read_slurm_topology,
+    write_network,
+)
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
@@ -24,6 +32,7 @@ from gossamer.networks.kautz import generalized_kautz, kautz
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.product import product
+from gossamer.networks.renumbering import Renumbered, renumbered
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
 from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Speeds, Structure
@@ -45,6 +54,7 @@ __all__ = [
     "Network",
     "PermutationGroup",
     "ProductGroup",
+    "Renumbered",
     "Size",
     "Speeds",
     "Structure",
@@ -73,11 +83,18 @@ __all__ = [
     "parse",
     "product",
     "product_disjoint_paths",
+    "read_coordinates",
     "read_edge_list",
+    "read_ibnetdiscover",
+    "read_nccl_topology",
     "read_network",
+    "read_nvidia_smi",
+    "read_slurm_topology",
+    "renumbered",
     "ring",
     "star",
     "to_networkx",
     "torus",
     "transposed",
+    "write_network",
 ]

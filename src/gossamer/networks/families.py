@@ -5,9 +5,9 @@ from __future__ import annotations
 from gossamer.networks.butterflies import BUTTERFLY, CCC
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
-from gossamer.networks.edge_lists import DIRECTED_EDGES, EDGES
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
+from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
@@ -39,7 +39,6 @@ FAMILIES: tuple[Family, ...] = (
     FAT_TREE,
     PRODUCT,
     TRANSPOSED,
-    EDGES,
-    DIRECTED_EDGES,
+    *FILE_FAMILIES,
 )
 """Every family, in the order in which they are shown."""
