@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
@@ -25,6 +28,7 @@ __all__ = [
     "quantity",
     "seconds_text",
     "whole_file",
+    "whole_folder",
 ]
 
 
@@ -75,8 +79,47 @@ class whole_file:  # noqa: N801 - used like a function
                 raise self._refusal(error) from error
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
-        reason = getattr(error, "strerror", None) or error
-        return FileFormatError(f"cannot write {shown(str(self.path), 200)}: {reason}")
+        return _unwritable(self.path, error)
+
+
+@contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder that becomes `path` when the block ends well and vanishes when it does not.
+
+    Raises
+    ------
+    FileFormatError
+        If `path` is a file, a folder that is not empty, or cannot be made.
+
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "x"
+    >>> with whole_folder(target) as part:
+    ...     _ = (part / "a.txt").write_text("all of it")
+    >>> [p.name for p in target.iterdir()]
+    ['a.txt']
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_dir():
+            raise OSError(errno.EEXIST, "is a file; a folder is written")
+        if target.is_dir() and any(target.iterdir()):
+            raise OSError(errno.ENOTEMPTY, "is a folder that is not empty; name a new one")
+        part = target.with_name(f".gossamer-{secrets.token_hex(8)}")
+        part.mkdir()
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileFormatError:
+    reason = getattr(error, "strerror", None) or error
+    return FileFormatError(f"cannot write {shown(str(path), 200)}: {reason}")
 
 
 def _mode(path: Path) -> int | None:
