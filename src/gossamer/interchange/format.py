@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.programs import Operations, Program, lower
+from gossamer.programs.layout import blocks_of_message
 from gossamer.schedules import Schedule, Timeline, timeline
 
 __all__ = ["Format", "Plan", "earlier_on_link", "no_limits"]
@@ -28,14 +29,17 @@ class Plan:
 
     Attributes
     ----------
+    parts : int
+        Blocks that a message is.
     part_bytes : int
-        Bytes of a part of a message, rounded up.
+        Bytes of a block, rounded up.
     """
 
     def __init__(self, schedule: Schedule, message_bytes: int) -> None:
         self.schedule = schedule
         self.message_bytes = message_bytes
-        self.part_bytes = -(-message_bytes // schedule.parts)
+        self.parts = blocks_of_message(schedule)
+        self.part_bytes = -(-message_bytes // self.parts)
 
     @cached_property
     def program(self) -> Program:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gossamer.interchange.format import Format, Plan
 from gossamer.interchange.rows import RowText
+from gossamer.programs.layout import plain_task
 from gossamer.schedules import Schedule
 from gossamer.tasks import Broadcast, Gather, MultinodeBroadcast, Scatter, TotalExchange
 
@@ -32,7 +33,7 @@ _SENDS = RowText("[{0},{1},{2}],")
 
 def _limits(plan: Plan) -> Iterator[str]:
     schedule = plan.schedule
-    if type(schedule.task) not in _NAMES:
+    if type(plain_task(schedule.task)) not in _NAMES:
         known = ", ".join(kind.name for kind in _NAMES)
         yield f"the JSON of msccl-tools holds {known}; not {schedule.task.name}"
     if schedule.network.terminal_count < schedule.network.node_count:
@@ -44,14 +45,14 @@ def _limits(plan: Plan) -> Iterator[str]:
 def _chunks(schedule: Schedule, message: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the chunks of messages, before parts."""
     n = schedule.network.terminal_count
-    if isinstance(schedule.task, TotalExchange):
+    if isinstance(plain_task(schedule.task), TotalExchange):
         return message % n * n + message // n
-    return message if not isinstance(schedule.task, Broadcast) else 0 * message
+    return message if not isinstance(plain_task(schedule.task), Broadcast) else 0 * message
 
 
-def _collective(schedule: Schedule) -> list[tuple[list[int], list[int], int]]:
+def _collective(schedule: Schedule, parts: int) -> list[tuple[list[int], list[int], int]]:
     """Return who holds and who needs each chunk, and its address, in the order of addresses."""
-    task, n = schedule.task, schedule.network.terminal_count
+    task, n = plain_task(schedule.task), schedule.network.terminal_count
     everyone = list(range(n))
     if isinstance(task, TotalExchange):
         found = [([u], [v], v * n + u) for v in everyone for u in everyone]
@@ -63,15 +64,14 @@ def _collective(schedule: Schedule) -> list[tuple[list[int], list[int], int]]:
         found = [([v], [task.root], v) for v in everyone]
     else:
         found = [([u], everyone, u) for u in everyone]
-    parts = schedule.parts
     return [(pre, post, c * parts + part) for pre, post, c in found for part in range(parts)]
 
 
 def _write(plan: Plan, path: Path) -> None:
     schedule, rows = plan.schedule, plan.timeline
     network, n = schedule.network, schedule.network.node_count
-    title, runtime_name = _NAMES[type(schedule.task)]
-    chunks = _collective(schedule)
+    title, runtime_name = _NAMES[type(plain_task(schedule.task))]
+    chunks = _collective(schedule, plan.parts)
     holds: dict[int, list[int]] = {v: [] for v in range(n)}
     needs: dict[int, list[int]] = {v: [] for v in range(n)}
     for pre, post, address in chunks:
@@ -82,7 +82,7 @@ def _write(plan: Plan, path: Path) -> None:
     for u, v, c in zip(network.link_source, network.link_target, network.link_capacity, strict=True):
         links[int(v)][int(u)] = int(c)
     instance = {
-        "msccl_type": "instance", "steps": schedule.slot_count, "extra_rounds": 0, "chunks": schedule.parts,
+        "msccl_type": "instance", "steps": schedule.slot_count, "extra_rounds": 0, "chunks": plan.parts,
         "pipeline": None, "extra_memory": None, "allow_exchange": False,
     }  # fmt: skip
     kinds = [{"msccl_type": "chunk", "pre": pre, "post": post, "addr": address} for pre, post, address in chunks]
@@ -96,7 +96,7 @@ def _write(plan: Plan, path: Path) -> None:
         "topology": {"msccl_type": "topology", "name": network.spec, "switches": [], "links": links},
     }  # fmt: skip
     data = rows.message >= 0
-    chunk = _chunks(schedule, rows.message) * schedule.parts + rows.part
+    chunk = _chunks(schedule, rows.message) * plan.parts + rows.part
     first = np.searchsorted(rows.start, np.unique(rows.start))
     with path.open("wb") as file:
         file.write(json.dumps(head).encode()[:-1] + b', "steps": [')
