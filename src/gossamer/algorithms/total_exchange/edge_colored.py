@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.refusals import refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
+from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
 from gossamer.paths.edge_coloring import color_edges, largest_degree
 from gossamer.schedules import Schedule, Symmetry
@@ -150,7 +150,7 @@ def _partial_products(
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if case.network.group is None or not case.network.group.abelian:
         return Refusal("needs an abelian Cayley network")
-    refusal = refuse_ports(case.rules)
+    refusal = first_refusal(refuse_ports(case.rules), refuse_irregular(case.network))
     if refusal is not None:
         return refusal
     time = Fraction(largest_degree(*case.once(balanced_words, case.network)))

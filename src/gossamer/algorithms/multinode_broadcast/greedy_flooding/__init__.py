@@ -13,6 +13,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NetworkError
+from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
@@ -67,10 +68,26 @@ def greedy_flooding(case: Case) -> Schedule:
         if made < 0:
             raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")
         slot, link, packet = (c[:made] for c in columns)
-        if best is None or (made and slot[-1] < best[0][-1]):
+        if network.terminal_count < network.node_count:
+            kept = _leads_on(network, link, packet)
+            slot, link, packet = slot[kept], link[kept], packet[kept]
+        if best is None or (slot.size and slot[-1] < best[0][-1]):
             best = (slot, link, packet)
     assert best is not None
     return Schedule.of(case, *(c.copy() for c in best))
+
+
+def _leads_on(network: Network, link: np.ndarray, packet: np.ndarray) -> np.ndarray:
+    """Return which hops end at a terminal or at a switch that sends the packet on to one, bool[H]."""
+    n = np.int64(network.node_count)
+    target = network.link_target[link]
+    leaves, enters = packet * n + network.link_source[link], packet * n + target
+    kept = np.ones(link.size, bool)
+    at_switch = np.flatnonzero(target >= network.terminal_count)
+    while (dead := at_switch[~np.isin(enters[at_switch], leaves[kept])]).size:
+        kept[dead] = False
+        at_switch = at_switch[kept[at_switch]]
+    return kept
 
 
 def _hops(case: Case) -> int:
