@@ -37,6 +37,12 @@ JSON, GraphML or GML. In Python a NetworkX graph does too. The edge attribute `c
 packets an edge carries per slot; nodes with `terminal` false only pass packets on. `gossamer.networks.to_networkx` goes
 the other way. Any group and generators make a Cayley network with `gossamer.networks.cayley`.
 
+Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only pass
+packets on; without it the routers are the terminals themselves. The terminals are always the first nodes, the switches
+come after them, tier by tier. Parameters with names may stand in any order, the first of them without their names, and
+those with a default may be left out: `dragonfly:4,2` is `dragonfly:a=4,h=2`. Links between the same two nodes are one
+link of greater capacity.
+
 Some cases at the edge:
 
 * A side of 2 in a torus is a single edge, as in an array: two parallel edges are never made. A torus of sides 2 is a

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import gossamer
-from gossamer.networks import Coordinates, Network, from_networkx
+from gossamer.networks import Coordinates, Network, Tiers, from_networkx
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
 
 SPECS = (
@@ -21,6 +21,8 @@ SPECS = (
     "generalized-hypercube:4x4x3", "hypercycle:5,2x7,3", "star:1", "star:2", "star:3", "star:4", "star:6", "pancake:5",
     "bubble-sort:5", "ccc:1", "ccc:2", "ccc:3", "ccc:6", "butterfly:1", "butterfly:2", "butterfly:4", "butterfly:7",
     "fat-tree:k=2,h=0", "fat-tree:k=2,h=3", "fat-tree:k=3,h=5", "fat-tree:k=2,h=12",
+    "leaf-spine:8,4,4", "leaf-spine:40,8,4", "k-ary-n-tree:4,4", "servers:s=4,g=8,spines=2", "servers:s=32,g=8,rails=1",
+    "dragonfly:4,2,p=2", "slim-fly:5", "hyperx:4x8,capacity=1x2", "twisted-torus:8x4x4", "macro-star:2,2",
     "product:(ring:5)x(complete:4)", "product:(star:4)x(torus:3x3)", "product:(array:3)x(pancake:3)",
 )  # fmt: skip
 
@@ -134,6 +136,20 @@ def test_a_large_tree_has_its_levels_on_circles():
     level = network.coordinates[:, 0]
     for i in range(10):
         assert np.allclose(radius[level == i], radius[0] * (1 - i / 9))
+
+
+@pytest.mark.parametrize("spec", ["leaf-spine:8,4,4", "servers:s=4,g=8,spines=2"])
+def test_switches_stand_in_rows_amid_their_terminals(spec):
+    network = gossamer.network(spec)
+    x, y = lay_out(network).positions.T
+    tiers = network.find(Tiers)
+    tier = np.repeat(np.arange(len(tiers.sizes)), tiers.sizes)
+    heights = [set(y[tier == t]) for t in range(len(tiers.sizes))]
+    assert all(len(h) == 1 for h in heights)
+    assert np.argsort([min(h) for h in heights]).tolist() == np.argsort(tiers.rows).tolist()
+    for switch in np.flatnonzero(tier == 1):
+        below = network.link_target[network.link_source == switch]
+        assert x[switch] == pytest.approx(x[below[below < network.terminal_count]].mean())
 
 
 @pytest.mark.parametrize("spec", ["star:5", "pancake:5", "bubble-sort:5"])

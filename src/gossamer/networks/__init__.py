@@ -9,34 +9,42 @@ from gossamer.networks.as_network import as_network
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
+from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
 from gossamer.networks.conversion import from_networkx, to_networkx
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
+from gossamer.networks.dragonfly import dragonfly
+from gossamer.networks.edge_lists import read_edge_list
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.fat_trees import fat_tree
-from gossamer.networks.files import (
-    read_coordinates,
-    read_edge_list,
-    read_ibnetdiscover,
-    read_nccl_topology,
-    read_network,
-    read_nvidia_smi,
-    read_slurm_topology,
-    write_network,
-)
+from gossamer.networks.graph_files import read_network
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
-from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, Group, PermutationGroup, ProductGroup
+from gossamer.networks.groups import (
+    AbelianGroup,
+    CubeRotationGroup,
+    Group,
+    LatticeGroup,
+    PermutationGroup,
+    ProductGroup,
+)
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
+from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.kautz import generalized_kautz, kautz
+from gossamer.networks.macro_star import macro_star
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
+from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
-from gossamer.networks.renumbering import Renumbered, renumbered
+from gossamer.networks.random_networks import jellyfish, xpander
+from gossamer.networks.servers import dgx_1, dgx_a100, servers
+from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Speeds, Structure
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Speeds, Structure, Tiers
+from gossamer.networks.swapped import cyclic_network, hierarchical_swapped
 from gossamer.networks.transposed import transposed
+from gossamer.networks.twisted_tori import twisted_torus
 
 __all__ = [
     "FAMILIES",
@@ -50,14 +58,15 @@ __all__ = [
     "Family",
     "Grid",
     "Group",
+    "LatticeGroup",
     "Levels",
     "Network",
     "PermutationGroup",
     "ProductGroup",
-    "Renumbered",
     "Size",
     "Speeds",
     "Structure",
+    "Tiers",
     "array",
     "as_network",
     "bubble_sort",
@@ -66,35 +75,46 @@ __all__ = [
     "circulant",
     "complete",
     "cube_connected_cycles",
+    "cyclic_network",
     "de_bruijn",
+    "dgx_1",
+    "dgx_a100",
+    "dragonfly",
     "extended_ring",
     "fat_tree",
+    "flattened_butterfly",
+    "folded_clos",
     "from_networkx",
     "generalized_de_bruijn",
+    "generalized_fat_tree",
     "generalized_hypercube",
     "generalized_kautz",
+    "hierarchical_swapped",
     "hypercube",
     "hypercycle",
+    "hyperx",
+    "jellyfish",
+    "k_ary_n_tree",
     "kautz",
+    "leaf_spine",
     "linear_array",
+    "macro_star",
     "network_size",
     "node_disjoint_paths",
     "pancake",
     "parse",
+    "polarfly",
     "product",
     "product_disjoint_paths",
-    "read_coordinates",
     "read_edge_list",
-    "read_ibnetdiscover",
-    "read_nccl_topology",
     "read_network",
-    "read_nvidia_smi",
-    "read_slurm_topology",
-    "renumbered",
     "ring",
+    "servers",
+    "slim_fly",
     "star",
     "to_networkx",
     "torus",
     "transposed",
-    "write_network",
+    "twisted_torus",
+    "xpander",
 ]

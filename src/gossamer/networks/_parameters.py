@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeGuard
+
 from gossamer.errors import NetworkError, shown
 from gossamer.networks.family import Size
 from gossamer.networks.network import MAX_LINKS
 from gossamer.reading import whole
 
-__all__ = ["MAX_CAPACITY", "checked_size", "fractional_capacity", "whole_number"]
+__all__ = ["MAX_CAPACITY", "capacities", "checked_size", "fractional_capacity", "is_list", "whole_number"]
 
 MAX_CAPACITY = 2**31 - 1
 """The largest capacity of a link, in packets per slot."""
@@ -53,6 +56,24 @@ def checked_size(family: str, nodes: int, links: int) -> Size:
         many = str(links) if links < 10**18 else "more than 10^18"
         raise NetworkError(f"{family}: the network would have {many} links; at most {MAX_LINKS} are allowed")
     return Size(nodes, links)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Return whether a value is a sequence, but no text."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def capacities(family: str, given: object, count: int, each: str) -> tuple[int, ...]:
+    """Return the capacities of so many kinds of links, from one number for all or one for each.
+
+    >>> capacities("hyperx", 2, 3, "side"), capacities("hyperx", (1, 2), 2, "side")
+    ((2, 2, 2), (1, 2))
+    """
+    several = tuple(given) if is_list(given) else (given,)
+    numbers = tuple(whole_number(c, family, "a capacity", 1, MAX_CAPACITY) for c in several)
+    if len(numbers) not in (1, count):
+        raise NetworkError(f"{family}: capacity needs 1 number or {count}, one for each {each}, got {len(numbers)}")
+    return numbers * (count // len(numbers))
 
 
 def fractional_capacity(given: object) -> str:

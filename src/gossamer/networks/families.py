@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from gossamer.networks.butterflies import BUTTERFLY, CCC
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
+from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
+from gossamer.networks.dragonfly import DRAGONFLY
+from gossamer.networks.edge_lists import DIRECTED_EDGES, EDGES
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
-from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
+from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
 from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
+from gossamer.networks.macro_star import MACRO_STAR
 from gossamer.networks.permutation_networks import BUBBLE_SORT, PANCAKE, STAR
+from gossamer.networks.polarfly import POLARFLY
 from gossamer.networks.product import PRODUCT
+from gossamer.networks.random_networks import JELLYFISH, XPANDER
+from gossamer.networks.servers import DGX_1, DGX_A100, SERVERS
+from gossamer.networks.slim_fly import SLIM_FLY
+from gossamer.networks.swapped import CYCLIC, HIERARCHICAL_SWAPPED
 from gossamer.networks.transposed import TRANSPOSED
+from gossamer.networks.twisted_tori import TWISTED_TORUS
 
 __all__ = ["FAMILIES"]
 
 FAMILIES: tuple[Family, ...] = (
     ARRAY,
     TORUS,
+    TWISTED_TORUS,
     RING,
     HYPERCUBE,
     EXTENDED_RING,
@@ -30,15 +41,33 @@ FAMILIES: tuple[Family, ...] = (
     STAR,
     PANCAKE,
     BUBBLE_SORT,
+    MACRO_STAR,
     CCC,
     BUTTERFLY,
     KAUTZ,
     GENERALIZED_KAUTZ,
     DE_BRUIJN,
     GENERALIZED_DE_BRUIJN,
+    HIERARCHICAL_SWAPPED,
+    CYCLIC,
+    DRAGONFLY,
+    SLIM_FLY,
+    POLARFLY,
+    HYPERX,
+    FLATTENED_BUTTERFLY,
+    JELLYFISH,
+    XPANDER,
     FAT_TREE,
+    LEAF_SPINE,
+    FOLDED_CLOS,
+    K_ARY_N_TREE,
+    GENERALIZED_FAT_TREE,
+    SERVERS,
+    DGX_A100,
+    DGX_1,
     PRODUCT,
     TRANSPOSED,
-    *FILE_FAMILIES,
+    EDGES,
+    DIRECTED_EDGES,
 )
 """Every family, in the order in which they are shown."""

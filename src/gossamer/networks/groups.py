@@ -12,12 +12,21 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AbelianGroup", "CubeRotationGroup", "Elements", "Group", "PermutationGroup", "ProductGroup"]
+__all__ = [
+    "AbelianGroup",
+    "CubeRotationGroup",
+    "Elements",
+    "Group",
+    "LatticeGroup",
+    "PermutationGroup",
+    "ProductGroup",
+]
 
 Elements = npt.NDArray[np.int64]
 
@@ -90,6 +99,70 @@ class AbelianGroup:
             total += (-(x // stride)) % m * stride
             stride *= m
         return total
+
+
+@dataclass(frozen=True)
+class LatticeGroup:
+    """Vectors of integers modulo a lattice: a torus whose ends may be joined with a shift.
+
+    Elements are mixed-radix numbers of the digits ``x_i < sides[i]``, the first most significant. ``sides[j]`` times
+    the unit vector of dimension j is the vector ``twists[j]``, so going once around dimension j leads that far aside.
+    No dimension may be shifted by itself, directly or through others.
+
+    >>> g = LatticeGroup((4, 2), ((0, 0), (2, 0)))  # twice up the short side is 2 along the long one
+    >>> int(g.compose(1, 1)), int(g.compose(7, 1)), int(g.inverse(1))
+    (4, 2, 5)
+    """
+
+    sides: tuple[int, ...]
+    twists: tuple[tuple[int, ...], ...]
+
+    @property
+    def order(self) -> int:
+        """Number of elements, the product of the sides."""
+        return math.prod(self.sides)
+
+    @property
+    def abelian(self) -> bool:
+        """Always true."""
+        return True
+
+    @cached_property
+    def turns(self) -> tuple[int, ...]:
+        """The dimensions, each before all that it shifts; shorter if some shift each other in a circle."""
+        left, order = set(range(len(self.sides))), list[int]()
+        while free := [j for j in sorted(left) if not any(self.twists[i][j] for i in left)]:
+            order += free
+            left -= set(free)
+        return tuple(order)
+
+    def _digits(self, a: npt.ArrayLike) -> list[Elements]:
+        rest, digits = np.asarray(a, np.int64), []
+        for side in reversed(self.sides):
+            digits.append(rest % side)
+            rest = rest // side
+        return digits[::-1]
+
+    def number(self, digits: list[Elements]) -> Elements:
+        """Return the elements of vectors with any entries, a list of the arrays of each dimension."""
+        for j in self.turns:
+            around = digits[j] // self.sides[j]
+            digits[j] = digits[j] - around * self.sides[j]
+            for i, shift in enumerate(self.twists[j]):
+                if shift:
+                    digits[i] = digits[i] + around * shift
+        total = np.zeros_like(digits[0])
+        for digit, side in zip(digits, self.sides, strict=True):
+            total = total * side + digit
+        return total
+
+    def compose(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Elements:
+        """Add the vectors."""
+        return self.number([x + y for x, y in zip(self._digits(a), self._digits(b), strict=True)])
+
+    def inverse(self, a: npt.ArrayLike) -> Elements:
+        """Negate the vectors."""
+        return self.number([-x for x in self._digits(a)])
 
 
 @dataclass(frozen=True)

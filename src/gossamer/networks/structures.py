@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.groups import Group
 
-__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Speeds", "Structure", "int_array"]
+__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Speeds", "Structure", "Tiers", "int_array"]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -137,6 +137,40 @@ class Coordinates(Structure):
     def transposed(self, order: IntArray) -> Structure:
         """Keep them: nodes stay where they are."""
         return self
+
+
+@dataclass(frozen=True)
+class Tiers(Structure):
+    """Terminals and switches in tiers: nodes are numbered tier by tier, the terminals first.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the nodes of each tier are called, in the plural.
+    sizes : tuple of int
+        How many nodes each tier has.
+    rows : tuple of int
+        Which row each tier is drawn in, counted from the bottom.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse tiers that do not hold all nodes."""
+        return None if sum(self.sizes) == nodes else f"its tiers hold {sum(self.sizes)} nodes, not {nodes}"
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep them: nodes stay where they are."""
+        return self
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The tier of each node and its place in the tier."""
+        tier = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        place = np.concatenate([np.arange(size) for size in self.sizes])
+        return Coordinates(int_array(np.stack([tier, place], axis=1), "coordinates"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,3 +88,22 @@ def test_needs_the_active_set_ahead_and_no_buffer_limit():
     with pytest.raises(NotApplicableError, match="does not limit the packets that a node holds"):
         GREEDY_FLOODING.build(Case(network, task, Rules(buffer=3)))
     assert planned(network, gossamer.task("allgather"), Rules(), StepCost(1)).completion_time == 2
+
+
+@pytest.mark.parametrize("spec", ["leaf-spine:2,2,2", "k-ary-n-tree:2,3", "servers:s=2,g=3,rails=2,spines=2"])
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter", "allreduce"])
+def test_no_copy_ends_at_a_switch_so_that_it_can_be_run_backwards(spec, task):
+    """Two hosts below two switches were enough for a reduction in which a switch sent what it did not have."""
+    schedule = gossamer.plan(spec, task).schedule
+    assert gossamer.verify(schedule)
+
+
+def test_the_copies_that_are_left_out_are_those_that_lead_nowhere():
+    schedule = planned(gossamer.network("leaf-spine:2,2,2"), gossamer.task("allgather"))
+    network = schedule.network
+    target, source = network.link_target[schedule.link], network.link_source[schedule.link]
+    left = set(zip(schedule.packet.tolist(), source.tolist(), strict=True))
+    entered = {(p, v) for p, v in zip(schedule.packet.tolist(), target.tolist(), strict=True) if v >= 4}
+    assert entered <= left
+    for p in range(4):  # a switch next to the origin, one spine, the other leaf
+        assert sum(q == p for q, _ in entered) == 3

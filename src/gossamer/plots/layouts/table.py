@@ -6,12 +6,13 @@ import numpy as np
 
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, PermutationGroup
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Tiers
 from gossamer.plots.layouts.cayley import by_last_symbol, by_words
 from gossamer.plots.layouts.grids import by_bits, by_digits
 from gossamer.plots.layouts.layout import Layout, circle
 from gossamer.plots.layouts.products import by_factors
 from gossamer.plots.layouts.stress import stress_positions
-from gossamer.plots.layouts.trees import by_levels
+from gossamer.plots.layouts.trees import by_levels, by_tiers
 
 __all__ = ["lay_out"]
 
@@ -23,8 +24,8 @@ def lay_out(network: Network) -> Layout:
     """Return the places of the nodes and the shapes of the links, by what is known of the network.
 
     Arrays and tori stand in rows and columns, their further dimensions as rows and columns of blocks; rings and
-    circulants on a circle; fat trees by levels; products and Cayley networks as blocks of smaller ones; any
-    other network where the distances on paper are nearest to the distances in hops.
+    circulants on a circle; fat trees by levels, other terminals and switches by tiers; products and Cayley networks as
+    blocks of smaller ones; any other network where the distances on paper are nearest to the distances in hops.
 
     Notes
     -----
@@ -39,6 +40,9 @@ def lay_out(network: Network) -> Layout:
     """
     if network.levels is not None:
         return by_levels(network)
+    tiers = network.find(Tiers)
+    if tiers is not None:
+        return by_tiers(network, tiers)
     if network.grid is not None:
         wraps = network.grid.wraps
         if len(wraps) == 1 and wraps[0] and network.node_count <= CIRCLE_LIMIT:

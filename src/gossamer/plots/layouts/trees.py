@@ -1,4 +1,4 @@
-"""Layout of fat trees: leaves in a row or on a circle, inner nodes amid their leaves."""
+"""Layouts of fat trees and of tiers of switches: terminals in a row or on a circle, switches amid theirs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.networks.structures import Tiers
 from gossamer.plots.layouts.layout import STRAIGHT, Layout
 
-__all__ = ["by_levels"]
+__all__ = ["by_levels", "by_tiers"]
 
 TREE_LIMIT = 64
 """Up to this many leaves stand in one row; more of them on a circle."""
@@ -30,3 +31,26 @@ def by_levels(network: Network) -> Layout:
     angle = 2 * np.pi * (along + 0.5) / leaves
     positions = np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)
     return Layout.of(network, positions, STRAIGHT, "Root in the middle, leaves on the rim.")
+
+
+def by_tiers(network: Network, tiers: Tiers) -> Layout:
+    """Place switches in rows, each spread over the same width, or on circles if there are many terminals.
+
+    On circles the larger tiers are further out.
+    """
+    widest = max(tiers.sizes)
+    share = np.concatenate([(np.arange(size) + 0.5) / size for size in tiers.sizes])
+    if widest <= TREE_LIMIT:
+        rise = max(1.5, 0.35 * widest / max(max(tiers.rows), 1))
+        row = np.repeat(tiers.rows, tiers.sizes)
+        return Layout.of(network, np.stack([share * widest - 0.5, row * rise], axis=1))
+    order = sorted(range(len(tiers.sizes)), key=lambda tier: (-tiers.sizes[tier], tiers.rows[tier]))
+    gap = max(1.2, widest / (2 * np.pi * len(order)))
+    reach, at = 0.0, np.zeros(len(order))
+    for tier in reversed(order):  # from the middle outwards, at least a unit between neighbors
+        at[tier] = reach if tiers.sizes[tier] == 1 else max(reach, 0.5 / np.sin(np.pi / tiers.sizes[tier]))
+        reach = at[tier] + gap
+    radius, angle = np.repeat(at, tiers.sizes), 2 * np.pi * share
+    positions = np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)
+    names = ", ".join(tiers.names[tier] for tier in order)
+    return Layout.of(network, positions, STRAIGHT, f"From the rim to the middle: {names}.")

@@ -1,0 +1,99 @@
+"""What families of routers have in common: terminals of their own at each router, and links in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks._parameters import checked_size, whole_number
+from gossamer.networks.family import Size
+from gossamer.networks.network import Network
+from gossamer.networks.structures import Coordinates, IntArray, Structure, int_array
+
+__all__ = ["both_ways", "router_network", "router_size"]
+
+Links = Sequence[npt.ArrayLike]
+"""Source, target and capacity, each int[M] or one number for all."""
+
+
+def router_size(family: str, routers: int, links: int, p: object) -> Size:
+    """Return the size of a network of so many routers and links between them, each router with p terminals or none."""
+    own = whole_number(p, family, "p", low=0)
+    return checked_size(family, routers * (1 + own), links + 2 * routers * own)
+
+
+def both_ways(
+    source: npt.ArrayLike, target: npt.ArrayLike, capacity: npt.ArrayLike = 1
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the links of undirected edges, those in the given direction first."""
+    u, v, c = np.broadcast_arrays(source, target, capacity)
+    return np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([c, c])
+
+
+def router_network(
+    spec: str,
+    routers: int,
+    pieces: Sequence[Links],
+    *,
+    p: int = 0,
+    places: npt.NDArray[np.int64] | IntArray | None = None,
+    structures: Sequence[Structure] = (),
+    terminal_count: int | None = None,
+    links_only: bool = False,
+) -> Network:
+    """Return the network of routers with p terminals each, or of routers that are the terminals themselves.
+
+    Parameters
+    ----------
+    spec : str
+    routers : int
+        Their number R.
+    pieces : sequence of (source, target, capacity)
+        Links between routers 0..R-1, in any order.
+    p : int
+        Terminals at each router. With 0 router r is node r. Else the terminals of router r are the nodes ``r*p, ...,
+        r*p + p-1``, and router r is the switch ``R*p + r``.
+    places : int[R, k], optional
+        Coordinates of the routers; those of terminals have one number more, 1..p, which is 0 at a router.
+    structures : sequence of Structure
+        What else is known, if ``p`` is 0.
+    terminal_count : int, optional
+        How many of the routers are terminals, if ``p`` is 0. Default: all.
+    links_only : bool
+        As in `Network`.
+
+    Notes
+    -----
+    The links of a router are those of the first piece, then those of the second, and so on; last those to its
+    terminals. O(L log L) time.
+    """
+    first = routers * p
+    columns = [np.broadcast_arrays(*piece) for piece in pieces]
+    if p:
+        terminal = np.arange(first)
+        router = terminal // p + first
+        columns = [(s + first, t + first, c) for s, t, c in columns]
+        columns += [np.broadcast_arrays(terminal, router, 1), np.broadcast_arrays(router, terminal, 1)]
+    source, target, capacity = (
+        np.concatenate([np.zeros(0, np.int64), *(c[i] for c in columns)]).astype(np.int32) for i in range(3)
+    )
+    order = np.argsort(source, kind="stable")
+    if p:
+        own = np.arange(routers)[:, None] if places is None else places
+        below = np.concatenate([np.repeat(own, p, axis=0), (np.arange(first) % p + 1)[:, None]], axis=1)
+        above = np.concatenate([own, np.zeros((routers, 1), np.int64)], axis=1)
+        structures = [Coordinates(int_array(np.concatenate([below, above]), "coordinates"))]
+    elif places is not None:
+        structures = [Coordinates(int_array(places, "coordinates")), *structures]
+    return Network(
+        spec,
+        first + routers,
+        source[order],
+        target[order],
+        capacity[order],
+        terminal_count=first or terminal_count,
+        structures=structures,
+        links_only=links_only,
+    )

@@ -1,0 +1,107 @@
+"""PolarFlies: the polarity graphs of Erdos and Renyi, of diameter 2 with hardly fewer nodes than possible."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gossamer.networks import forms
+from gossamer.networks._routers import router_network, router_size
+from gossamer.networks.family import Family, Size
+from gossamer.networks.finite_fields import FiniteField, prime_power
+from gossamer.networks.network import Network
+
+__all__ = ["POLARFLY", "polarfly"]
+
+LARGEST = 1024
+"""The largest q that is asked about."""
+
+
+def polarfly(q: int, p: int = 0) -> Network:
+    """Return the PolarFly of a prime power q: q**2+q+1 routers of degree q+1, or q at q+1 of them, diameter 2.
+
+    Parameters
+    ----------
+    q : int
+        A prime power, at least 2.
+    p : int
+        Terminals at each router. 0: the routers are the terminals themselves.
+
+    Returns
+    -------
+    Network
+        Spec ``polarfly:q=Q`` or ``polarfly:q=Q,p=P``. The routers are the points of the projective plane over GF(q),
+        (0,0,1), (0,1,z) and (1,y,z) in this order, and these are their coordinates, with a last one as in
+        `dragonfly` if there are terminals.
+
+    Raises
+    ------
+    NetworkError
+        If q is no prime power or a parameter is out of range.
+
+    Notes
+    -----
+    Points are adjacent if their product ``x*x' + y*y' + z*z'`` is 0. The q+1 points for which that holds with
+    themselves have no link for it, and so degree q. O(L log L) time.
+
+    References
+    ----------
+    Erdos and Renyi 1962; Brown 1966; as a network: Lakhotia et al. 2022.
+
+    Examples
+    --------
+    >>> polarfly(3), polarfly(3).diameter
+    (<Network polarfly:q=3: 13 nodes, 48 links>, 2)
+    """
+    _polarfly_size(q, p)
+    q, p = int(q), int(p)
+    field = FiniteField(*prime_power(q, "polarfly", 2, LARGEST))
+    element = np.arange(q)
+    line = np.stack([element * 0 + 1, element], axis=1)  # the q + 1 points of a line: (1, t) and (0, 1)
+    line = np.concatenate([[[0, 1]], line])
+    affine = np.stack([np.ones(q * q, np.int64), element.repeat(q), np.tile(element, q)], axis=1)
+    points = np.concatenate([np.pad(line, ((0, 0), (1, 0))), affine])
+    # two points that span what is orthogonal to (x, y, z): its other points are their combinations
+    negative = field.subtract(0, points)
+    x, y = points[:, 0], points[:, 1]
+    zero, one = np.zeros_like(x), np.ones_like(x)
+    first = np.where(x[:, None] > 0, np.stack([negative[:, 1], one, zero], 1), np.stack([one, zero, zero], 1))
+    second = np.where(
+        x[:, None] > 0,
+        np.stack([negative[:, 2], zero, one], 1),
+        np.where(y[:, None] > 0, np.stack([zero, negative[:, 2], one], 1), np.stack([zero, one, zero], 1)),
+    )
+    terms = [field.multiply(line[None, :, k, None], span[:, None, :]) for k, span in enumerate((first, second))]
+    target = _number(field, field.add(*terms).reshape(-1, 3))
+    source = np.repeat(np.arange(len(points)), q + 1)
+    order = np.lexsort((target, source))
+    source, target = source[order], target[order]
+    near = source != target
+    spec = forms.canonical("polarfly", {"q": q, "p": p}, p=0)
+    return router_network(spec, len(points), [(source[near], target[near], 1)], p=p, places=points)
+
+
+def _number(field: FiniteField, points: np.ndarray) -> np.ndarray:
+    """Return the numbers of points that are given up to a factor, int64[M, 3]."""
+    q = field.order
+    lead = np.where(points[:, 0] > 0, points[:, 0], np.where(points[:, 1] > 0, points[:, 1], points[:, 2]))
+    x, y, z = field.multiply(field.inverse(lead)[:, None], points).T
+    return np.where(x > 0, q + 1 + y * q + z, np.where(y > 0, 1 + z, 0))
+
+
+def _polarfly_size(q: int, p: int = 0) -> Size:
+    prime_power(q, "polarfly", 2, LARGEST)
+    q = int(q)
+    return router_size("polarfly", q * q + q + 1, (q + 1) * (q * q + q), p)
+
+
+POLARFLY = Family(
+    name="polarfly",
+    function=polarfly,
+    size=_polarfly_size,
+    form=forms.named({"q": forms.integer, "p": forms.integer}, p=0),
+    parameters="q=Q,p=0",
+    summary="points of the projective plane over GF(q), adjacent if orthogonal; p terminals at each (0: the points)",
+    example="polarfly:q=7,p=4",
+    source="Erdos and Renyi 1962; Lakhotia et al. 2022",
+    small=("polarfly:q=2",),
+)

@@ -1,0 +1,111 @@
+"""Networks from graph files, and from whatever names one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from gossamer.errors import FileFormatError, GossamerError, NetworkError
+from gossamer.networks import as_network, from_networkx, parse, read_edge_list, read_network, ring, to_networkx
+
+SPECS = ["torus:3x4", "kautz:2,3", "fat-tree:k=2,h=2,capacity=exponential", "complete:1"]
+
+
+def write_json(graph, path):
+    path.write_text(json.dumps(nx.node_link_data(graph)))
+
+
+WRITERS = {".graphml": nx.write_graphml, ".gml": nx.write_gml, ".json": write_json}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_network_comes_back_from_every_graph_format(tmp_path, spec, suffix):
+    net = parse(spec)
+    path = tmp_path / f"graph{suffix}"
+    WRITERS[suffix](to_networkx(net), path)
+    again = read_network(path)
+    assert again == net
+    assert again.labels is None
+    assert again.links_only
+    assert again.spec == str(path)
+
+
+def test_node_link_json_of_older_networkx_calls_edges_links(tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text('{"nodes": [{"id": "a"}, {"id": ["b", 1]}], "links": [{"source": "a", "target": ["b", 1]}]}')
+    net = read_network(path)
+    assert net.labels == ("a", "('b', 1)")
+    assert net.link_count == 2
+
+
+def test_edge_lists_are_directed_by_their_suffix(tmp_path):
+    for name, directed in (("a.edges", False), ("a.txt", False), ("a.dedges", True)):
+        path = tmp_path / name
+        path.write_text("# a path\n0 1\n1 2 3\n")
+        net = read_network(path)
+        assert net == read_edge_list(path, directed=directed)
+        assert net.link_count == (2 if directed else 4)
+        assert parse(net.spec) == net
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.graphml", "<graphml", "not a GraphML file"),
+        ("a.graphml", "", "not a GraphML file"),
+        ("a.gml", "graph [", "not a GML file"),
+        ("a.json", "{", "not a node-link graph in JSON"),
+        ("a.json", "[]", "an object with lists 'nodes' and 'edges'"),
+        ("a.json", '{"nodes": [1], "edges": []}', "not a node-link graph"),
+        ("a.json", '{"nodes": [{"id": 0}]}', "not a node-link graph"),
+        ("a.json", '{"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 1}]}', "an edge joins 0 and 1, which are"),
+        ("a.json", '{"nodes": [{"id": {}}], "edges": []}', "not a node-link graph"),
+        ("a.json", '{"nodes": [], "edges": []}', "has no nodes"),
+        ("a.json", '{"multigraph": true, "nodes": [{"id": 0}], "edges": []}', "may hold parallel edges"),
+        ("a.png", "", "the suffix must be one of .edges, .txt, .dedges, .json, .graphml, .gml"),
+    ],
+)
+def test_files_that_hold_no_network_are_refused_in_one_line(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(GossamerError, match=message) as caught:
+        read_network(path)
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_missing_and_binary_graph_files_are_refused(tmp_path):
+    binary = tmp_path / "binary.json"
+    binary.write_bytes(bytes(range(256)))
+    for path, message in ((tmp_path / "none.json", "No such file"), (binary, "not a node-link graph")):
+        with pytest.raises(FileFormatError, match=message):
+            read_network(path)
+
+
+def test_whatever_names_a_network_becomes_one(tmp_path):
+    path = tmp_path / "ring.edges"
+    path.write_text("0 1\n1 2\n2 0\n")
+    net = ring(5)
+    assert as_network(net) is net
+    assert as_network("ring:5") == net
+    assert as_network(nx.DiGraph([(0, 1), (1, 0)])) == from_networkx(nx.Graph([(0, 1)]))
+    assert as_network(path) == as_network(str(path)) == as_network(f"edges:{path}")
+
+
+def test_a_text_that_names_a_family_is_a_spec_whatever_its_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("links.dedges").write_text("0 1\n1 0\n1 2\n")
+    assert as_network("directed-edges:links.dedges").link_count == 3
+    with pytest.raises(NetworkError, match="unknown network family 'links'"):
+        as_network("links")
+
+
+@pytest.mark.parametrize("value", [None, 8, [(0, 1)], object])
+def test_what_names_no_network_is_refused_in_one_line(value):
+    with pytest.raises(NetworkError, match=r"a network is a spec such as 'torus:8x8', a Network, .* got") as caught:
+        as_network(value)
+    assert "\n" not in str(caught.value)
