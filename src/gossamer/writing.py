@@ -5,7 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from pathlib import Path
@@ -18,10 +22,13 @@ __all__ = [
     "bandwidth_text",
     "bytes_text",
     "check_writable",
+    "exact_bandwidth",
+    "exact_duration",
     "memory_text",
     "quantity",
     "seconds_text",
     "whole_file",
+    "whole_folder",
 ]
 
 
@@ -72,8 +79,47 @@ class whole_file:  # noqa: N801 - used like a function
                 raise self._refusal(error) from error
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
-        reason = getattr(error, "strerror", None) or error
-        return FileFormatError(f"cannot write {shown(str(self.path), 200)}: {reason}")
+        return _unwritable(self.path, error)
+
+
+@contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder that becomes `path` when the block ends well and vanishes when it does not.
+
+    Raises
+    ------
+    FileFormatError
+        If `path` is a file, a folder that is not empty, or cannot be made.
+
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "x"
+    >>> with whole_folder(target) as part:
+    ...     _ = (part / "a.txt").write_text("all of it")
+    >>> [p.name for p in target.iterdir()]
+    ['a.txt']
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_dir():
+            raise OSError(errno.EEXIST, "is a file; a folder is written")
+        if target.is_dir() and any(target.iterdir()):
+            raise OSError(errno.ENOTEMPTY, "is a folder that is not empty; name a new one")
+        part = target.with_name(f".gossamer-{secrets.token_hex(8)}")
+        part.mkdir()
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+    try:
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileFormatError:
+    reason = getattr(error, "strerror", None) or error
+    return FileFormatError(f"cannot write {shown(str(path), 200)}: {reason}")
 
 
 def _mode(path: Path) -> int | None:
@@ -182,3 +228,31 @@ def bandwidth_text(rate: Fraction | float) -> str:
         if value >= size:
             return f"{value / size:.4g} {unit}"
     return f"{value:.4g} B/s"
+
+
+_RATES = ((12, "TB/s"), (9, "GB/s"), (6, "MB/s"), (3, "kB/s"), (0, "B/s"))
+_TIMES = ((0, "s"), (-3, "ms"), (-6, "us"), (-9, "ns"), (-12, "ps"))
+
+
+def exact_bandwidth(bytes_per_second: float) -> str:
+    """Return a bandwidth with its unit, without loss: `gossamer.reading.quantities.bandwidth` reads the same number.
+
+    >>> exact_bandwidth(5e10), exact_bandwidth(12.5e9)
+    ('50GB/s', '12.5GB/s')
+    """
+    return _scaled(bytes_per_second, _RATES)
+
+
+def exact_duration(seconds: float) -> str:
+    """Return a time with its unit, without loss: `gossamer.reading.quantities.duration` reads the same number.
+
+    >>> exact_duration(2e-6), exact_duration(0), exact_duration(0.0015)
+    ('2us', '0s', '1.5ms')
+    """
+    return _scaled(seconds, _TIMES)
+
+
+def _scaled(value: float, units: tuple[tuple[int, str], ...]) -> str:
+    exact = Decimal(repr(float(value)))
+    place, unit = next((u for u in units if not exact or exact.adjusted() >= u[0]), units[-1])
+    return f"{format(exact.scaleb(-place).normalize(), 'f')}{unit}"

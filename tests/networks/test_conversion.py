@@ -83,7 +83,6 @@ def test_nodes_that_only_pass_on_are_numbered_last():
     [
         (nx.Graph(), "graph 'networkx graph' has no nodes"),
         (nx.Graph([(0, 0)]), "graph 'networkx graph': node 0 has an edge to itself"),
-        (nx.MultiGraph([(0, 1), (0, 1)]), "may hold parallel edges"),
         (
             nx.Graph([(0, 1, {"capacity": 0})]),
             r"edge 0 to 1: capacity must be a whole number in 1\.\.2147483647, got 0",
@@ -102,13 +101,12 @@ def test_illegal_graphs_are_refused_in_one_line(graph, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("unused", ["weight", "bandwidth"])
-def test_attributes_that_look_like_capacities_are_not_passed_over_in_silence(unused):
-    with pytest.warns(UserWarning, match=f"'{unused}' is not used; how many packets .* attribute 'capacity'") as caught:
-        assert from_networkx(nx.Graph([(0, 1, {unused: 3})])).uniform_capacity == 1
+def test_a_weight_that_looks_like_a_capacity_is_not_passed_over_in_silence():
+    with pytest.warns(UserWarning, match="'weight' is not used; how many packets .* attribute 'capacity'") as caught:
+        assert from_networkx(nx.Graph([(0, 1, {"weight": 3})])).uniform_capacity == 1
     assert len(caught) == 1
     assert "\n" not in str(caught[0].message)
-    assert from_networkx(nx.Graph([(0, 1, {unused: 3, "capacity": 2.0})])).uniform_capacity == 2
+    assert from_networkx(nx.Graph([(0, 1, {"weight": 3, "capacity": 2.0})])).uniform_capacity == 2
 
 
 # -- edge lists ----------------------------------------------------------------------------------------------
@@ -215,14 +213,14 @@ def test_unreadable_files_are_refused_in_one_line(tmp_path):
     binary = tmp_path / "binary"
     binary.write_bytes(np.arange(256, dtype=np.uint8).tobytes())
     cases = {
-        tmp_path / "missing\nfile": "No such file or directory",
-        tmp_path: "Is a directory",
+        tmp_path / "missing\nfile": "no such file",
+        tmp_path: "it is a folder",
         binary: "not a UTF-8 text file",
-        "null\0character": "no legal path",
+        "null\0character": "null",
     }
     for path, message in cases.items():
         with pytest.raises(FileFormatError, match=message) as caught:
             read_edge_list(path)
         assert "\n" not in str(caught.value)
-    with pytest.raises(FileFormatError, match="No such file"):
+    with pytest.raises(FileFormatError, match="no such file"):
         parse("edges:does/not/exist")

@@ -102,6 +102,33 @@ def test_split_messages_move_part_by_part(network, task):
     assert program.rank(0).output_size % schedule.parts == 0
 
 
+@pytest.mark.parametrize("network", ["ring:5", "array:2x3"])
+@pytest.mark.parametrize("task", ["allgather", "allreduce", "alltoall", "reduce-scatter"])
+def test_messages_of_several_packets(network, task):
+    chunked = gossamer.task(task, packets=3)
+    program = check(in_turns(gossamer.plan(network, task).schedule, chunked))
+    assert program.parts == 3
+
+
+def in_turns(schedule, task):
+    """Return a schedule of messages of several packets in which packet after packet goes the way of a whole message."""
+    whole, k = schedule.expand(), task.packets
+    table = gossamer.Packets.of(task.messages(schedule.network))
+    rows = np.searchsorted(task.messages(schedule.network).ids, whole.packets.message)
+    turn = np.arange(k)
+    slot = (whole.slot[:, None] * k + turn).reshape(-1)
+    packet = (rows[whole.packet][:, None] * k + turn).reshape(-1)
+    order = np.argsort(slot, kind="stable")
+    return whole.replace(
+        task=task,
+        slot=slot[order],
+        link=np.repeat(whole.link, k)[order],
+        packet=packet[order],
+        packets=table,
+        phases=[gossamer.Phase("turns", whole.slot_count * k)],
+    )
+
+
 def test_an_orbit_of_several_representatives():
     schedule = gossamer.plan("ring:6", "allgather").schedule
     halves = gossamer.Symmetry(schedule.network, [2])

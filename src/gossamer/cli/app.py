@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.groups import Commands
+from gossamer.cli.handing_on import export, formats
 from gossamer.cli.options import Words, fills
 from gossamer.cli.wormhole import commands as wormhole_commands
 
@@ -334,3 +335,7 @@ def algorithms(
 
     rules_asked = planning.rules_and_cost(switching, rules).get("rules")
     tables.algorithms(network, task, switching, rules_asked, json)
+
+
+for handed in (export, formats):
+    app.command()(handed)

@@ -14,11 +14,19 @@ from gossamer.networks.conversion import from_networkx, to_networkx
 from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
 from gossamer.networks.dragonfly import dragonfly
-from gossamer.networks.edge_lists import read_edge_list
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.family import Family, Size
 from gossamer.networks.fat_trees import fat_tree
-from gossamer.networks.graph_files import read_network
+from gossamer.networks.files import (
+    read_coordinates,
+    read_edge_list,
+    read_ibnetdiscover,
+    read_nccl_topology,
+    read_network,
+    read_nvidia_smi,
+    read_slurm_topology,
+    write_network,
+)
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import (
     AbelianGroup,
@@ -37,6 +45,7 @@ from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
+from gossamer.networks.renumbering import Renumbered, renumbered
 from gossamer.networks.servers import dgx_1, dgx_a100, servers
 from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse
@@ -63,6 +72,7 @@ __all__ = [
     "Network",
     "PermutationGroup",
     "ProductGroup",
+    "Renumbered",
     "Size",
     "Speeds",
     "Structure",
@@ -106,8 +116,14 @@ __all__ = [
     "polarfly",
     "product",
     "product_disjoint_paths",
+    "read_coordinates",
     "read_edge_list",
+    "read_ibnetdiscover",
+    "read_nccl_topology",
     "read_network",
+    "read_nvidia_smi",
+    "read_slurm_topology",
+    "renumbered",
     "ring",
     "servers",
     "slim_fly",
@@ -116,5 +132,6 @@ __all__ = [
     "torus",
     "transposed",
     "twisted_torus",
+    "write_network",
     "xpander",
 ]

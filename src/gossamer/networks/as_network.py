@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gossamer.errors import NetworkError, shown
 from gossamer.networks.conversion import from_networkx
-from gossamer.networks.graph_files import SUFFIXES, read_network
+from gossamer.networks.files import read_network, suffixes
 from gossamer.networks.network import Network
 from gossamer.networks.spec import names_family, network
 
@@ -21,7 +21,7 @@ def as_network(value: object) -> Network:
     ----------
     value : Network, str, path or NetworkX graph
         A network; a spec such as ``torus:8x8``; the path of a file that `read_network` reads (a text is a path if it
-        ends in one of the suffixes and names no family); a graph, undirected or directed.
+        ends in one of the suffixes and names no family); a graph, undirected or directed, parallel edges or not.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def as_network(value: object) -> Network:
     if isinstance(value, Network):
         return value
     if isinstance(value, str):
-        is_path = Path(value).suffix.lower() in SUFFIXES and not names_family(value)
+        is_path = Path(value).suffix.lower() in suffixes() and not names_family(value)
         return read_network(value) if is_path else network(value)
     if isinstance(value, PathLike):
         return read_network(value)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity, whole_number
-from gossamer.networks.network import IntArray, Network
+from gossamer.networks._parameters import checked_size
+from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
+from gossamer.networks.wiring import Wiring, attributed
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["from_networkx", "to_networkx"]
+__all__ = ["from_networkx", "link_attributes", "node_attributes", "numbered_graph", "to_networkx", "warn_of_weights"]
 
 
 def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
@@ -24,9 +23,12 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
 
     Parameters
     ----------
-    graph : networkx.Graph or networkx.DiGraph
-        An undirected edge becomes two links. The edge attribute ``capacity`` (a whole number, default 1) is the
-        capacity of its links. Nodes with the attribute ``terminal=False`` only pass packets on.
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        An undirected edge becomes two links. What edges say of themselves are the attributes ``capacity`` (a whole
+        number, default 1), ``bandwidth`` (bytes a second, or a text with a unit such as 50GB/s), ``latency`` (seconds,
+        or a text such as 2us), ``occupancy`` and ``latency_slots`` (slots). Parallel edges that differ in capacity
+        only become one link of their capacities together; others stay parallel links, side by side. Nodes with the
+        attribute ``terminal=False`` only pass packets on.
     name : str, optional
         What the network is called; default the name of the graph, or ``networkx graph``.
 
@@ -35,17 +37,17 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     Network
         The i-th node of the graph is node i, except that nodes with ``terminal=False`` come after the others. Links of
         a node are in the order of the graph's adjacency. Nodes that are not already 0..N-1 in order keep their names as
-        `labels`. The name does not parse back, so the network is `links_only`.
+        `labels`, others their attributes ``label``. The name does not parse back, so the network is `links_only`.
 
     Raises
     ------
     NetworkError
-        If the graph is empty, has parallel edges or self-loops, or a capacity is not a positive integer.
+        If the graph is empty or has self-loops, a capacity is not a positive integer, or only some edges have speeds.
 
     Warns
     -----
     UserWarning
-        If edges have a ``weight`` or ``bandwidth``, which is not used, and no ``capacity``.
+        If edges have a ``weight``, which is not used, and neither ``capacity`` nor ``bandwidth``.
 
     Notes
     -----
@@ -61,59 +63,50 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     name = name or str(getattr(graph, "name", "")) or "networkx graph"
     if not hasattr(graph, "adjacency"):
         raise NetworkError(f"from_networkx needs a NetworkX graph, got {shown(graph)}")
-    if graph.is_multigraph():
-        raise NetworkError(f"graph {name!r} may hold parallel edges; convert it to networkx.Graph or DiGraph first")
     checked_size(f"graph {name!r}", len(graph), graph.number_of_edges() * (1 if graph.is_directed() else 2))
-    terminal = dict(graph.nodes(data="terminal", default=True))
-    nodes = [v for v in graph if terminal[v]] + [v for v in graph if not terminal[v]]
-    if not nodes:
+    if not len(graph):
         raise NetworkError(f"graph {name!r} has no nodes")
-    links = _links(name, graph, nodes)
-    _warn_of_unused(name, graph)
-    numbered = all(type(v) is int and v == i for i, v in enumerate(nodes))
-    return Network(
-        name,
-        len(nodes),
-        *links,
-        terminal_count=sum(map(bool, terminal.values())),
-        labels=None if numbered else [str(v) for v in nodes],
-        links_only=True,
-    )
+    warn_of_weights(name, (told for _, _, told in graph.edges(data=True)))
+    return numbered_graph(name, dict(graph.nodes(data=True)), _wired(name, graph))
 
 
-def _links(name: str, graph: nx.Graph[Any], nodes: list[Any]) -> IntArray:
-    """Return source, target and capacity of every link, int32[3, L], for the nodes in their order."""
-    number = {v: i for i, v in enumerate(nodes)}
-    links = []
-    for v in nodes:
-        for w, attributes in graph.adj[v].items():
+def numbered_graph(name: str, nodes: Mapping[Any, Mapping[str, Any]], wiring: Wiring) -> Network:
+    """Return the network of nodes, by name with their attributes, and the links between them."""
+    ordered = sorted(nodes, key=lambda v: not nodes[v].get("terminal", True))
+    labels: list[Any] = [str(v) for v in ordered]
+    if all(type(v) is int and v == i for i, v in enumerate(ordered)):
+        labels = [nodes[v].get("label") for v in ordered]
+        if not all(isinstance(x, str) for x in labels) or len(set(labels)) < len(labels):
+            return wiring.network(name, ordered, _terminals(nodes))
+    return wiring.network(name, ordered, _terminals(nodes), labels)
+
+
+def _terminals(nodes: Mapping[Any, Mapping[str, Any]]) -> int:
+    return sum(bool(told.get("terminal", True)) for told in nodes.values())
+
+
+def _wired(name: str, graph: nx.Graph[Any]) -> Wiring:
+    """Return every link, for each node in the order of its neighbors."""
+    wiring = Wiring(f"graph {name!r}", NetworkError)
+    many = graph.is_multigraph()
+    for v in graph:
+        for w, between in graph.adj[v].items():
             if v == w:
                 raise NetworkError(f"graph {name!r}: node {shown(v)} has an edge to itself")
             where = f"graph {name!r}, edge {shown(v)} to {shown(w)}"
-            links.append((number[v], number[w], _capacity(where, attributes)))
-    return np.ascontiguousarray(np.array(links, np.int32).reshape(-1, 3).T)
+            for attributes in between.values() if many else (between,):
+                wiring.add(where, v, w, *attributed(where, attributes, NetworkError), one_way=True)
+    return wiring
 
 
-def _capacity(where: str, attributes: dict[str, Any]) -> int:
-    value = attributes.get("capacity", 1)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, float | Fraction | Decimal):
-        raise NetworkError(f"{where}: {fractional_capacity(value)}")
-    return whole_number(value, where, "capacity", 1, MAX_CAPACITY)
-
-
-def _warn_of_unused(name: str, graph: nx.Graph[Any]) -> None:
-    """Say so if edges have what looks like a capacity under another name, and none of their own."""
-    for _, _, attributes in graph.edges(data=True):
-        unused = sorted({"bandwidth", "weight"} & attributes.keys())
-        if unused and "capacity" not in attributes:
-            warnings.warn(
-                f"graph {name!r}: the edge attribute {unused[0]!r} is not used; how many packets an edge carries per "
-                "slot is its attribute 'capacity', a whole number (here 1)",
-                stacklevel=3,
-            )
-            return
+def warn_of_weights(name: str, edges: Iterable[Mapping[str, Any]]) -> None:
+    """Say so if edges have a weight, which may be meant as a capacity or a bandwidth, and neither of these."""
+    if any("weight" in told and not {"capacity", "bandwidth"} & told.keys() for told in edges):
+        warnings.warn(
+            f"graph {name!r}: the edge attribute 'weight' is not used; how many packets an edge carries per "
+            "slot is its attribute 'capacity', a whole number (here 1)",
+            stacklevel=3,
+        )
 
 
 def to_networkx(network: Network) -> nx.DiGraph[int]:
@@ -127,8 +120,10 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     Returns
     -------
     networkx.DiGraph
-        Named by the spec. Every edge has the attribute ``capacity``; nodes have ``terminal``, ``coordinates`` (a text
-        such as ``(1,2)``, where the network has them) and ``label`` (likewise). GraphML and GML can hold all of them.
+        A MultiDiGraph if the network has parallel links. Named by the spec. Every edge has the attribute ``capacity``,
+        where links have speeds also ``bandwidth`` (bytes a second) and ``latency`` (seconds), and where they are not
+        plain ``occupancy`` and ``latency_slots``; nodes have ``terminal``, ``coordinates`` (a text such as ``(1,2)``,
+        where the network has them) and ``label`` (likewise). GraphML and GML can hold all of them.
 
     Notes
     -----
@@ -142,14 +137,32 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     """
     import networkx as nx
 
-    graph: nx.DiGraph[int] = nx.DiGraph(name=network.spec)
-    graph.add_nodes_from((i, {"terminal": i < network.terminal_count}) for i in range(network.node_count))
-    if network.coordinates is not None:
-        for i, place in enumerate(network.coordinates.tolist()):
-            graph.nodes[i]["coordinates"] = f"({','.join(map(str, place))})"
-    if network.labels is not None:
-        for i, label in enumerate(network.labels):
-            graph.nodes[i]["label"] = label
-    links = (network.link_source, network.link_target, network.link_capacity)
-    graph.add_edges_from((u, v, {"capacity": c}) for u, v, c in zip(*(array.tolist() for array in links), strict=True))
+    graph: nx.DiGraph[int] = (nx.MultiDiGraph if network.parallel else nx.DiGraph)(name=network.spec)
+    graph.add_nodes_from(enumerate(node_attributes(network)))
+    ends = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
+    graph.add_edges_from((u, v, told) for (u, v), told in zip(ends, link_attributes(network), strict=True))
     return graph
+
+
+def node_attributes(network: Network) -> Iterator[dict[str, Any]]:
+    """Yield what graphs say of each node."""
+    places = None if network.coordinates is None else network.coordinates.tolist()
+    for i in range(network.node_count):
+        told: dict[str, Any] = {"terminal": i < network.terminal_count}
+        if places is not None:
+            told["coordinates"] = f"({','.join(map(str, places[i]))})"
+        if network.labels is not None:
+            told["label"] = network.labels[i]
+        yield told
+
+
+def link_attributes(network: Network) -> Iterator[dict[str, Any]]:
+    """Yield what graphs say of each link."""
+    columns: dict[str, Any] = {"capacity": network.link_capacity}
+    speeds = network.find(Speeds)
+    if speeds is not None:
+        columns |= {"bandwidth": speeds.bandwidth, "latency": speeds.latency}
+    if not network.plain:
+        columns |= {"occupancy": network.link_occupancy, "latency_slots": network.link_latency}
+    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+        yield dict(zip(columns, row, strict=True))

@@ -7,9 +7,9 @@ from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
 from gossamer.networks.dragonfly import DRAGONFLY
-from gossamer.networks.edge_lists import DIRECTED_EDGES, EDGES
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
+from gossamer.networks.files import FILE_FAMILIES
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
@@ -67,7 +67,6 @@ FAMILIES: tuple[Family, ...] = (
     DGX_1,
     PRODUCT,
     TRANSPOSED,
-    EDGES,
-    DIRECTED_EDGES,
+    *FILE_FAMILIES,
 )
 """Every family, in the order in which they are shown."""

@@ -46,6 +46,8 @@ class Family:
         that read a file have none.
     aliases : tuple of str
         Other names that the parser accepts.
+    reads_file : bool
+        Whether a spec of the family names a file.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Family:
     source: str
     small: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    reads_file: bool = False
 
     def usage(self) -> str:
         """Return the clause that ends a message about a malformed spec."""

@@ -12,7 +12,7 @@ from gossamer.networks.family import Family, Size
 from gossamer.networks.forms import Nested
 from gossamer.networks.network import Network
 
-__all__ = ["names_family", "network", "network_size"]
+__all__ = ["names_family", "network", "network_size", "reads_file"]
 
 MAX_DEPTH = 20
 """How deep products may be nested in a spec."""
@@ -38,7 +38,7 @@ def network(spec: str) -> Network:
     NetworkError
         If the family is unknown, parameters are missing, superfluous or out of range, or the network is too large.
     FileFormatError
-        If the file of an ``edges:`` spec cannot be read.
+        If the file of a spec such as ``edges:net.txt`` cannot be read.
 
     Notes
     -----
@@ -117,6 +117,17 @@ def names_family(text: str) -> bool:
     """
     name, colon, _ = text.partition(":")
     return bool(colon) and _key(name) in _families()
+
+
+def reads_file(spec: str) -> bool:
+    """Return whether a spec, or one inside it, is of a family that reads a file.
+
+    >>> reads_file("product:(ring:5)x(Edges :net.txt)"), reads_file("ring:5")
+    (True, False)
+    """
+    families = _families()
+    names = (_key(name) for name in re.findall(r"([^:()]*):", spec))
+    return any(name in families and families[name].reads_file for name in names)
 
 
 def _key(name: str) -> str:

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
 from gossamer.tasks import (
     COMBINE,
     Allreduce,
+    Chunked,
     Gather,
     Messages,
     MultinodeBroadcast,
@@ -27,7 +30,7 @@ from gossamer.tasks import (
     TotalExchange,
 )
 
-__all__ = ["Layout", "invariant_layout", "layout"]
+__all__ = ["Layout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
 
 Places = npt.NDArray[np.int64]
 
@@ -56,6 +59,32 @@ class Layout:
     copies: Places
 
 
+def plain_task(task: Task) -> Task:
+    """Return the task itself of one whose messages are several packets each."""
+    return task.task if isinstance(task, Chunked) else task
+
+
+def blocks_of_message(schedule: Schedule) -> int:
+    """Return how many blocks each message of a schedule is: its packets times its parts.
+
+    Raises
+    ------
+    ScheduleError
+        If the messages have several sizes.
+
+    >>> import gossamer
+    >>> task = gossamer.task("allgather", packets=3)
+    >>> blocks_of_message(gossamer.Schedule(gossamer.network("ring:3"), task, gossamer.Rules(), [], [], [], parts=2))
+    6
+    """
+    sizes = schedule.messages.sizes
+    if sizes is None or not sizes.size:
+        return schedule.parts
+    if int(sizes.min()) != int(sizes.max()):
+        raise ScheduleError("a program has messages of one size; those of the schedule have several")
+    return schedule.parts * int(sizes[0])
+
+
 def layout(task: Task, network: Network, messages: Messages) -> Layout:
     """Return the places of all messages of a task.
 
@@ -63,7 +92,7 @@ def layout(task: Task, network: Network, messages: Messages) -> Layout:
     -----
     O(messages + targets), with a sort by node.
     """
-    ends = _ends(task, network.terminal_count)
+    ends = _ends(plain_task(task), network.terminal_count)
     return _exchange(network, messages, *ends) if ends else _listed(network, messages)
 
 
@@ -72,7 +101,7 @@ def invariant_layout(task: Task, network: Network, messages: Messages) -> tuple[
 
     Where they are, translations move them as they move nodes. None for a task that is not known to have such places.
     """
-    n = network.node_count
+    task, n = plain_task(task), network.node_count
     nodes, node = np.arange(n, dtype=np.int64), messages.ids % n
     one, all_of = np.ones(n, np.int64), np.full(n, n, np.int64)
     if isinstance(task, TotalExchange):

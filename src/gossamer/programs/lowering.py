@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, VerificationError, shown
-from gossamer.programs.layout import Layout, invariant_layout, layout
+from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.operations import Operations
 from gossamer.programs.program import Columns, Program, Templates
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand, verify
@@ -77,7 +77,7 @@ def lower(schedule: Schedule) -> Program:
         schedule.task,
         stored,
         algorithm=schedule.algorithm,
-        parts=schedule.parts,
+        parts=blocks_of_message(schedule),
         slots=schedule.slot_count,
         hops=schedule.hop_count - control * times,
     )
@@ -103,7 +103,8 @@ def _columns(schedule: Schedule) -> Columns:
     """Return the operations of all ranks of an explicit schedule."""
     from gossamer.programs import _kernels
 
-    network, messages, table, parts = schedule.network, schedule.messages, schedule.packets, schedule.parts
+    network, messages, table = schedule.network, schedule.messages, schedule.packets
+    parts = blocks_of_message(schedule)
     places = layout(schedule.task, network, messages)
     _check_sizes(places, parts)
     ends = 2 * int(np.count_nonzero(schedule.packet != CONTROL))
@@ -158,10 +159,11 @@ def _before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.i
     after, table = schedule.messages.after, schedule.packets
     if after is None:
         return np.full(table.count, -1, np.int32)
-    of_cell = np.empty(schedule.messages.count * schedule.parts, np.int32)
-    of_cell[rows * np.int64(schedule.parts) + table.part] = np.arange(table.count, dtype=np.int32)
+    parts = blocks_of_message(schedule)
+    of_cell = np.empty(schedule.messages.count * parts, np.int32)
+    of_cell[rows * np.int64(parts) + table.part] = np.arange(table.count, dtype=np.int32)
     needed = after[rows]
-    cell = np.maximum(needed, 0) * schedule.parts + table.part
+    cell = np.maximum(needed, 0) * parts + table.part
     return np.where(needed < 0, np.int32(-1), of_cell[cell]).astype(np.int32)
 
 
@@ -171,18 +173,19 @@ def _templates(schedule: Schedule, symmetry: Symmetry) -> Templates | None:
     if found is None:
         return None
     places, input_by_node, output_by_node = found
-    _check_sizes(places, schedule.parts)
+    parts = blocks_of_message(schedule)
+    _check_sizes(places, parts)
     rows = message_rows(schedule.messages, schedule.packets)
     before = _before(schedule, rows)
-    sizes = [int(places.input_size[0]) * schedule.parts, int(places.output_size[0]) * schedule.parts]
+    sizes = [int(places.input_size[0]) * parts, int(places.output_size[0]) * parts]
     made = []
     for rank in symmetry.representatives.tolist():
         ends, mine, by = _touching(schedule, symmetry, rank)
         carried = _translated(schedule, symmetry, mine, by, rows, before, found)
         columns, scratch = _traced(schedule, ends, carried, rank)
         made.append(Operations.of(rank, columns, np.zeros((0, 2)), [*sizes, scratch[0]]))
-    copies = _in_parts(places.copies, schedule.parts)
-    return Templates(symmetry, tuple(made), copies, input_by_node, output_by_node, schedule.parts)
+    copies = _in_parts(places.copies, parts)
+    return Templates(symmetry, tuple(made), copies, input_by_node, output_by_node, parts)
 
 
 def _touching(
@@ -235,7 +238,7 @@ def _translated(
 
     to_all = messages.targets is None
     return Carried(
-        np.arange(packets.size, dtype=np.int32), schedule.packets.part[packets], schedule.parts,
+        np.arange(packets.size, dtype=np.int32), schedule.packets.part[packets], blocks_of_message(schedule),
         messages.discipline[row], moved(messages.origin).astype(np.int32), waits.astype(np.int32),
         np.arange(packets.size + 1, dtype=np.int64),
         np.zeros(1, np.int32) if messages.targets is None else moved(messages.targets).astype(np.int32),

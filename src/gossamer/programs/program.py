@@ -94,7 +94,7 @@ class Program:
     algorithm : str
         What built the schedule.
     parts : int
-        Parts of a message. Offsets and sizes count parts.
+        Blocks that a message is: its packets times its parts. Offsets and sizes count these.
     slots : int
         Slots of the schedule.
     hops : int

@@ -66,8 +66,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
 
 
-def text_lines(path: str | os.PathLike[str], what: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that say something, with their numbers from 1, without ``#`` comments.
+def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file that say something, with their numbers from 1, without comments.
 
     Parameters
     ----------
@@ -75,6 +75,8 @@ def text_lines(path: str | os.PathLike[str], what: str) -> Iterator[tuple[int, s
         The file, in UTF-8.
     what : str
         What the file should be, for the message if it is no text.
+    comment : str
+        What starts a comment; with an empty text nothing does.
     """
     with opened(path) as file:
         try:
@@ -82,7 +84,7 @@ def text_lines(path: str | os.PathLike[str], what: str) -> Iterator[tuple[int, s
         except UnicodeDecodeError:
             raise FileFormatError(f"{file_name(path)} is not {what}") from None
     for at, line in enumerate(text.split("\n"), start=1):
-        said = line.partition("#")[0].strip()
+        said = (line.partition(comment)[0] if comment else line).strip()
         if said:
             yield at, said
 

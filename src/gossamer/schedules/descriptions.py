@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from gossamer import reading
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray, Network
 from gossamer.networks.spec import network as parse_network
-from gossamer.networks.spec import network_size
+from gossamer.networks.spec import network_size, reads_file
 from gossamer.schedules.columns import whole
 from gossamer.schedules.stored import Room
 
@@ -93,7 +92,7 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         )
     else:
         spec = fields["spec"]
-        if re.search(r"(^|\()[^:()]*edge[^:()]*:", spec):
+        if reads_file(spec):
             raise ValueError("its network is another file")  # files hold the links of such networks
         size = network_size(spec)
         room.take(_LINK * size.links + _NODE * size.nodes, f"network {spec!r}")

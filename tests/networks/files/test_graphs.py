@@ -65,7 +65,14 @@ def test_edge_lists_are_directed_by_their_suffix(tmp_path):
         ("a.json", '{"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 1}]}', "an edge joins 0 and 1, which are"),
         ("a.json", '{"nodes": [{"id": {}}], "edges": []}', "not a node-link graph"),
         ("a.json", '{"nodes": [], "edges": []}', "has no nodes"),
-        ("a.json", '{"multigraph": true, "nodes": [{"id": 0}], "edges": []}', "may hold parallel edges"),
+        ("a.json", "[{},\n{", "line 2: not a node-link graph in JSON"),
+        ("a.graphml", '<!DOCTYPE a [<!ENTITY b "c">]>\n<graphml/>', "line 1: entities are not read"),
+        ("a.dot", "", "the suffix must be one of"),
+        (
+            "a.json",
+            '{"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}, {"source": 0, "target": 1}]}',
+            "the edge from 0 to 1 is repeated, and it is no multigraph",
+        ),
         ("a.png", "", "the suffix must be one of .edges, .txt, .dedges, .json, .graphml, .gml"),
     ],
 )
@@ -81,7 +88,7 @@ def test_files_that_hold_no_network_are_refused_in_one_line(tmp_path, name, text
 def test_missing_and_binary_graph_files_are_refused(tmp_path):
     binary = tmp_path / "binary.json"
     binary.write_bytes(bytes(range(256)))
-    for path, message in ((tmp_path / "none.json", "No such file"), (binary, "not a node-link graph")):
+    for path, message in ((tmp_path / "none.json", "no such file"), (binary, "not a node-link graph")):
         with pytest.raises(FileFormatError, match=message):
             read_network(path)
 

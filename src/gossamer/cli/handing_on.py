@@ -1,0 +1,61 @@
+"""``gossamer export`` and ``gossamer formats``: schedules for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gossamer.cli.console import print_entries, print_json, progress
+
+__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes"]
+
+PlanFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
+Bytes = Annotated[
+    str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
+]
+
+
+def export(
+    file: PlanFile,
+    *,
+    to: Annotated[str, typer.Option(help="The format; see 'gossamer formats'.", metavar="FORMAT")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file or new folder to write.", metavar="PATH")],
+    bytes: Bytes = "1MiB",
+    limits: Annotated[
+        bool, typer.Option("--limits/--no-limits", help="Refuse what the reading program is known not to take.")
+    ] = True,
+) -> None:
+    """Write a schedule in another tool's format."""
+    from gossamer import interchange
+    from gossamer.schedules import load
+
+    size = message_bytes(bytes)
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = load(file)
+        stage(f"writing {output}")
+        interchange.export(schedule, output, to, message_bytes=size, limits=limits)
+    print(f"wrote {output}")
+
+
+def formats(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+    """List the formats that schedules are exported to."""
+    from gossamer.interchange import FORMATS
+
+    if json:
+        print_json([{"name": f.name, "folder": f.folder, "summary": f.summary} for f in FORMATS.values()])
+        return
+    print_entries((f.name, [f.summary + (" (a folder)" if f.folder else "")]) for f in FORMATS.values())
+
+
+def message_bytes(text: str) -> int:
+    """Return the bytes of a message that a text such as ``64kB`` names; ScheduleError if it names none, or 0."""
+    from gossamer.errors import ScheduleError
+    from gossamer.reading.quantities import size
+
+    found = size(text, "--bytes", error=ScheduleError)
+    if not found:
+        raise ScheduleError("--bytes must be 1 byte or more, got 0")
+    return found

@@ -1,0 +1,86 @@
+"""Platforms for SimGrid: a network with a bandwidth and a latency for every link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.interchange.rows import RowText
+from gossamer.networks.network import Network
+
+__all__ = ["platform_kind", "write_platform"]
+
+_HEAD = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+"""
+
+
+def platform_kind(network: Network) -> str:
+    """Return how routes are found: ``torus`` for SimGrid's own torus, else ``Floyd`` by shortest paths.
+
+    Tori and hypercubes are SimGrid's own clusters, on which MPI's algorithms get the dimension-ordered routes that
+    such machines have. On other networks shortest paths may concentrate, so compare only schedules there.
+
+    >>> import gossamer
+    >>> platform_kind(gossamer.network("torus:4x4")), platform_kind(gossamer.network("star:4"))
+    ('torus', 'Floyd')
+    """
+    grid = network.grid
+    closed = grid is not None and all(w or s == 2 for w, s in zip(grid.wraps, grid.sides, strict=True))
+    return "torus" if closed and network.plain else "Floyd"
+
+
+def write_platform(
+    network: Network, folder: Path, bandwidth: float = 125e6, latency: float = 1e-6, speed: float = 1e9
+) -> None:
+    """Write ``platform.xml`` and ``hosts.txt`` into a folder.
+
+    Parameters
+    ----------
+    network : Network
+        Its nodes are hosts ``node-0``, ``node-1``, ...
+    folder : path
+        An existing folder.
+    bandwidth : float
+        Bytes per second of a link of capacity 1.
+    latency : float
+        Seconds that a link takes besides.
+    speed : float
+        Floating-point operations per second of a host.
+    """
+    hosts = "".join(f"node-{v}\n" for v in range(network.node_count))
+    (folder / "hosts.txt").write_text(hosts, encoding="utf-8")
+    with (folder / "platform.xml").open("wb") as file:
+        file.write(_HEAD.encode())
+        grid = network.grid
+        if platform_kind(network) == "torus" and grid is not None:
+            sides = ",".join(map(str, reversed(grid.sides)))  # SimGrid's first dimension varies fastest
+            file.write(
+                f'<cluster id="network" prefix="node-" radical="0-{network.node_count - 1}" suffix="" '
+                f'speed="{speed:g}f" bw="{bandwidth:g}Bps" lat="{latency:g}s" topology="TORUS" '
+                f'topo_parameters="{sides}" sharing_policy="SPLITDUPLEX"/>\n</platform>\n'.encode()
+            )
+            return
+        file.write(b'<zone id="network" routing="Floyd">\n')
+        for row in RowText(f'<host id="node-{{0}}" speed="{speed:g}f"/>\n').rows(0, [range(network.node_count)]):
+            file.write(row)
+        link = (
+            f'<link id="link-{{0}}" bandwidth="{{1}}Bps" latency="{latency:g}s" sharing_policy="SHARED"/>\n'
+            '<route src="node-{2}" dst="node-{3}" symmetrical="NO"><link_ctn id="link-{0}"/></route>\n'
+        )
+        widths = network.link_capacity.astype(float) * bandwidth
+        columns: list[npt.NDArray[Any]] = [
+            np.arange(network.link_count),
+            widths.astype("int64"),
+            network.link_source,
+            network.link_target,
+        ]
+        declared, routed = (RowText(text + "\n") for text in link.strip().split("\n"))
+        for text in (declared, routed):  # links must be known before routes
+            for row in text.rows(0, columns):
+                file.write(row)
+        file.write(b"</zone>\n</platform>\n")

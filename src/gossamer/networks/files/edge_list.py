@@ -1,0 +1,275 @@
+"""Edge lists: a line for each edge, and a few lines that say more."""
+
+from __future__ import annotations
+
+import json
+import re
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from gossamer.errors import FileFormatError, nearest, shown
+from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.files.hostlists import expanded, folded
+from gossamer.networks.files.numbering import numbering
+from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
+from gossamer.networks.wiring import ATTRIBUTES, PLAIN, Wiring, attributed
+from gossamer.reading.files import file_name, text_lines
+from gossamer.writing import exact_bandwidth, exact_duration
+
+__all__ = ["DIRECTED_EDGES", "EDGES", "read_edge_list", "write_edge_list"]
+
+_ENDS = ("source", "target")
+_COLUMNS = {**{name: name for name in (*_ENDS, *ATTRIBUTES)}, "latency-slots": "latency_slots"}
+_STATEMENTS = ("columns", "terminals", "switches", "one-way")
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|#.*|([^\s"#]+)')
+
+
+class _Name(str):
+    """A name that stood in quotes: it is neither a number nor a statement, and brackets in it mean nothing."""
+
+    __slots__ = ()
+
+
+def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Network:
+    r"""Read a network from a text file with a line ``u v`` or ``u v capacity`` for each edge.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 text file. Words are separated by white space; ``#`` starts a comment; empty lines are skipped. A name
+        in double quotes may hold anything. Four kinds of lines say more than an edge:
+
+        ``columns source target capacity bandwidth latency``
+            What stands where in the lines that follow: ``source`` and ``target`` first, then any of ``capacity``,
+            ``bandwidth`` (with a unit, such as 50GB/s or 400Gbit/s), ``latency`` (with a unit, such as 2us),
+            ``occupancy`` and ``latency-slots`` (in slots). A line may end early, and ``-`` leaves a place empty.
+        ``terminals g0 g1`` or ``switches s[0-3]``
+            Nodes that produce and consume messages, and nodes that only pass them on; several lines may. If there are
+            terminals only, all others are switches, and the other way round.
+        ``one-way``
+            Every line is one link from source to target.
+    directed : bool
+        As a line ``one-way``; by default a line is an edge, that is, a link each way.
+
+    Returns
+    -------
+    Network
+        If the names are exactly 0..N-1, switches last, they are the node numbers. Otherwise nodes are numbered in
+        increasing order (if every name is an integer) or in the order in which the file mentions them, terminals
+        first, and keep their names as `labels`. Links of a node are in the order of the file. The network is
+        `links_only`: the file may change. Edges between the same nodes that differ in speed or slots are parallel
+        links.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read or has no edges, or (with the line number) a line is malformed, joins a node to
+        itself, or repeats an edge.
+
+    Notes
+    -----
+    O(L log L) time.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from gossamer.networks import read_edge_list
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "triangle.txt")
+    ...     _ = path.write_text("a b   # the first edge\nb c\nc a 2\n")
+    ...     triangle = read_edge_list(path)
+    >>> triangle.labels, triangle.link_capacity.tolist()
+    (('a', 'b', 'c'), [1, 2, 1, 1, 1, 2])
+    """
+    found = _EdgeList(Path(path), directed)
+    for place, line in text_lines(path, "an edge list: not a UTF-8 text file", comment=""):
+        found.take(place, line)
+    return found.network(f"{'directed-' if directed else ''}edges:{path}")
+
+
+class _EdgeList:
+    """What the lines of a file have said so far."""
+
+    def __init__(self, path: Path, one_way: bool) -> None:
+        self.name = f"edge list {file_name(path)}"
+        self.one_way = one_way
+        self.columns = ["source", "target", "capacity"]
+        self.told = False
+        self.roles: dict[str, bool] = {}  # whether it is a terminal, by name
+        self.names: dict[str, None] = {}
+        self.wiring = Wiring(self.name)
+
+    def take(self, place: int, line: str) -> None:
+        where = f"{self.name}, line {place}"
+        words = _words(line, where) if '"' in line else line.partition("#")[0].split()
+        if not words:
+            return
+        if words[0] in _STATEMENTS and not isinstance(words[0], _Name):
+            self._state(where, words[0], words[1:])
+        else:
+            self._edge(where, words, line)
+
+    def _state(self, where: str, statement: str, words: list[str]) -> None:
+        if statement in ("terminals", "switches"):
+            for word in words:
+                for name in [word] if isinstance(word, _Name) else expanded(word, where):
+                    if self.roles.setdefault(name, statement == "terminals") != (statement == "terminals"):
+                        raise FileFormatError(f"{where}: node {shown(name)} is a terminal and a switch")
+                    self.names.setdefault(name)
+            return
+        if len(self.wiring):
+            raise FileFormatError(f"{where}: a line {statement!r} must stand before the edges")
+        if statement == "one-way":
+            self.one_way = True
+        elif self.told:
+            raise FileFormatError(f"{where}: the columns are given twice")
+        else:
+            self.columns, self.told = _columns(where, words), True
+
+    def _edge(self, where: str, words: list[str], line: str) -> None:
+        if not 2 <= len(words) <= len(self.columns):
+            form = f"'{' '.join(self.columns)}'" if self.told else "'u v' or 'u v capacity'"
+            raise FileFormatError(f"{where}: expected {form}, got {shown(line)}")
+        u, v = words[:2]
+        given = {c: w for c, w in zip(self.columns[2:], words[2:], strict=False) if w != "-"}
+        capacity, kind = attributed(where, given, FileFormatError) if given else (1, PLAIN)
+        if self.wiring.has(u, v, kind):
+            what = "link" if self.one_way else "edge"
+            raise FileFormatError(f"{where}: {what} {shown(str(u))} {shown(str(v))} is repeated")
+        self.wiring.add(where, u, v, capacity, kind, one_way=self.one_way)
+        self.names.setdefault(u)
+        self.names.setdefault(v)
+
+    def network(self, spec: str) -> Network:
+        if not self.names:
+            raise FileFormatError(f"{self.name}: the file has no edges")
+        others = not any(self.roles.values())
+        terminal = {name: self.roles.get(name, others) for name in self.names}
+        nodes, count, labels = numbering(terminal, self.name, quoted=lambda name: isinstance(name, _Name))
+        return self.wiring.network(spec, nodes, count, labels)
+
+
+def _words(line: str, where: str) -> list[str]:
+    """Return the words of a line in which some stand in quotes."""
+    found: list[str] = []
+    end = 0
+    for match in _WORD.finditer(line):
+        if line[end : match.start()].strip() or (match.start() == end > 0):
+            break
+        end = match.end()
+        if match[1] is not None:
+            try:
+                found.append(_Name(json.loads(match[0], strict=False)))
+            except ValueError:
+                break
+        elif match[2] is not None:
+            found.append(match[2])
+    else:
+        if not line[end:].strip():
+            return found
+    raise FileFormatError(f"{where}: quotes do not match in {shown(line)}")
+
+
+def _columns(where: str, words: list[str]) -> list[str]:
+    for word in words:
+        if word not in _COLUMNS:
+            known = ", ".join(w for w in _COLUMNS if "_" not in w)
+            raise FileFormatError(f"{where}: no column {shown(word)}{nearest(word, _COLUMNS)}; there are: {known}")
+    columns = [_COLUMNS[word] for word in words]
+    if tuple(columns[:2]) != _ENDS or len(set(columns)) < len(columns):
+        raise FileFormatError(f"{where}: columns must begin with 'source target' and name none twice")
+    return columns
+
+
+def write_edge_list(network: Network, path: Path) -> None:
+    """Write a network as an edge list; `read_edge_list` gives an equal one back.
+
+    An edge is written once where that keeps the order of links at every node; else the list is one of one-way links.
+    """
+    names = [str(i) for i in range(network.node_count)]
+    if network.labels is not None:
+        names = [_quoted(label) for label in network.labels]
+    speeds = network.find(Speeds)
+    links = _edges_once(network)
+    columns: dict[str, list[str]] = {}
+    if network.uniform_capacity != 1:
+        columns["capacity"] = [str(c) for c in network.link_capacity.tolist()]
+    if speeds is not None:
+        columns["bandwidth"] = [exact_bandwidth(b) for b in speeds.bandwidth.tolist()]
+        columns["latency"] = [exact_duration(d) for d in speeds.latency.tolist()]
+    if not network.plain:
+        columns["occupancy"] = [str(o) for o in network.link_occupancy.tolist()]
+        columns["latency-slots"] = [str(o) for o in network.link_latency.tolist()]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"# {' '.join(network.spec.split())}\n")
+        if links is None:
+            file.write("one-way\n")
+        if columns:
+            file.write(f"columns source target {' '.join(columns)}\n")
+        _write_roles(network, names, file.write)
+        source, target = network.link_source.tolist(), network.link_target.tolist()
+        for link in range(network.link_count) if links is None else links:
+            more = "".join(f" {column[link]}" for column in columns.values())
+            file.write(f"{names[source[link]]} {names[target[link]]}{more}\n")
+
+
+def _write_roles(network: Network, names: list[str], write: object) -> None:
+    assert callable(write)
+    n, terminals = network.node_count, network.terminal_count
+    alone = bool(((network.in_degree + network.out_degree) == 0).any())
+    if network.labels is not None:
+        for i in range(n):
+            write(f"{'terminals' if i < terminals else 'switches'} {names[i]}\n")
+    elif terminals < n or alone:
+        write(f"terminals {folded(range(terminals))}\n")
+        if terminals < n:
+            write(f"switches {folded(range(terminals, n))}\n")
+
+
+def _quoted(name: str) -> str:
+    bare = re.fullmatch(r"[A-Za-z_(][^\s\"#\[\]]*", name) and name not in _STATEMENTS and "," not in name
+    return name if bare else json.dumps(name, ensure_ascii=False)
+
+
+def _edges_once(network: Network) -> list[int] | None:
+    """Return a link of each edge, so ordered that adding both ways keeps the order at every node; None if none does."""
+    back = network.reverse_link if network.two_way else np.zeros(0, np.int32)
+    if not network.two_way:
+        return None
+    opposite, target = back.tolist(), network.link_target.tolist()
+    front, end = network.first_link[:-1].tolist(), network.first_link[1:].tolist()
+    found: list[int] = []
+    ready = list(range(network.node_count - 1, -1, -1))
+    while ready:
+        u = ready.pop()
+        if front[u] == end[u]:
+            continue
+        link = front[u]
+        v = target[link]
+        if front[v] == opposite[link]:
+            found.append(link)
+            front[u] += 1
+            front[v] += 1
+            ready += [v, u]
+    return found if 2 * len(found) == network.link_count else None
+
+
+EDGES = NetworkFormat(
+    name="edges",
+    summary="edge-list file, a line 'u v [capacity]' for each edge",
+    source="gossamer.networks.read_edge_list",
+    suffixes=(".edges", ".txt"),
+    read=read_edge_list,
+    write=write_edge_list,
+    aliases=("edge-list",),
+)
+DIRECTED_EDGES = NetworkFormat(
+    name="directed-edges",
+    summary="edge-list file, a line 'u v [capacity]' for each link from u to v",
+    source="gossamer.networks.read_edge_list",
+    suffixes=(".dedges",),
+    read=lambda path: read_edge_list(path, directed=True),
+)

@@ -1,0 +1,212 @@
+"""Files that hold graphs: node-link JSON, GraphML, GML; and DOT, which is written only."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gossamer.errors import FileFormatError, NetworkError, shown
+from gossamer.networks.conversion import (
+    from_networkx,
+    link_attributes,
+    node_attributes,
+    numbered_graph,
+    to_networkx,
+    warn_of_weights,
+)
+from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.files.xml import check_xml
+from gossamer.networks.network import Network
+from gossamer.networks.structures import Speeds
+from gossamer.networks.wiring import Wiring, attributed
+from gossamer.reading.files import file_name, opened
+from gossamer.writing import exact_bandwidth, exact_duration
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["DOT", "GML", "GRAPHML", "JSON"]
+
+
+def _reader(kind: str, read: Callable[[bytes], nx.Graph[Any]], *, xml: bool = False) -> Callable[[Path], Network]:
+    """Return a reader of files that hold a NetworkX graph, which `read` makes of their bytes."""
+
+    def reader(path: Path) -> Network:
+        import networkx as nx
+
+        file = f"graph file {file_name(path)}"
+        if xml:
+            check_xml(path, kind)
+        with opened(path) as opened_file:
+            data = opened_file.read()
+        try:
+            graph = read(data)
+        except (nx.NetworkXException, ValueError, KeyError, TypeError, SyntaxError, RecursionError) as error:
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise FileFormatError(f"{file}: not a {kind} ({reason})") from None
+        if all(isinstance(v, str) and re.fullmatch("0|[1-9][0-9]{0,9}", v) for v in graph):
+            graph = nx.relabel_nodes(graph, {v: int(v) for v in graph})
+        return from_networkx(graph, str(path))
+
+    return reader
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------
+
+
+def _read_json(path: Path) -> Network:
+    """Read nodes and edges straight from the file: a NetworkX graph would put parallel links side by side."""
+    kind, file = "node-link graph in JSON", f"graph file {file_name(path)}"
+    with opened(path) as opened_file:
+        data = opened_file.read()
+    try:
+        fields = json.loads(data.decode("utf-8-sig"))
+        if not isinstance(fields, dict) or not isinstance(fields.get("nodes"), list):
+            raise ValueError("a node-link graph is an object with lists 'nodes' and 'edges'")
+        nodes = {_name(node["id"]): node for node in fields["nodes"]}
+        if len(nodes) < len(fields["nodes"]):
+            raise ValueError("a node is there twice")
+        wiring = _json_links(file, fields, nodes)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"{file}, line {error.lineno}: not a {kind} ({error.msg})") from None
+    except NetworkError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise FileFormatError(f"{file}: not a {kind} ({reason})") from None
+    if not nodes:
+        raise NetworkError(f"{file} has no nodes")
+    warn_of_weights(str(path), fields["edges"] if "edges" in fields else fields["links"])
+    return numbered_graph(str(path), nodes, wiring)
+
+
+def _json_links(file: str, fields: dict[str, Any], nodes: dict[Any, Any]) -> Wiring:
+    wiring = Wiring(file, NetworkError)
+    directed, many = bool(fields.get("directed")), bool(fields.get("multigraph"))
+    for edge in fields["edges"] if "edges" in fields else fields["links"]:
+        u, v = (_name(edge[end]) for end in ("source", "target"))
+        if u not in nodes or v not in nodes:
+            raise ValueError(f"an edge joins {shown(u)} and {shown(v)}, which are not both nodes")
+        where = f"{file}, edge {shown(u)} to {shown(v)}"
+        capacity, link = attributed(where, edge, NetworkError)
+        if not many and wiring.has(u, v, link):
+            raise ValueError(f"the edge from {shown(u)} to {shown(v)} is repeated, and it is no multigraph")
+        wiring.add(where, u, v, capacity, link, one_way=directed)
+    return wiring
+
+
+def _name(value: object) -> object:
+    """Return the name of a node, where JSON turned a tuple into a list."""
+    return tuple(map(_name, value)) if isinstance(value, list) else value
+
+
+def _write_json(network: Network, path: Path) -> None:
+    """Write what NetworkX calls node-link data; links of a node keep their order."""
+    ends = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
+    fields = {
+        "directed": True,
+        "multigraph": network.parallel,
+        "graph": {"name": network.spec},
+        "nodes": [{"id": i, **told} for i, told in enumerate(node_attributes(network))],
+        "edges": [
+            {"source": u, "target": v, **told} for (u, v), told in zip(ends, link_attributes(network), strict=True)
+        ],
+    }
+    path.write_text(json.dumps(fields, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+# -- GraphML and GML -------------------------------------------------------------------------------------------
+
+
+def _read_graphml(data: bytes) -> nx.Graph[Any]:
+    import networkx as nx
+
+    graph: nx.Graph[Any] = nx.read_graphml(BytesIO(data))
+    return graph
+
+
+def _read_gml(data: bytes) -> nx.Graph[Any]:
+    import networkx as nx
+
+    graph: nx.Graph[Any] = nx.read_gml(BytesIO(data))
+    return graph
+
+
+def _write_graphml(network: Network, path: Path) -> None:
+    import networkx as nx
+
+    nx.write_graphml_xml(to_networkx(network), path)
+
+
+# -- DOT -------------------------------------------------------------------------------------------------------
+
+
+def _write_dot(network: Network, path: Path) -> None:
+    """Write a graph for Graphviz; an edge of two equal links is one line."""
+    both = network.two_way
+    back = network.reverse_link.tolist() if both else []
+    kind, arrow = ("graph", "--") if both else ("digraph", "->")
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"{kind} {_quoted(network.spec)} {{\n")
+        for i in range(network.node_count):
+            shape = "circle" if i < network.terminal_count else "box"
+            file.write(f"  {i} [label={_quoted(network.node_name(i))}, shape={shape}];\n")
+        for link, (u, v, told) in enumerate(_dot_links(network)):
+            if not both or link < back[link]:
+                file.write(f"  {u} {arrow} {v}{told};\n")
+        file.write("}\n")
+
+
+def _dot_links(network: Network) -> list[tuple[int, int, str]]:
+    speeds = network.find(Speeds)
+    found = []
+    for link, (u, v, c) in enumerate(
+        zip(network.link_source.tolist(), network.link_target.tolist(), network.link_capacity.tolist(), strict=True)
+    ):
+        told = [f"{c} x"] if c > 1 else []
+        if speeds is not None:
+            told += [exact_bandwidth(float(speeds.bandwidth[link])), exact_duration(float(speeds.latency[link]))]
+        found.append((u, v, f' [label="{" ".join(told)}"]' if told else ""))
+    return found
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+_SOURCE = "NetworkX, Reading and writing graphs"
+
+JSON = NetworkFormat(
+    name="node-link",
+    summary="node-link graph in JSON, as NetworkX writes it",
+    source=_SOURCE,
+    suffixes=(".json",),
+    read=_read_json,
+    write=_write_json,
+)
+GRAPHML = NetworkFormat(
+    name="graphml",
+    summary="GraphML file",
+    source=_SOURCE,
+    suffixes=(".graphml",),
+    read=_reader("GraphML file", _read_graphml, xml=True),
+    write=_write_graphml,
+)
+GML = NetworkFormat(
+    name="gml",
+    summary="GML file",
+    source=_SOURCE,
+    suffixes=(".gml",),
+    read=_reader("GML file", _read_gml),
+)
+DOT = NetworkFormat(
+    name="dot",
+    summary="graph for Graphviz, written only",
+    source="Graphviz, The DOT language",
+    suffixes=(".dot", ".gv"),
+    write=_write_dot,
+)

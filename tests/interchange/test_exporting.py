@@ -1,0 +1,150 @@
+"""What every format has in common, and the plain ones: traces, values, rows of text."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, VerificationError
+from gossamer.interchange import FORMATS, export
+from gossamer.interchange.rows import RowText
+from gossamer.interchange.smpi_platform import write_platform
+from gossamer.programs.files import read_rank
+
+
+@pytest.fixture(scope="module")
+def allgather():
+    return gossamer.plan("torus:3x3", "allgather").schedule
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_writes_what_it_says_and_the_same_twice(tmp_path, allgather, name):
+    for path in (tmp_path / "a", tmp_path / "b"):
+        export(allgather, path, name)
+    written = [
+        {p.name: p.read_bytes() for p in ([f] if f.is_file() else f.iterdir())}
+        for f in (tmp_path / "a", tmp_path / "b")
+    ]
+    assert [*written[0].values()] == [written[1][n if n in written[1] else "b"] for n in written[0]]
+    assert (tmp_path / "a").is_dir() == FORMATS[name].folder
+    assert {p.name for p in tmp_path.iterdir()} == {"a", "b"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_invalid_schedule_is_not_handed_on(tmp_path, allgather, name):
+    wrong = allgather.expand()
+    wrong = wrong.replace(slot=wrong.slot[:-1], link=wrong.link[:-1], packet=wrong.packet[:-1])
+    with pytest.raises(VerificationError):
+        export(wrong, tmp_path / "a", name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_requests_are_refused_in_one_line(tmp_path, allgather):
+    with pytest.raises(ScheduleError, match=r"unknown format 'gaol' \(did you mean 'goal'\?\)"):
+        export(allgather, tmp_path / "a", "gaol")
+    for size in (0, -1, 1.5, "many", None, 2**63):
+        with pytest.raises(ScheduleError, match="the bytes of a message"):
+            export(allgather, tmp_path / "a", "goal", message_bytes=size)
+    with pytest.raises(ScheduleError, match="a store-and-forward schedule is exported, got 7"):
+        export(7, tmp_path / "a", "goal")
+    with pytest.raises(FileFormatError, match="cannot write"):
+        export(allgather, tmp_path / "none" / "a", "csv")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    with pytest.raises(FileFormatError, match="is a folder that is not empty"):
+        export(allgather, tmp_path / "full", "smpi")
+    with pytest.raises(FileFormatError, match="is a file; a folder is written"):
+        export(allgather, tmp_path / "full" / "mine", "smpi")
+    assert [p.name for p in tmp_path.iterdir()] == ["full"]
+
+
+def test_a_switch_runs_no_rank(tmp_path):
+    schedule = gossamer.plan("fat-tree:k=2,h=2,capacity=constant", "allgather").schedule
+    with pytest.raises(NotApplicableError, match=r"a switch runs no rank; .* has 3, such as"):
+        export(schedule, tmp_path / "a", "c")
+
+
+def test_rows_and_events_are_the_timeline(tmp_path, allgather):
+    rows = gossamer.timeline(allgather)
+    for name in ("csv", "json", "perfetto"):
+        export(allgather, tmp_path / name, name)
+    with (tmp_path / "csv").open() as file:
+        table = list(csv.DictReader(file))
+    told = json.loads((tmp_path / "json").read_text())
+    for i, column in enumerate(told["columns"]):
+        expected = getattr(rows, column).tolist()
+        assert [int(r[column]) for r in table] == expected
+        assert [r[i] for r in told["rows"]] == expected
+    assert (told["network"], told["completion_time"], told["nodes"]) == ("torus:3x3", "2", 9)
+    events = json.loads((tmp_path / "perfetto").read_text())["traceEvents"]
+    slices = [e for e in events if e["ph"] == "X"]
+    assert [(e["ts"], e["pid"], e["tid"]) for e in slices] == list(
+        zip(rows.start.tolist(), rows.source.tolist(), rows.target.tolist(), strict=True)
+    )
+    assert sum(e["name"] == "process_name" for e in events) == 9
+
+
+def test_control_hops_are_shown_as_such(tmp_path):
+    schedule = gossamer.plan("array:4x4", gossamer.task("partial-exchange", active=(1, 5, 9))).schedule
+    export(schedule, tmp_path / "p", "perfetto")
+    names = {e["name"] for e in json.loads((tmp_path / "p").read_text())["traceEvents"]}
+    assert ("control" in names) == bool(np.any(schedule.packet < 0))
+
+
+def test_traces_post_receives_before_sends_and_wait_once_a_slot(tmp_path, allgather):
+    export(allgather, tmp_path / "x", "smpi", message_bytes=1000)
+    assert (tmp_path / "x" / "trace.txt").read_text().split() == [f"rank-{v}.txt" for v in range(9)]
+    sent, received = [], []
+    for v in range(9):
+        lines = (tmp_path / "x" / f"rank-{v}.txt").read_text().splitlines()
+        assert (lines[0], lines[-1]) == (f"{v} init", f"{v} finalize")
+        slots = "\n".join(lines[1:-1]).split(f"{v} waitall")
+        assert len(slots) == allgather.slot_count + 1
+        assert not slots[-1]
+        for slot in slots[:-1]:
+            kinds = [line.split()[1] for line in slot.split("\n") if line]
+            assert kinds == sorted(kinds)  # irecv before isend
+        for line in lines[1:-1]:
+            if match := re.fullmatch(rf"{v} (isend|irecv) (\d+) 0 1000", line):
+                (sent if match[1] == "isend" else received).append(
+                    (v, int(match[2])) if match[1] == "isend" else (int(match[2]), v)
+                )
+    assert sorted(sent) == sorted(received)
+    assert len(sent) == allgather.hop_count
+
+
+def test_platforms_of_tori_are_turned_round_and_others_list_their_links(tmp_path):
+    write_platform(gossamer.network("torus:4x8"), tmp_path, bandwidth=1e9, latency=2e-6)
+    text = (tmp_path / "platform.xml").read_text()
+    assert 'topo_parameters="8,4"' in text
+    assert 'bw="1e+09Bps" lat="2e-06s"' in text
+    write_platform(gossamer.network("star:3"), tmp_path)
+    text = (tmp_path / "platform.xml").read_text()
+    assert text.count("<host ") == 6
+    assert text.count("<link ") == text.count("<route ") == 12
+    assert text.rindex("<link ") < text.index("<route ")
+    assert (tmp_path / "hosts.txt").read_text().split() == [f"node-{v}" for v in range(6)]
+
+
+def test_the_program_beside_the_c_executor_is_that_of_the_schedule(tmp_path, allgather):
+    export(allgather, tmp_path / "x", "c")
+    assert {p.name for p in (tmp_path / "x").iterdir()} == {"gossamer.h", "gossamer.c", "main.c", "plan.program"}
+    np.testing.assert_array_equal(
+        read_rank(tmp_path / "x" / "plan.program", 4).peer, gossamer.lower(allgather).rank(4).peer
+    )
+
+
+@pytest.mark.uncompiled
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(-(2**62), 2**62), st.integers(0, 9)), max_size=30))
+def test_rows_are_what_formatting_says(rows):
+    texts = ("a{0} b{1}\n", "é{1},{0},{1};")
+    which, one, two = ([r[i] for r in rows] for i in range(3))
+    got = b"".join(RowText(*texts).rows(np.array(which, np.int64), [np.array(one, np.int64), np.array(two, np.int64)]))
+    assert got.decode() == "".join(texts[w].format(a, b) for w, a, b in rows)

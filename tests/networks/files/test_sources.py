@@ -1,0 +1,302 @@
+"""Networks from what tools print: nvidia-smi, NCCL, ibnetdiscover, Slurm, rank maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.errors import FileFormatError, GossamerError
+from gossamer.networks import (
+    Renumbered,
+    Speeds,
+    parse,
+    read_coordinates,
+    read_edge_list,
+    read_ibnetdiscover,
+    read_nccl_topology,
+    read_network,
+    read_nvidia_smi,
+    read_slurm_topology,
+    to_networkx,
+    torus,
+)
+
+DATA = Path(__file__).parents[2] / "data" / "networks"
+
+
+def links(network):
+    """Return every link by names, with capacity and speed, in an order of its own."""
+    speeds = network.find(Speeds)
+    rates = [None] * network.link_count
+    if speeds is not None:
+        rates = list(zip(speeds.bandwidth.tolist(), speeds.latency.tolist(), strict=True))
+    names = [network.link_name(i) for i in range(network.link_count)]
+    return sorted(zip(names, network.link_capacity.tolist(), rates, strict=True))
+
+
+def written(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def edges(tmp_path, text):
+    return read_edge_list(written(tmp_path, "same.edges", text))
+
+
+# -- the same network by two routes --------------------------------------------------------------------------------
+
+
+def test_a_dgx1_is_the_hybrid_cube_mesh(tmp_path):
+    net = read_nvidia_smi(DATA / "dgx1.txt")
+    quad = ["0 1 1", "0 2 1", "0 3 2", "1 2 2", "1 3 1", "2 3 2", "4 5 1", "4 6 1", "4 7 2", "5 6 2", "5 7 1", "6 7 2"]
+    across = ["0 4 2", "1 5 2", "2 6 1", "3 7 1"]
+    text = "".join(f"GPU{a} GPU{b} {c}\n" for a, b, c in map(str.split, quad + across))
+    assert links(net) == links(edges(tmp_path, "terminals GPU[0-7]\n" + text))
+    assert np.bincount(net.link_source, weights=net.link_capacity).tolist() == [6] * 8  # a V100 has 6 NVLinks
+    assert net.labels == tuple(f"GPU{i}" for i in range(8))
+    assert net.terminal_count == 8
+
+
+def test_more_nvlinks_than_a_gpu_has_lead_to_a_switch(tmp_path):
+    net = read_nvidia_smi(DATA / "dgx_a100.txt", nvlink="25GB/s", latency="1us")
+    text = "columns source target capacity bandwidth latency\nterminals GPU[0-7]\nswitches NVSwitch0\n"
+    text += "".join(f"GPU{i} NVSwitch0 12 200Gbit/s 1000ns\n" for i in range(8))
+    assert links(net) == links(edges(tmp_path, text))
+    assert (net.terminal_count, net.node_count) == (8, 9)
+
+
+def test_gpus_without_nvlinks_are_joined_by_a_tree_of_pci_express(tmp_path):
+    net = read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="32GB/s")
+    text = """columns source target capacity bandwidth
+    switches "PCIe switch 0" "host bridge 0" "CPUs 0"
+    GPU0 GPU1 4 25GB/s
+    GPU0 "host bridge 0" 1 32GB/s
+    GPU1 "host bridge 0" - 32GB/s
+    GPU2 "PCIe switch 0" 1 32GB/s
+    GPU3 "PCIe switch 0" 1 32GB/s
+    "PCIe switch 0" "CPUs 0" 1 32GB/s
+    "host bridge 0" "CPUs 0" 1 32GB/s
+    """
+    assert links(net) == links(edges(tmp_path, text))
+
+
+def test_nvidia_smi_takes_speeds_in_its_spec():
+    spec = f"nvidia-smi:{DATA / 'pcie.txt'}, nvlink=25GB/s,pcie=32GB/s"
+    assert parse(spec) == read_nvidia_smi(DATA / "pcie.txt", nvlink="25GB/s", pcie="32GB/s")
+    with pytest.raises(FileFormatError, match="the bandwidth pcie= is missing"):
+        parse(f"nvidia-smi:{DATA / 'pcie.txt'},nvlink=25GB/s")
+
+
+def test_a_topology_of_nccl_is_what_its_elements_say(tmp_path):
+    net = read_nccl_topology(DATA / "nccl.xml")
+    pcie = "15.7538461538461538461538GB/s"  # 8 GT/s, 16 lanes, 130 bits for 128
+    text = f"""columns source target capacity bandwidth latency
+    terminals GPU[0-3]
+    switches CPU0 0000:05:00.0 CPU1 0000:84:00.0
+    GPU0 GPU1 2 25GB/s 0
+    GPU0 GPU2 1 25GB/s 0
+    GPU0 GPU3 1 25GB/s 0
+    GPU1 GPU2 1 25GB/s 0
+    GPU1 GPU3 2 25GB/s 0
+    GPU2 GPU3 2 25GB/s 0
+    GPU0 "0000:05:00.0" 1 {pcie} 0
+    GPU1 "0000:05:00.0" 1 {pcie} 0
+    GPU2 "0000:84:00.0" 1 {pcie} 0
+    GPU3 "0000:84:00.0" 1 {pcie} 0
+    CPU0 "0000:05:00.0" 1 {pcie} 0
+    CPU1 "0000:84:00.0" 1 {pcie} 0
+    CPU0 CPU1 1 10GB/s 0
+    """
+    assert links(net) == links(edges(tmp_path, text))
+
+
+def test_gpus_of_nccl_are_in_the_order_of_their_ranks_and_nvswitches_are_kept_apart():
+    net = read_nccl_topology(DATA / "nccl_nvswitch.xml")
+    assert net.terminal_count == 4
+    assert [label for label in net.labels if label.startswith("NVSwitch")] == [
+        f"NVSwitch 0000:c{i}:00.0" for i in range(6)
+    ]
+    switches = net.out_links(0)
+    assert [int(net.link_capacity[i]) for i in switches] == [1] + [2] * 6
+    assert net.node_name(int(net.link_target[switches.start])) == "CPU0"  # rank 0 is device 3, named last in the file
+    assert parse(f"nccl:{DATA / 'nccl_nvswitch.xml'}") == net
+
+
+def test_a_fabric_has_one_link_for_cables_of_one_speed(tmp_path):
+    net = read_ibnetdiscover(DATA / "fabric.ibnet")
+    text = """columns source target capacity bandwidth
+    terminals "node0 mlx5_0" "node1 mlx5_0" "node2 mlx5_0"
+    switches leaf0 leaf1
+    "node0 mlx5_0" leaf0 1 200Gbit/s
+    "node1 mlx5_0" leaf0 1 200Gbit/s
+    "node2 mlx5_0" leaf1 1 200Gbit/s
+    leaf0 leaf1 2 200Gbit/s
+    leaf0 leaf1 1 100Gbit/s
+    """
+    assert links(net) == links(edges(tmp_path, text))
+    assert net.parallel
+    assert net.labels[:3] == ("node0 mlx5_0", "node1 mlx5_0", "node2 mlx5_0")
+
+
+def test_slurm_gives_a_tree(tmp_path):
+    net = read_slurm_topology(DATA / "topology.conf")
+    text = "terminals node[00-08] gpu1 gpu2 gpu4\nswitches rack[0-2] top\n"
+    racks = {"rack0": "node[00-03]", "rack1": "node[04-07]", "rack2": "node08,gpu[1-2,4]", "top": "rack[0-2]"}
+    for rack, nodes in racks.items():
+        text += "".join(f"{n} {rack}\n" for n in gossamer.networks.files.hostlists.expanded(nodes, "test"))
+    assert links(net) == links(edges(tmp_path, text))
+    assert net.terminal_count == 12
+    assert net.link_count == 2 * (net.node_count - 1)
+
+
+def test_ranks_of_a_machine_are_nodes_in_their_order():
+    net = read_coordinates(DATA / "machine.ranks")
+    original = net.find(Renumbered)
+    assert original.original == torus(3, 4)
+    assert original.place.tolist() == [5 * i % 12 for i in range(12)]
+    assert net.node_name(1) == "(1,1)"
+    assert net.node("(1,1)") == 1
+    expected = {
+        (5 * u % 12, 5 * v % 12) for u, v in zip(net.link_source.tolist(), net.link_target.tolist(), strict=True)
+    }
+    assert expected == set(to_networkx(torus(3, 4)).edges)
+
+
+def test_places_without_a_rank_only_pass_on(tmp_path):
+    path = written(tmp_path, "some.ranks", "torus 2x3\n0, 1 2\n1: (0,0)\n")
+    net = read_coordinates(path)
+    assert (net.terminal_count, net.node_count) == (2, 6)
+    assert net.find(Renumbered) is None
+    assert [net.node_name(i) for i in range(6)] == ["(1,2)", "(0,0)", "(0,1)", "(0,2)", "(1,0)", "(1,1)"]
+
+
+def test_without_a_shape_it_is_the_least_torus(tmp_path):
+    path = written(tmp_path, "all.coords", "".join(f"{i} {i // 3} {i % 3}\n" for i in range(12)))
+    assert read_coordinates(path) == torus(4, 3)
+
+
+# -- which format it is --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("dgx1.txt", read_nvidia_smi),
+        ("dgx_a100.txt", read_nvidia_smi),
+        ("pcie.txt", read_nvidia_smi),
+        ("nccl.xml", read_nccl_topology),
+        ("fabric.ibnet", read_ibnetdiscover),
+        ("topology.conf", read_slurm_topology),
+        ("machine.ranks", read_coordinates),
+    ],
+)
+def test_suffix_or_content_tells_the_format(tmp_path, name, read):
+    net = read(DATA / name)
+    assert read_network(DATA / name) == net
+    assert gossamer.network(str(DATA / name)) == net
+    kind, _, path = net.spec.partition(":")
+    assert path == str(DATA / name)
+    assert parse(f"{kind}:{path}") == net
+    renamed = written(tmp_path, "any.txt", (DATA / name).read_text(encoding="utf-8"))
+    assert read_network(renamed) == net or name == "nccl.xml"
+
+
+# -- bad files -----------------------------------------------------------------------------------------------------
+
+SMI = "GPU0 GPU1\nGPU0 X NV1\nGPU1 NV1 X\n"
+XML = '<system version="1"><cpu numaid="0">\n{}\n</cpu></system>'
+IB = 'Switch 2 "S-1" # "leaf"\n[1] "H-1"[1] # "a" 4xHDR\n{}\nCa 1 "H-1" # "a"\n[1](0) "S-1"[1] # 4xHDR\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("nvidia-smi", "", "there is no row of names"),
+        ("nvidia-smi", SMI.replace("GPU1 NV1 X\n", ""), "the row of GPU1 is missing"),
+        ("nvidia-smi", SMI + "GPU1 NV1 X\n", "line 4: there is a second row of GPU1"),
+        ("nvidia-smi", SMI.replace("X NV1", "X"), "line 2: 1 entries are given for 2 devices"),
+        ("nvidia-smi", SMI.replace("X NV1", "X NV0"), "line 2: 'NV0' cannot stand between GPU0 and GPU1"),
+        ("nvidia-smi", SMI.replace("X NV1", "NV1 X"), "line 2: 'NV1' cannot stand between GPU0 and GPU0"),
+        ("nvidia-smi", SMI.replace("X NV1", "X SYS"), "line 3: GPU1 to GPU0 is NV1, but GPU0 to GPU1 is SYS"),
+        ("nvidia-smi", "GPU0 GPU0\n", "line 1: a device is named twice"),
+        ("nccl", "", "line 1: not a NCCL topology"),
+        ("nccl", "<system>\n<cpu>", "line 2: not a NCCL topology"),
+        ("nccl", "<graphs/>", "line 1: the outermost element must be 'system', got 'graphs'"),
+        ("nccl", XML.format(""), "there is no element 'gpu'"),
+        ("nccl", XML.format("<pci/>"), "line 2: 'pci' has no attribute 'busid'"),
+        ("nccl", XML.format('<pci busid="1" link_speed="fast" link_width="16"/>'), "line 2: link_speed must be"),
+        ("nccl", XML.format('<pci busid="1"><gpu sm="80"/></pci>'), "line 2: 'gpu' has no attribute 'dev'"),
+        (
+            "nccl",
+            XML.format('<pci busid="1"><gpu dev="0" sm="80"><nvlink target="2" count="0"/></gpu></pci>'),
+            "line 2: count must be a whole number of at least 1, got '0'",
+        ),
+        (
+            "nccl",
+            XML.format('<pci busid="1"><gpu dev="0" sm="80"><nvlink target="2" count="1"/></gpu></pci>'),
+            "line 2: the target '2' is no GPU of the file",
+        ),
+        (
+            "nccl",
+            XML.format('<pci busid="1"><gpu dev="0" sm="30"><nvlink target="2" count="1"/></gpu></pci>'),
+            "line 2: GPUs of compute capability sm=30 have no NVLinks",
+        ),
+        ("nccl", '<!DOCTYPE a [\n<!ENTITY b "c">]><system/>', "line 2: entities are not read"),
+        ("nccl", "<system>" + "<pci>" * 300, "line 1: elements are over 200 deep"),
+        ("ibnetdiscover", "", r"there is no channel adapter \(Ca\)"),
+        ("ibnetdiscover", "hello", "line 1: neither a node nor a port, got 'hello'"),
+        ("ibnetdiscover", '[1] "H-1"[1]\n', "line 1: a port stands before the first node"),
+        ("ibnetdiscover", IB.format('[2] "H-9"[1]'), "line 3: there is no node 'H-9'"),
+        ("ibnetdiscover", IB.format('[1] "H-1"[1]'), "line 3: port 1 of 'S-1' is there twice"),
+        ("ibnetdiscover", IB.format('[2] "H-1"[1]'), "line 3: port 1 of 'H-1' leads elsewhere"),
+        ("ibnetdiscover", IB.format('Ca 1 "S-1"'), "line 3: node 'S-1' is there twice"),
+        ("ibnetdiscover", IB.format('[2] "S-1"[2] # 4xZDR'), "line 3: the speed '4xZDR' is not known"),
+        ("slurm", "", "there are no nodes"),
+        ("slurm", "Nodes=a\n", "line 1: a line begins with SwitchName="),
+        ("slurm", "SwitchName=s\n", "line 1: a switch needs Nodes= or Switches="),
+        ("slurm", "SwitchName=s Node=a\n", r"line 1: expected one of .* got 'Node=a' \(did you mean 'Nodes'\?\)"),
+        ("slurm", "SwitchName=s Nodes=a[1\n", r"line 1: brackets do not match"),
+        ("slurm", "SwitchName=s Nodes=a[3-1]\n", r"line 1: a range must be such as 0-7, got '3-1'"),
+        ("slurm", "SwitchName=s Nodes=a[0-99999999]\n", "line 1: .* stands for over 10,000,000 names"),
+        ("slurm", "SwitchName=s Nodes=a,a\n", "line 1: 'a' is there twice"),
+        ("slurm", "SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n", "line 2: switch 's' is there twice"),
+        ("slurm", "\nSwitchName=s Switches=t\n", "line 2: switch 't' is not described"),
+        ("slurm", "BlockName=b Nodes=a[0-3]\n", r"line 1: blocks \(topology/block\) are not read"),
+        (
+            "slurm",
+            "SwitchName=a Nodes=x\nSwitchName=b Switches=a\nSwitchName=c Switches=a\n",
+            "line 3: switch 'a' is below b already; it is no tree",
+        ),
+        ("coordinates", "", r"ranks must be 0, 1, 2, \.\.\., got 0 of them"),
+        ("coordinates", "0 0\n2 1\n", r"ranks must be 0, 1, 2, \.\.\., got 2 of them up to 2"),
+        ("coordinates", "0 0\n0 1\n", "line 2: rank 0 is there twice"),
+        ("coordinates", "0 0\n1 0\n", r"line 2: a rank at \(0,\) is there twice"),
+        ("coordinates", "0 0\n1 0 1\n", "line 2: 2 coordinates are given, before it was another number"),
+        ("coordinates", "torus 2x2\n0 0 2\n", r"line 2: \(0, 2\) is outside 2x2"),
+        ("coordinates", "torus 0x2\n", "line 1: a shape is such as 'torus 8x8x4', got 'torus 0x2'"),
+        ("coordinates", "0 0\ntorus 2\n", "line 2: the shape stands in the first line, once"),
+        ("coordinates", "0\n", "line 1: expected a rank and its coordinates"),
+        ("coordinates", "0 -1\n", "line 1: expected a rank and its coordinates"),
+        ("coordinates", "0 999999999 999999999 9\n", "1 ranks are few for 1000000000x"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line_with_the_place(tmp_path, kind, text, message):
+    path = written(tmp_path, "bad.txt", text)
+    with pytest.raises(FileFormatError, match=message) as caught:
+        parse(f"{kind}:{path}")
+    assert "\n" not in str(caught.value)
+    assert "bad.txt" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["nvidia-smi", "nccl", "ibnetdiscover", "slurm", "coordinates", "edges", "graphml"])
+def test_bytes_folders_and_missing_files_are_refused(tmp_path, kind):
+    binary = tmp_path / "binary"
+    binary.write_bytes(np.arange(256, dtype=np.uint8).tobytes())
+    for path in (binary, tmp_path, tmp_path / "none"):
+        with pytest.raises(GossamerError) as caught:
+            parse(f"{kind}:{path}")
+        assert "\n" not in str(caught.value)
