@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from gossamer.errors import ModelError, shown
 from gossamer.reading import choice, whole
+
+if TYPE_CHECKING:
+    from gossamer.networks.network import Network
 
 __all__ = ["Occupancy", "Ports", "Rules"]
 
@@ -31,6 +34,19 @@ class Rules:
     buffer_counts : {"transit", "all"}
         What the limit counts: packets on their way through the node, or everything it holds, with its own and the
         delivered packets (Han 1990).
+    cut_through : bool
+        Whether a packet may leave a switch in the slot in which it enters it. Its head must be there, and its tail
+        must be able to follow; all links of the way are then taken together. Terminals, and switches otherwise,
+        receive a packet whole before they send it on.
+    replication : bool
+        Whether switches may send several copies of a packet that they received once.
+    reduction : bool
+        Whether switches may combine contributions. Otherwise they pass partial results on one by one.
+
+    Notes
+    -----
+    The last three concern the switches of a network, its nodes that are no terminals; `on` sets them to their defaults
+    where it has none.
 
     Examples
     --------
@@ -42,12 +58,16 @@ class Rules:
     split: bool = False
     buffer: int | None = None
     buffer_counts: Occupancy = "transit"
+    cut_through: bool = False
+    replication: bool = True
+    reduction: bool = False
 
     def __post_init__(self) -> None:
         choice(self.ports, "ports", get_args(Ports))
         choice(self.buffer_counts, "buffer_counts", get_args(Occupancy))
-        if not isinstance(self.split, bool):
-            raise ModelError(f"split must be True or False, got {shown(self.split)}")
+        for name in ("split", "cut_through", "replication", "reduction"):
+            if not isinstance(getattr(self, name), bool):
+                raise ModelError(f"{name} must be True or False, got {shown(getattr(self, name))}")
         if self.buffer is not None:
             allowed = f"None or a number of packets in 1..{2**31 - 1}"
             object.__setattr__(self, "buffer", whole(self.buffer, "buffer", 1, allowed=allowed))
@@ -64,13 +84,28 @@ class Rules:
 
     @property
     def dual(self) -> Rules:
-        """The rules that a schedule obeys when it is run backwards.
+        """The rules that a schedule obeys when it is run backwards: copies become contributions.
 
         >>> Rules(ports="one-send").dual.ports
         'one-receive'
         """
         opposite: dict[Ports, Ports] = {"one-send": "one-receive", "one-receive": "one-send"}
-        return replace(self, ports=opposite.get(self.ports, self.ports))
+        ports = opposite.get(self.ports, self.ports)
+        return replace(self, ports=ports, replication=self.reduction, reduction=self.replication)
+
+    def on(self, network: Network) -> Rules:
+        """Return the rules with what they say of switches set to the defaults where the network has none.
+
+        >>> import gossamer
+        >>> Rules().dual.on(gossamer.network("ring:4")) == Rules()
+        True
+        """
+        if network.terminal_count < network.node_count:
+            return self
+        default = Rules()
+        return replace(
+            self, cut_through=default.cut_through, replication=default.replication, reduction=default.reduction
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -79,6 +114,9 @@ class Rules:
             "split": self.split,
             "buffer": self.buffer,
             "buffer_counts": self.buffer_counts,
+            "cut_through": self.cut_through,
+            "replication": self.replication,
+            "reduction": self.reduction,
         }
 
     @classmethod

@@ -109,8 +109,20 @@ def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
             for task in tasks_of(kind, network, seed):
                 for rules, cost in _RULES:
                     case = Case(network, task, rules, cost, seed=seed)
-                    if algorithm.covers(case):
-                        yield case
+                    for each in (case, *_of_switches(case)):
+                        if algorithm.covers(each):
+                            yield each
+
+
+def _of_switches(case: Case) -> Iterator[Case]:
+    """Yield the case with other rules of switches, where that makes a difference."""
+    if case.network.terminal_count == case.network.node_count:
+        return
+    shared = [demand for demand in case.demands if demand.shared]
+    if not all(demand.outward for demand in shared):
+        yield case.related(rules=dataclasses.replace(case.rules, reduction=True))
+    if any(demand.outward for demand in shared):
+        yield case.related(rules=dataclasses.replace(case.rules, replication=False))
 
 
 def check_case(algorithm: Algorithm, case: Case) -> list[str]:

@@ -211,7 +211,7 @@ def build(
     builder = Builder(random.Random(seed), network, task, parts, ports, symmetry)
     rows = builder.hops()
     columns = list(zip(*rows, strict=True)) or [[], [], []]
-    model = gossamer.Rules(ports=ports, split=parts > 1)
+    model = gossamer.Rules(ports=ports, split=parts > 1, reduction=True).on(network)
     return Schedule(network, task, model, *columns, parts=parts, symmetry=symmetry, algorithm="random")
 
 

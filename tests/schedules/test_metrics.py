@@ -92,7 +92,7 @@ def test_a_copy_waits_until_it_leaves_for_the_last_time():
 
 def test_a_partial_result_is_one_packet_however_many_came():
     tree = gossamer.network("fat-tree:k=3,h=1")  # leaves 0, 1, 2; node 3 passes on; link u: u->3, link 3: 3->0
-    reduce = schedule(gossamer.task("reduce"), [0, 1, 2], [1, 2, 3], [0, 0, 0], network=tree)
+    reduce = schedule(gossamer.task("reduce"), [0, 1, 2], [1, 2, 3], [0, 0, 0], network=tree, reduction=True)
     assert verify(reduce).ok
     assert buffer_peak(reduce) == BufferPeak(1, 3, 2)
     assert buffer_peak(reduce, "all").packets == 1
@@ -101,10 +101,10 @@ def test_a_partial_result_is_one_packet_however_many_came():
 def test_a_partial_result_waits_from_the_first_contribution_to_the_last():
     tree = gossamer.network("fat-tree:k=3,h=1")
     rows = [(0, 1, 0), (1, 0, 1), (2, 2, 1), (3, 4, 1), (3, 0, 2), (4, 1, 2), (5, 2, 0), (6, 3, 0), (6, 5, 2)]
-    scatter = schedule(gossamer.task("reduce-scatter"), *zip(*rows, strict=True), network=tree)
+    scatter = schedule(gossamer.task("reduce-scatter"), *zip(*rows, strict=True), network=tree, reduction=True)
     assert verify(scatter).ok
     assert buffer_peak(scatter).packets == 2
-    limited = scatter.replace(rules=gossamer.Rules(buffer=1))
+    limited = scatter.replace(rules=gossamer.Rules(buffer=1, reduction=True))
     assert [v.text for v in verify(limited).violations] == ["before slot 2: node (1,0) holds 2 packets, buffer 1"]
 
 

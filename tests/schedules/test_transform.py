@@ -53,7 +53,7 @@ def test_reversal_carries_out_the_dual_task_in_the_same_time(schedule):
     back = reverse(schedule)
     event(back.task.name)
     assert back.task == schedule.task.dual(schedule.network)
-    assert back.rules == schedule.rules.dual
+    assert back.rules == schedule.rules.dual.on(schedule.network)
     assert verify(back).ok, str(verify(back))
     assert not twin.violations(back)
     assert (back.completion_time, back.hop_count) == (schedule.completion_time, schedule.hop_count)

@@ -9,7 +9,7 @@ import pytest
 import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.schedules import CONTROL, KINDS, Packets, Phase, Schedule, verify
-from schedules import twin
+from schedules import timed_twin
 
 pytestmark = pytest.mark.uncompiled
 
@@ -17,11 +17,13 @@ pytestmark = pytest.mark.uncompiled
 def schedule(task, *columns, spec="array:3", **options) -> Schedule:
     """On a line, link 0 leads 0->1, link 1 leads 1->2, link 2 leads 1->0, link 3 leads 2->1."""
     name, fields = task if isinstance(task, tuple) else (task, {})
-    names = ("ports", "split", "buffer", "buffer_counts")
+    names = ("ports", "split", "buffer", "buffer_counts", "cut_through", "replication", "reduction")
     rules = gossamer.Rules(**{n: options.pop(n) for n in names if n in options})
     cost = gossamer.StepCost(options.pop("control_time", 0))
     task = gossamer.task(name, **fields)
-    return Schedule(gossamer.network(spec), task, rules, *(columns or ([], [], [])), cost=cost, **options)
+    network = gossamer.network(spec)
+    network = network.with_times(*options.pop("times")) if "times" in options else network
+    return Schedule(network, task, rules, *(columns or ([], [], [])), cost=cost, **options)
 
 
 ONE_MOVE = ("permutation", {"destination": [2, -1, -1]})
@@ -47,7 +49,7 @@ SMALLEST = {
         "causality: slot 2: (0)->(1) carries packet 0, of which node (0) has nothing to send on",
     ),
     "causality at a node that only passes on": (
-        schedule("reduce", [0, 0], [1, 2], [0, 0], spec="fat-tree:k=2,h=1"),
+        schedule("reduce", [0, 0], [1, 2], [0, 0], spec="fat-tree:k=2,h=1", reduction=True),
         "causality: slot 0: (1,0)->(0,0) carries packet 0, of which node (1,0) has nothing to send on",
         "delivery: node (1,0) never sends its contribution to packet 0 (message 0, part 0)",
     ),
@@ -194,6 +196,28 @@ SMALLEST = {
         ),
         "order: slot 1: message 3 leaves before message 0 is complete in slot 1",
     ),
+    "unfinished": (
+        schedule("broadcast", [0, 5], [0, 1], [0, 0], phases=[Phase("flood", 6)], times=([3, 2, 1, 1], [2, 0, 0, 0])),
+        "unfinished: slot 5: (1)->(2) carries packet 0 until slot 7, after the last of 6 slots",
+    ),
+    "control packet": (
+        schedule("broadcast", [0, 0, 2], [0, 2, 1], [0, CONTROL, 0], times=(2, 0)),
+        "control packet: slot 0: (1)->(0) carries a control packet; where links take time there are none",
+    ),
+    "link capacity on a slow link": (
+        schedule("scatter", [0, 1, 3, 6], [0, 0, 1, 1], [1, 0, 1, 0], times=(3, 0)),
+        "link capacity: slot 1: (0)->(1) carries packets 1, 0, capacity 1",
+        "delivery: packet 0 (message 1, part 0) ends at node (2) instead of (1)",
+    ),
+    "causality of a copy that a switch has sent on": (
+        schedule("broadcast", [0, 1, 1], [0, 4, 5], [0, 0, 0], spec="fat-tree:k=3,h=1", replication=False),
+        "causality: slot 1: (1,0)->(0,2) carries packet 0, of which switch (1,0) has no copy left to send on",
+        "delivery: node (0,2) never gets packet 0 (message 0, part 0)",
+    ),
+    "delivery from a switch": (
+        schedule("reduce", [0, 0, 1], [1, 2, 3], [0, 0, 0], spec="fat-tree:k=3,h=1"),
+        "delivery: switch (1,0) never sends on all that it has of packet 0 (message 0, part 0)",
+    ),
 }  # fmt: skip
 
 
@@ -203,7 +227,7 @@ def test_the_checker_names_what_is_broken(name):
     result = verify(broken)
     assert [str(v) for v in result.violations] == lines
     assert name.startswith(result.violations[0].kind)
-    assert result.counts == dict(twin.violations(broken))
+    assert result.counts == dict(timed_twin.counted(broken))
     assert not result
 
 

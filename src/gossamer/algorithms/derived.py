@@ -42,6 +42,7 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
         networks=algorithm.networks,
         source=f"time reversal of: {algorithm.source}",
         summary=f"runs the schedule of {algorithm.name} backwards",
+        passes_on=algorithm.passes_on,
     )
 
 
@@ -69,6 +70,7 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         networks=algorithm.networks,
         source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
         summary=f"runs {algorithm.name} backwards, combining, and then forwards",
+        passes_on=algorithm.passes_on,
     )
 
 
@@ -115,4 +117,5 @@ def on_array(
         networks=f"arrays, folded from {algorithm.networks}",
         source=f"{algorithm.source}; torus on an array by Varvarigos and Bertsekas 1994, section 2",
         summary=f"folds the schedule of {algorithm.name} for the torus into the array of the same shape",
+        passes_on=algorithm.passes_on,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.cases import Refusal
+from gossamer.cases import Case, Refusal
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.schedules.schedule import MAX_HOPS
@@ -13,6 +13,7 @@ __all__ = [
     "refuse_hops",
     "refuse_irregular",
     "refuse_one_way_links",
+    "refuse_passing_on",
     "refuse_ports",
     "refuse_send_limit",
 ]
@@ -87,6 +88,24 @@ def refuse_one_way_links(network: Network) -> Refusal | None:
     """
     one_way = network.link_count and int(network.reverse_link.min()) < 0
     return Refusal("needs an opposite for every link") if one_way else None
+
+
+def refuse_passing_on(case: Case) -> Refusal | None:
+    """Refuse for an algorithm whose switches copy packets and combine contributions where the rules forbid it, or not.
+
+    >>> import gossamer
+    >>> refuse_passing_on(Case(gossamer.network("fat-tree:k=2,h=2"), gossamer.task("reduce"))).why
+    'has switches that combine contributions, which the rules must allow (--reduction)'
+    """
+    rules = case.rules
+    if case.network.terminal_count == case.network.node_count or (rules.replication and rules.reduction):
+        return None
+    shared = [demand for demand in case.demands if demand.shared]
+    if not rules.replication and any(demand.outward for demand in shared):
+        return Refusal("has switches that copy packets, which the rules must allow (--replication)")
+    if not rules.reduction and not all(demand.outward for demand in shared):
+        return Refusal("has switches that combine contributions, which the rules must allow (--reduction)")
+    return None
 
 
 def refuse_capacities(network: Network) -> Refusal | None:

@@ -45,6 +45,8 @@ class Case:
 
     Attributes
     ----------
+    rules : Rules
+        As given, but for what they say of switches where there are none.
     whole : bool
         Whether messages are whole, so that times are integers and every hop costs a step.
     send_limited, receive_limited : bool
@@ -69,7 +71,7 @@ class Case:
         task.check(network)
         self.network = network
         self.task = task
-        self.rules = rules or Rules()
+        self.rules = (rules or Rules()).on(network)
         self._cost = cost or StepCost()
         self.seed = seed
         self.whole = not self.rules.split
@@ -125,7 +127,8 @@ class Case:
     @cached_property
     def dual(self) -> Case:
         """The case whose schedules, reversed in time, carry out this one: the dual task under the dual rules."""
-        return self.related(self.network.transposed, self.task.dual(self.network), self.rules.dual)
+        rules = self.rules.dual.on(self.network)
+        return self.related(self.network.transposed, self.task.dual(self.network), rules)
 
     # -- what is asked ----------------------------------------------------------------------------------------
 

@@ -42,9 +42,17 @@ class Picture(StrEnum):
     both = "both"
 
 
+_SWITCHES = ("cut_through", "replication", "reduction")
+
+
+def _flag(name: str) -> str:
+    word = name.replace("_", "-")
+    return f"--{word}/--no-{word}"
+
+
 TASK = (Words("cli/asking.py", "TaskWords"),)
 RULES = (
-    Words("rules.py", "Rules", ("ports", "split", "buffer", "buffer_counts"), {"split": "--split/--whole"}),
+    Words("rules.py", "Rules", flags={"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}),
     Words("costs/steps.py", "StepCost"),
     Words("costs/time.py", "TimeCost"),
     Words("costs/linear.py", "LinearCost"),

@@ -15,8 +15,11 @@ import numpy.typing as npt
 from gossamer.schedules.metrics import measure_buffers
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.spans import plain_replay
 from gossamer.schedules.state import ReplayState
+from gossamer.schedules.timed import HOP_KINDS, message_spans, replay_timed
 from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
+from gossamer.tasks import COMBINE, COPY
 
 __all__ = ["verify"]
 
@@ -52,10 +55,19 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     boundaries; checked only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's
     messages in their parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in
     them. *splitting*: parts although the rules have whole messages. *order*: a message leaves before the one that it
-    depends on is complete.
+    depends on is complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops
+    where links take time.
+
+    A hop that starts in slot t occupies its link in slots t to t + occupancy - 1; its port at the sender as long, and
+    the one at the receiver as long from t + latency on. What it brings can go on from slot t + occupancy + latency on,
+    or, at a switch that cuts through, as soon as its head is there (slot t + latency) if its tail is then not
+    overtaken. In one slot the hops of a packet through switches must not run in a circle. Where switches do not
+    replicate, or do not reduce, each departure from a switch uses up an arrival, nothing there is a duplicate, and
+    every partial result must leave again.
 
     Time O(hops + packets * nodes / 8) with one bit for each packet and node where packets are copied, O(hops +
-    packets) where they are not. Invariant schedules: the same in terms of the stored hops and packets.
+    packets) where they are not. Invariant schedules: the same in terms of the stored hops and packets. On links that
+    take time, and through switches with rules of their own: O(hops log hops + packets * nodes) time, O(hops) memory.
 
     Examples
     --------
@@ -67,8 +79,6 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
       causality: slot 0: (1)->(2) carries packet 0, which node (1) does not hold yet
       delivery: node (2) never gets packet 0 (message 0, part 0)
     """
-    from gossamer.schedules import _kernels
-
     limit = named_count(limit)
     began = time.process_time()
     state = ReplayState(schedule)
@@ -78,35 +88,70 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     _check_table(schedule, state, limit, found, counts)
     _check_slot_lengths(schedule, found, counts)
     if counts["wrong payload"] == 0:
-        network = schedule.network
-        held, sent = state.holding_at_start(), state.bits()
-        location = state.origin.astype(np.int32)
-        kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-        totals = np.zeros(_kernels.COUNTED, np.int64)
-        written = _kernels.replay(
-            schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
-            state.folded, state.orbit, state.degree, state.classes, state.node_classes,
-            schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
-            network.terminal_count, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
-        )  # fmt: skip
-        for k, n in enumerate(totals):
-            counts[KINDS[k]] += int(n)
-        found += [at_hop(schedule, KINDS[kinds[i]], int(hops[i])) for i in range(written)]
-        packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-        written, total = _kernels.unmet(
-            state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
-            network.node_count, network.terminal_count, location, held, sent, state.row_bytes, limit, packets, nodes,
-        )  # fmt: skip
-        counts["delivery"] += int(total)
-        found += [
-            unmet_goal(schedule, int(p), int(v), int(location[p]))
-            for p, v in zip(packets[:written], nodes[:written], strict=True)
-        ]
+        if _plain(schedule, state):
+            _check_hops(schedule, state, limit, found, counts)
+        else:
+            _check_timed_hops(schedule, state, limit, found, counts)
         _check_order(schedule, state, limit, found, counts)
         if schedule.rules.buffer is not None and not any(counts.values()):
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
     return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began)
+
+
+def _plain(schedule: Schedule, state: ReplayState) -> bool:
+    """Return whether every hop ends with its slot and switches do what terminals do."""
+    copies, combines = (bool((state.kind == kind).any()) for kind in (COPY, COMBINE))
+    return plain_replay(schedule.network, schedule.rules, copies, combines)
+
+
+def _check_hops(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Replay all hops slot by slot, and compare what every node then holds with what it should."""
+    from gossamer.schedules import _kernels
+
+    network = schedule.network
+    held, sent = state.holding_at_start(), state.bits()
+    location = state.origin.astype(np.int32)
+    kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
+    totals = np.zeros(_kernels.COUNTED, np.int64)
+    written = _kernels.replay(
+        schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
+        state.folded, state.orbit, state.degree, state.classes, state.node_classes,
+        schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
+        network.terminal_count, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
+    )  # fmt: skip
+    for k, n in enumerate(totals):
+        counts[KINDS[k]] += int(n)
+    found += [at_hop(schedule, KINDS[kinds[i]], int(hops[i])) for i in range(written)]
+    packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
+    written, total = _kernels.unmet(
+        state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
+        network.node_count, network.terminal_count, location, held, sent, state.row_bytes, limit, packets, nodes,
+    )  # fmt: skip
+    counts["delivery"] += int(total)
+    found += [
+        unmet_goal(schedule, int(p), int(v), int(location[p]))
+        for p, v in zip(packets[:written], nodes[:written], strict=True)
+    ]
+
+
+def _check_timed_hops(
+    schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
+) -> None:
+    """Replay all hops packet by packet, where they take time or go through switches with rules of their own."""
+    control = np.flatnonzero(schedule.packet == CONTROL) if not schedule.network.plain else np.zeros(0, np.intp)
+    counts["control packet"] += int(control.size)
+    found += [at_hop(schedule, "control packet", int(h)) for h in control[:limit]]
+    replayed = replay_timed(schedule, state, limit)
+    kinds = [(kind, np.uint8(1 << bit)) for bit, kind in enumerate(HOP_KINDS)]
+    for kind, bit in kinds:
+        counts[kind] += int(np.count_nonzero(replayed.wrong & bit))
+    for h in np.flatnonzero(replayed.wrong)[: max(limit - len(found), 0)].tolist():
+        found += [at_hop(schedule, kind, h) for kind, bit in kinds if replayed.wrong[h] & bit]
+    counts["delivery"] += replayed.unmet_count
+    found += [unmet_goal(schedule, *map(int, goal)) for goal in replayed.unmet.T]
 
 
 def _check_table(
@@ -157,6 +202,12 @@ def _check_slot_lengths(schedule: Schedule, found: list[Violation], counts: dict
     """Check that every phase's slots are long enough for what hops in them."""
     needed = Fraction(1, schedule.parts)
     for i, phase in enumerate(schedule.phases):
+        if not schedule.network.plain:
+            if phase.slots and phase.slot_length != needed:
+                counts["slot length"] += 1
+                text = f"phase {phase.name!r} has slots of {phase.slot_length} step; links count time in {needed} step"
+                found.append(Violation("slot length", text, slot=phase.first_slot))
+            continue
         if phase.slot_length >= max(needed, schedule.cost.control_time):
             continue
         packets = schedule.packet[schedule.phase_hops(i)]
@@ -180,8 +231,13 @@ def _check_order(
     if after is None:
         return
     rows = schedule.messages.count
-    first, last = np.full(rows, 2**31 - 1, np.int32), np.full(rows, -1, np.int32)
-    _kernels.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
+    first: npt.NDArray[np.int32 | np.int64]
+    last: npt.NDArray[np.int32 | np.int64]
+    if schedule.network.plain:
+        first, last = np.full(rows, 2**31 - 1, np.int32), np.full(rows, -1, np.int32)
+        _kernels.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
+    else:
+        first, last = message_spans(schedule, state)
     early = np.flatnonzero((after >= 0) & (first <= last[np.maximum(after, 0)]))
     counts["order"] += int(early.size)
     for m in early[: max(limit - len(found), 0)].tolist():

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer import reading
-from gossamer.errors import ScheduleError
+from gossamer.errors import GossamerError, ScheduleError
 from gossamer.networks.network import IntArray, Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
+from gossamer.networks.structures import Speeds, Structure
 from gossamer.schedules.columns import whole
 from gossamer.schedules.stored import Room
 
-__all__ = ["complete", "control_phases", "network_from_dict", "network_to_dict", "with_control"]
+__all__ = ["complete", "control_phases", "has_spec", "network_from_dict", "network_to_dict", "with_control"]
 
 _LINK, _NODE = 16, 32
 """Bytes that a network takes for a link and for a node while it is built, about."""
@@ -53,19 +55,53 @@ def with_control(header: Mapping[str, Any], phases: Sequence[Any]) -> Iterator[t
 def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     """Return plain values for a network: its spec and a hash of its links, or the links where it has no spec.
 
-    With `text` the links are a list of ``[source, target, capacity]``, otherwise they are packed.
+    Times and speeds of links stand beside either. With `text` the links are a list of ``[source, target, capacity]``,
+    otherwise they are packed.
     """
     if not network.links_only:
         return {"spec": network.spec, "fingerprint": network.fingerprint}
-    links = np.stack([network.link_source, network.link_target, network.link_capacity]).astype("<i4")
+    links = np.stack([network.link_source, network.link_target, network.link_capacity])
+    told: dict[str, Any] = {"fingerprint": network.fingerprint}
+    if not network.plain:
+        told["times"] = {
+            "occupancy": _told(network.link_occupancy, text),
+            "latency": _told(network.link_latency, text),
+        }
+    speeds = network.find(Speeds)
+    if speeds is not None:
+        told["speeds"] = {"bandwidth": _told(speeds.bandwidth, text), "latency": _told(speeds.latency, text)}
+    if has_spec(network):
+        return {"spec": network.spec, **told}
     return {
         "name": network.spec,
         "nodes": network.node_count,
         "terminals": network.terminal_count,
-        "fingerprint": network.fingerprint,
         "labels": network.labels,
-        "links": links.T.tolist() if text else base64.b64encode(zlib.compress(links.tobytes(), 6)).decode(),
+        "links": links.T.tolist() if text else _packed(links),
+        **told,
     }
+
+
+def has_spec(network: Network) -> bool:
+    """Return whether a file can name the network by its spec, perhaps with times and speeds beside it.
+
+    >>> has_spec(parse_network("ring:4").with_times(2, 1))
+    True
+    """
+    if not network.links_only:
+        return True
+    if network.plain and network.find(Speeds) is None:
+        return False
+    try:
+        if reads_file(network.spec) or network_size(network.spec) != (network.node_count, network.link_count):
+            return False
+        plain = parse_network(network.spec)
+    except GossamerError:
+        return False
+    return plain.terminal_count == network.terminal_count and all(
+        np.array_equal(getattr(plain, name), getattr(network, name))
+        for name in ("link_source", "link_target", "link_capacity")
+    )
 
 
 def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
@@ -80,16 +116,8 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         nodes = whole(fields["nodes"], "the number of nodes", 1)
         room.take(_NODE * nodes, f"a network of {nodes} nodes")
         source, target, capacity = _links(fields["links"], room)
-        network = Network(
-            fields["name"],
-            nodes,
-            source,
-            target,
-            capacity,
-            terminal_count=fields["terminals"],
-            labels=fields["labels"],
-            links_only=True,
-        )
+        terminals, labels, spec = fields["terminals"], fields["labels"], fields["name"]
+        structures: tuple[Structure, ...] = ()
     else:
         spec = fields["spec"]
         if reads_file(spec):
@@ -97,9 +125,71 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         size = network_size(spec)
         room.take(_LINK * size.links + _NODE * size.nodes, f"network {spec!r}")
         network = parse_network(spec)
+        nodes, terminals, labels, structures = size.nodes, network.terminal_count, network.labels, network.structures
+        source, target, capacity = network.link_source, network.link_target, network.link_capacity
+    if "links" in fields or "times" in fields or "speeds" in fields:
+        count = len(source)
+        times, speeds = fields.get("times", {"occupancy": 1, "latency": 0}), fields.get("speeds")
+        if speeds is not None:
+            bandwidth, latency = (_column(speeds[name], "<f8", count, room) for name in ("bandwidth", "latency"))
+            structures = (*structures, Speeds(np.broadcast_to(bandwidth, count), np.broadcast_to(latency, count)))
+        network = Network(
+            spec,
+            nodes,
+            source,
+            target,
+            capacity,
+            link_occupancy=_column(times["occupancy"], "<i4", count, room),
+            link_latency=_column(times["latency"], "<i4", count, room),
+            terminal_count=terminals,
+            structures=structures,
+            labels=labels,
+            links_only=True,
+        )
     if network.fingerprint != fields["fingerprint"]:
         raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
     return network
+
+
+def _packed(values: npt.NDArray[Any]) -> str:
+    """Return the base64 text of a zlib stream of little-endian numbers of 4 bytes, or 8 of fractions."""
+    kind = "<f8" if values.dtype.kind == "f" else "<i4"
+    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()
+
+
+def _told(values: npt.NDArray[Any], text: bool) -> Any:
+    """Return a value for each link: one number where all have the same, a list with `text`, otherwise packed."""
+    if values.size and bool((values == values[0]).all()):
+        return values[0].item()
+    return values.tolist() if text else _packed(values)
+
+
+def _unpacked(given: str, most: int, room: Room, what: str) -> bytes:
+    """Return what was packed, at most `most` bytes of it."""
+    unpacking = zlib.decompressobj()
+    raw = unpacking.decompress(base64.b64decode(given), most)
+    if not unpacking.eof:
+        if unpacking.unconsumed_tail:
+            room.take(room.left + 1, what)
+        raise ValueError(f"{what} are truncated")
+    return raw
+
+
+def _column(given: Any, kind: str, count: int, room: Room) -> npt.NDArray[Any]:
+    """Return a value for each link, or one that all have, from what `_told` made; ValueError if it is none such."""
+    what = "the times and speeds of its links"
+    if isinstance(given, bool) or not isinstance(given, int | float | list | str):
+        raise ValueError(f"{what} must be numbers")
+    room.take(8 * count, what)
+    if isinstance(given, str):
+        column = np.frombuffer(_unpacked(given, 8 * count + 1, room, what), kind)
+    else:
+        column = np.array(given)
+        if column.dtype.kind not in ("iuf" if kind == "<f8" else "iu"):
+            raise ValueError(f"{what} must be numbers")
+    if column.shape not in ((), (count,)):
+        raise ValueError(f"{what} must be one for each of {count} links")
+    return column.astype(np.float64) if kind == "<f8" else column
 
 
 def _links(given: Any, room: Room) -> tuple[IntArray, IntArray, IntArray]:
@@ -108,13 +198,7 @@ def _links(given: Any, room: Room) -> tuple[IntArray, IntArray, IntArray]:
         room.take(_LINK * len(given), "its links")
         source, target, capacity = np.array(given, np.int32).reshape(-1, 3).T
         return source, target, capacity
-    most = room.left * 12 // (12 + _LINK)
-    unpacking = zlib.decompressobj()
-    raw = unpacking.decompress(base64.b64decode(given), most)
-    if not unpacking.eof:
-        if unpacking.unconsumed_tail:
-            room.take(room.left + 1, "its links")
-        raise ValueError("its links are truncated")
+    raw = _unpacked(given, room.left * 12 // (12 + _LINK), room, "its links")
     room.take(len(raw) * (12 + _LINK) // 12, "its links")
     source, target, capacity = np.frombuffer(raw, "<i4").reshape(3, -1)
     return source, target, capacity

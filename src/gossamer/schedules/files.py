@@ -23,13 +23,26 @@ from gossamer.schedules.descriptions import complete, network_from_dict, with_co
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.stored import Rows, Stored, is_text, whole_schedule
-from gossamer.schedules.storing import FORMAT_VERSION, HOPS, PACKETS, SECTIONS, rules_to_dict, save
+from gossamer.schedules.storing import (
+    FORMAT_VERSION,
+    HOP_ROWS,
+    HOPS,
+    PACKET_ROWS,
+    PACKETS,
+    PARALLEL_HOP_ROWS,
+    link_ways,
+    rules_of_switches,
+    rules_to_dict,
+    save,
+)
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.tables import open_tables
 from gossamer.schedules.text import open_text
 from gossamer.tasks import task_from_dict
 
 __all__ = ["FORMAT_VERSION", "load", "open_stored", "save"]
+
+_Column = npt.NDArray[np.int64]
 
 _PER_MESSAGE = 32
 """Bytes that a message of the task takes when the schedule is verified."""
@@ -44,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> Schedule:
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version, or asks for much
         more memory than its size warrants: over 400 MB and 20 times its size.
     """
-    with open_stored(path, FORMAT_VERSION, ("store-and-forward", SECTIONS[0].name)) as file:
+    with open_stored(path, FORMAT_VERSION, ("store-and-forward", PACKET_ROWS.name)) as file:
         switching = file.header.get("switching", "store-and-forward")
         if switching != "store-and-forward":
             raise FileFormatError(
@@ -67,15 +80,17 @@ def _schedule(file: Stored) -> Schedule:
     task = task_from_dict(header["task"])
     task.check(network)
     rules = complete(header["model"], rules_to_dict(Rules(), StepCost()))
+    rules |= rules_of_switches(rules, network)
     control_time = rules.pop("control_time")
     symmetry = header["symmetry"]
     symmetry = None if symmetry is None else Symmetry(network, symmetry["generated_by"])
     messages = task.most_messages(network) // (1 if symmetry is None else symmetry.order)
     file.room.take(_PER_MESSAGE * messages, f"{messages:,} messages of {task.name}")
     count = None if file.text else whole(header["packets"], "the number of packets")
-    columns = file.read([Rows(PACKETS, count, "packet", SECTIONS[0]), Rows(HOPS, None, "hop", SECTIONS[1])])
+    hops = PARALLEL_HOP_ROWS if network.parallel else HOP_ROWS
+    columns = file.read([Rows(PACKETS, count, "packet", PACKET_ROWS), Rows(HOPS, None, "hop", hops)])
     if file.text:
-        columns["link"] = _links(network, columns["source"], columns["target"])
+        columns["link"] = _links(network, columns["source"], columns["target"], columns.get("way"))
     return Schedule(
         network,
         task,
@@ -93,17 +108,23 @@ def _schedule(file: Stored) -> Schedule:
     )
 
 
-def _links(network: Network, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the links between nodes; ValueError if there is none."""
+def _links(network: Network, source: _Column, target: _Column, way: _Column | None = None) -> _Column:
+    """Return the links between nodes, of parallel ones those of the given places; ValueError if there is none such."""
     n = network.node_count
     key = network.link_source * np.int64(n) + network.link_target
-    order = np.argsort(key, kind="stable")
     wanted = np.where((target >= 0) & (target < n), source * n + target, -1)
+    if way is not None:
+        ways = link_ways(network)
+        most = int(ways.max(initial=0)) + 1
+        key = key * most + ways
+        wanted = np.where((wanted >= 0) & (way >= 0) & (way < most), wanted * most + way, -1)
+    order = np.argsort(key, kind="stable")
     place = np.searchsorted(key, wanted, sorter=order)
     link = np.append(order, 0)[place]
     missing = np.flatnonzero(np.append(key, -1)[np.where(place < key.size, link, key.size)] != wanted)
     missing = missing if missing.size else np.flatnonzero(wanted < 0)
     if missing.size:
         u, v = source[missing[0]], target[missing[0]]
-        raise ValueError(f"hop {missing[0]} is over a link {u} -> {v}, which {network.spec} does not have")
+        by = "" if way is None else f" by {way[missing[0]]}"
+        raise ValueError(f"hop {missing[0]} is over a link {u} -> {v}{by}, which {network.spec} does not have")
     return np.asarray(link, np.int64)

@@ -22,6 +22,7 @@ from gossamer.reading import fraction
 from gossamer.rules import Rules
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.spans import slots_needed
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Messages, Task
 
@@ -91,7 +92,7 @@ class HopTable:
         )
         self._check_columns()
         if phases is None:
-            slots = int(self.slot[-1]) + 1 if self.slot.size else 0
+            slots = slots_needed(network, self.parts, self.slot, self.link)
             phases = [Phase(task.name, slots, Fraction(1, self.parts))]
         self.phases = tuple(self._placed(phases))
 

@@ -30,8 +30,9 @@ class Schedule(HopTable):
     network, task, rules
         What is carried out, where, under which rules.
     slot, link, packet : array_like of int, shape (H,)
-        One row a hop, kept as int32, sorted by slot. What a hop brings can move on in the next slot. Packet
-        ``CONTROL`` (-1) marks control hops. An int32 array is taken over without a copy and becomes read-only.
+        One row a hop, kept as int32, sorted by slot, the one in which it starts. What a hop brings can move on in the
+        next slot, or as late as the link's occupancy and latency say. Packet ``CONTROL`` (-1) marks control hops. An
+        int32 array is taken over without a copy and becomes read-only.
     cost : StepCost
         What hops cost. Default: control packets take no time.
     parts : int
@@ -39,7 +40,8 @@ class Schedule(HopTable):
     packets : Packets, optional
         The packet table. Default: `Packets.of` the task's messages.
     phases : sequence of Phase, optional
-        Consecutive phases from slot 0; their `first_slot` is set here. Default: one phase of slots of 1/parts step.
+        Consecutive phases from slot 0; their `first_slot` is set here. Default: one phase of slots of 1/parts step
+        that ends with the last hop.
     symmetry : Symmetry, optional
         Given for an invariant schedule: packets and hops are those of the orbit representatives only.
     algorithm : str

@@ -3,40 +3,86 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from gossamer.costs import StepCost
 from gossamer.errors import FileFormatError
+from gossamer.networks.network import Network
 from gossamer.rules import Rules
-from gossamer.schedules.descriptions import control_phases, network_to_dict
+from gossamer.schedules.descriptions import control_phases, has_spec, network_to_dict
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
 
-__all__ = ["FORMAT_VERSION", "HOPS", "PACKETS", "SECTIONS", "rules_to_dict", "save"]
+__all__ = [
+    "FORMAT_VERSION",
+    "HOPS",
+    "HOP_ROWS",
+    "PACKETS",
+    "PACKET_ROWS",
+    "PARALLEL_HOP_ROWS",
+    "link_ways",
+    "rules_of_switches",
+    "rules_to_dict",
+    "save",
+]
 
-FORMAT_VERSION = 1
-"""Version that `save` writes; `load` reads this one and every older one."""
+FORMAT_VERSION = 2
+"""The newest version, of files that say of links or switches what version 1 cannot; `load` reads both."""
+
+_OF_SWITCHES = ("cut_through", "replication", "reduction")
 
 HOPS = ("slot", "link", "packet")
 PACKETS = ("origin", "message", "part")
 
-SECTIONS = (
-    Section("packets", "packet {number}: message {message} part {part} from {origin}"),
-    Section("hops", "slot {slot}: {source} -> {target} packet {packet:control}"),
-)
-"""The tables of a file in text form."""
+PACKET_ROWS = Section("packets", "packet {number}: message {message} part {part} from {origin}")
+HOP_ROWS = Section("hops", "slot {slot}: {source} -> {target} packet {packet:control}")
+PARALLEL_HOP_ROWS = Section("hops", "slot {slot}: {source} -> {target} by {way} packet {packet:control}")
+"""The tables of a file in text form; where links are parallel, a hop says by which of those between its ends."""
 
 
-def rules_to_dict(rules: Rules, cost: StepCost) -> dict[str, Any]:
+def rules_to_dict(rules: Rules, cost: StepCost, network: Network | None = None) -> dict[str, Any]:
     """Return the rules and the cost of a schedule as plain values, under one name in files.
+
+    What the rules say of switches is among them where the network has switches, or it is not the default.
 
     >>> list(rules_to_dict(Rules(), StepCost()))
     ['ports', 'split', 'control_time', 'buffer', 'buffer_counts']
     """
     plain = rules.to_dict() | cost.to_dict()
-    return {name: plain[name] for name in ("ports", "split", "control_time", "buffer", "buffer_counts")}
+    names: tuple[str, ...] = ("ports", "split", "control_time", "buffer", "buffer_counts")
+    default, switched = Rules(), network is not None and network.terminal_count < network.node_count
+    if switched or any(getattr(rules, name) != getattr(default, name) for name in _OF_SWITCHES):
+        names += _OF_SWITCHES
+    return {name: plain[name] for name in names}
+
+
+def rules_of_switches(fields: Mapping[str, Any], network: Network) -> dict[str, Any]:
+    """Return what a file says of switches: nothing in files of old, when switches replicated and reduced."""
+    if any(name in fields for name in _OF_SWITCHES):
+        return {name: fields[name] for name in _OF_SWITCHES}
+    return {"reduction": True} if network.terminal_count < network.node_count else {}
+
+
+def link_ways(network: Network) -> npt.NDArray[np.int64]:
+    """Return for each link how many links of lower number lead from its source to its target, int64[L].
+
+    >>> import gossamer
+    >>> link_ways(gossamer.network("ring:4")).max()
+    np.int64(0)
+    """
+    pair = network.link_source * np.int64(network.node_count) + network.link_target
+    order = np.argsort(pair, kind="stable")
+    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    run = np.diff(np.append(first, pair.size))
+    ways = np.empty(pair.size, np.int64)
+    ways[order] = np.arange(pair.size) - np.repeat(first, run)
+    return ways
 
 
 def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
@@ -58,7 +104,7 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
     >>> path.read_text().splitlines()[-2:]
     ['slot 0: 0 -> 1 packet 0', 'slot 0: 0 -> 2 packet 0']
     """
-    if schedule.symmetry is not None and schedule.network.links_only:
+    if schedule.symmetry is not None and not has_spec(schedule.network):
         raise FileFormatError(
             f"an invariant schedule on {schedule.network.spec!r} cannot be saved, because a file holds only the links "
             "of such a network and not its group; save its expand() instead"
@@ -66,25 +112,31 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
     packets = {name: getattr(schedule.packets, name) for name in PACKETS}
     if is_text(path):
         network, link = schedule.network, schedule.link
-        hops = {
+        hops: dict[str, npt.NDArray[np.integer]] = {
             "slot": schedule.slot,
             "source": network.link_source[link],
             "target": network.link_target[link],
             "packet": schedule.packet,
         }
-        tables = zip(SECTIONS, (packets, hops), strict=True)
-        write_text(path, "store-and-forward", _header(schedule, text=True), list(tables))
+        rows = PARALLEL_HOP_ROWS if network.parallel else HOP_ROWS
+        if network.parallel:
+            hops["way"] = link_ways(network)[link]
+        tables = [(PACKET_ROWS, packets), (rows, hops)]
+        write_text(path, "store-and-forward", _header(schedule, text=True), tables)
         return
     write_tables(path, _header(schedule), [packets, {name: getattr(schedule, name) for name in HOPS}])
 
 
 def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
     symmetry = schedule.symmetry
+    network = network_to_dict(schedule.network, text=text)
+    model = rules_to_dict(schedule.rules, schedule.cost, schedule.network)
+    newer = "times" in network or "speeds" in network or "reduction" in model
     return {
-        "version": FORMAT_VERSION,
-        "network": network_to_dict(schedule.network, text=text),
+        "version": FORMAT_VERSION if newer else 1,
+        "network": network,
         "task": schedule.task.to_dict(),
-        "model": rules_to_dict(schedule.rules, schedule.cost),
+        "model": model,
         "parts": schedule.parts,
         "phases": [[p.name, p.slots, str(p.slot_length)] for p in schedule.phases],
         "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},

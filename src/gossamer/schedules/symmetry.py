@@ -24,7 +24,7 @@ class Symmetry:
     Parameters
     ----------
     network : Network
-        A Cayley network with links of one capacity.
+        A Cayley network with links of one capacity, and of one occupancy and latency for each generator.
     generated_by : iterable of int, optional
         Elements that generate the subgroup. Default: the whole group.
 
@@ -40,8 +40,8 @@ class Symmetry:
     Raises
     ------
     ScheduleError
-        If the network has no group, several capacities or nodes that are no terminals, or a generating element is out
-        of range.
+        If the network has no group, several capacities, links by one generator with several times, or nodes that are
+        no terminals, or a generating element is out of range.
 
     Notes
     -----
@@ -66,6 +66,8 @@ class Symmetry:
             raise ScheduleError(f"{network.spec} has links of several capacities, so it has no translations")
         if network.terminal_count < network.node_count:
             raise ScheduleError(f"{network.spec} has nodes that are no terminals, so it has no translations")
+        if not network.alike:
+            raise ScheduleError(f"{network.spec} has links whose times depend on the node, so it has no translations")
         self.network = network
         self.group: Group = network.group
         n = network.node_count

@@ -9,9 +9,10 @@ from typing import TypeVar
 import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
-from gossamer.networks.network import Network
+from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.hop_table import HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
@@ -26,7 +27,7 @@ def reverse(schedule: S) -> S:
 
     Its network is the transposed one, which is the network itself where every link has an opposite.
 
-    The rules become the dual ones: what sends one packet a slot receives one.
+    The rules become the dual ones: what sends one packet a slot receives one, and switches that replicate reduce.
 
     Scatter becomes gather, broadcast becomes reduce, multinode broadcast becomes reduce-scatter, and the other way
     round. Phases of control packets at the start stay there as they are: what they find out is needed first in either
@@ -68,8 +69,11 @@ def reverse(schedule: S) -> S:
         raise ScheduleError(
             f"control packets go over one-way links of {network.spec}, so the schedule cannot be reversed"
         )
-    link = turned.transposed_link[schedule.link[cut:][::-1]]
-    packet = schedule.packet[cut:][::-1]
+    slot = _turned_slots(schedule, kept)[cut:][::-1]
+    order = slice(None) if bool((slot[1:] >= slot[:-1]).all()) else np.argsort(slot, kind="stable")
+    slot = slot[order]
+    link = turned.transposed_link[schedule.link[cut:][::-1][order]]
+    packet = schedule.packet[cut:][::-1][order]
     if schedule.symmetry is None:
         origins = dual.messages(network)
         origin = origins.origin[np.searchsorted(origins.ids, ids)] if ids.size else schedule.packets.origin
@@ -78,14 +82,26 @@ def reverse(schedule: S) -> S:
     return schedule.replace(
         network=turned,
         task=dual,
-        rules=schedule.rules.dual,
-        slot=np.concatenate([schedule.slot[:cut], schedule.slot_count - 1 - schedule.slot[cut:][::-1] + kept]),
+        rules=schedule.rules.dual.on(network),
+        slot=np.concatenate([schedule.slot[:cut], slot]),
         link=np.concatenate([schedule.link[:cut], link]),
         packet=np.concatenate([schedule.packet[:cut], packet]),
         packets=Packets(origin.astype(np.int32), ids, schedule.packets.part),
         phases=[*schedule.phases[:lead], *schedule.phases[:lead - 1 if lead else None:-1]],
         algorithm=f"reverse of {schedule.algorithm}" if schedule.algorithm else "",
     )  # fmt: skip
+
+
+def _turned_slots(schedule: HopTable, kept: int) -> IntArray:
+    """Return for each hop the slot in which it starts when time runs backwards: the one in which it ends, mirrored."""
+    network, last = schedule.network, schedule.slot_count + kept
+    if network.plain:
+        return last - 1 - schedule.slot
+    slot = last - hop_ends(network, schedule.parts, schedule.slot, schedule.link)
+    if slot.size and int(slot.min()) < 0:
+        first = int(schedule.slot[int(np.argmin(slot))])
+        raise ScheduleError(f"a hop of slot {first} ends after the last slot, so the schedule cannot be reversed")
+    return slot.astype(np.int32)
 
 
 def _check_messages(schedule: HopTable) -> None:
@@ -150,7 +166,8 @@ def then(first: S, second: S) -> S:
         )
     if first.network != second.network:
         raise ScheduleError(f"the schedules are on different networks, {first.network.spec} and {second.network.spec}")
-    if (first.rules, first.cost) != (second.rules, second.cost) or first.parts != second.parts:
+    rules = [schedule.rules.on(first.network) for schedule in (first, second)]
+    if (rules[0], first.cost) != (rules[1], second.cost) or first.parts != second.parts:
         raise ScheduleError("the schedules have different rules, costs or numbers of parts")
     if first.symmetry != second.symmetry:
         first, second = expand(first), expand(second)

@@ -10,7 +10,8 @@ from gossamer.errors import ScheduleError, VerificationError
 from gossamer.reading import whole
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.tasks import COMBINE, MOVE
+from gossamer.schedules.spans import hop_ends
+from gossamer.tasks import COMBINE, COPY, MOVE
 
 __all__ = ["KINDS", "Verification", "Violation", "at_hop", "named_count", "unmet_goal"]
 
@@ -27,6 +28,8 @@ KINDS = (
     "slot length",
     "splitting",
     "order",
+    "unfinished",
+    "control packet",
 )
 """Every kind of violation. The first eight are in the order of the compiled kernels."""
 
@@ -139,10 +142,17 @@ def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
         text = f"slot {slot}: node {receiver} gets {what} from {sender} besides another packet; it has one receive port"
     elif kind == "duplicate":
         text = f"slot {slot}: {name} carries {what}, which {_duplicate_reason(schedule, packet, sender, receiver)}"
+    elif kind == "unfinished":
+        until = int(hop_ends(network, schedule.parts, slot, np.array([link]))[0])
+        text = f"slot {slot}: {name} carries {what} until slot {until}, after the last of {schedule.slot_count} slots"
+    elif kind == "control packet":
+        text = f"slot {slot}: {name} carries a control packet; where links take time there are none"
     elif kind == "lost contribution":
         text = f"slot {slot}: {name} carries {what} to node {receiver}, whose own contribution has left"
     elif _discipline(schedule, packet) == COMBINE:
         text = f"slot {slot}: {name} carries {what}, of which node {sender} has nothing to send on"
+    elif u >= network.terminal_count and not schedule.rules.replication and _discipline(schedule, packet) == COPY:
+        text = f"slot {slot}: {name} carries {what}, of which switch {sender} has no copy left to send on"
     else:
         text = f"slot {slot}: {name} carries {what}, which node {sender} does not hold yet"
     return Violation(kind, text, slot, (u, v), link, packets)
@@ -166,7 +176,8 @@ def _duplicate_reason(schedule: Schedule, packet: int, sender: str, receiver: st
 
 def _sharing(schedule: Schedule, slot: int, link: int) -> tuple[int, ...]:
     """Return the packets on a link, or on its orbit, in a slot."""
-    low, high = np.searchsorted(schedule.slot, [slot, slot + 1])
+    begun = slot - int(schedule.network.link_occupancy[link]) + 1
+    low, high = np.searchsorted(schedule.slot, [begun, slot + 1])
     links = schedule.link[low:high]
     if schedule.symmetry is not None:
         same = schedule.symmetry.link_orbit(links) == schedule.symmetry.link_orbit(link)
@@ -182,6 +193,8 @@ def unmet_goal(schedule: Schedule, packet: int, node: int, end: int) -> Violatio
     what = f"packet {packet} (message {schedule.packets.message[packet]}, part {schedule.packets.part[packet]})"
     if discipline == MOVE and end != schedule.packets.origin[packet]:
         text = f"{what} ends at node {schedule.network.node_name(end)} instead of {name}"
+    elif discipline == COMBINE and node >= schedule.network.terminal_count and not schedule.rules.reduction:
+        text = f"switch {name} never sends on all that it has of {what}"
     elif discipline == COMBINE:
         text = f"node {name} never sends its contribution to {what}"
     else:

@@ -53,8 +53,13 @@ class StoreAndForward:
 
     def describe(self, case: Case) -> str:
         """Return the rules in words."""
+        rules = case.rules
+        words = [f"ports {rules.ports}", f"{'split' if rules.split else 'whole'} messages"]
+        words += ["cut-through"] if rules.cut_through else []
+        words += [] if rules.replication else ["no replication"]
+        words += ["reduction in switches"] if rules.reduction else []
         sizes = f"; {case.cost.describe()}" if isinstance(case.cost, Clock) else ""
-        return f"ports {case.rules.ports}, {'split' if case.rules.split else 'whole'} messages{sizes}"
+        return ", ".join(words) + sizes
 
     def time_text(self, cost: Cost, time: Fraction) -> str:
         """Return a time in steps, or in seconds where the links have bandwidths."""

@@ -27,6 +27,8 @@ from gossamer.cases import Case
 from gossamer.networks import fat_tree
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
+COMBINING = Rules(reduction=True)
+"""Rules under which switches combine contributions."""
 TASK = MultinodeBroadcast()
 ONE_SEND = Rules(ports="one-send")
 
@@ -85,10 +87,10 @@ def test_all_trees_and_capacities_get_valid_schedules_of_the_claimed_time(networ
 @given(fat_trees())
 @settings(max_examples=40)
 def test_flooding_is_optimal_and_so_is_its_reversal(network):
-    backward = dual(FLOODING, ReduceScatter).build(Case(network, ReduceScatter(), Rules()))
+    backward = dual(FLOODING, ReduceScatter).build(Case(network, ReduceScatter(), COMBINING))
     assert gossamer.verify(backward)
-    assert backward.completion_time == best_bound(Case(network, ReduceScatter(), Rules())).value
-    assert gossamer.verify(allreduce_from(FLOODING).build(Case(network, Allreduce(), Rules())))
+    assert backward.completion_time == best_bound(Case(network, ReduceScatter(), COMBINING)).value
+    assert gossamer.verify(allreduce_from(FLOODING).build(Case(network, Allreduce(), COMBINING)))
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (2, 6), (3, 2), (3, 4), (4, 3), (5, 2), (7, 2)])
@@ -184,7 +186,7 @@ def test_first_climb_is_enough_for_the_checker():
 def test_free_reception_run_backwards_is_free_sending():
     network, task = fat_tree(2, 2), ReduceScatter()
     backwards = dual(UP_FIRST, ReduceScatter)
-    schedule = backwards.build(Case(network, task, Rules(ports="one-receive")))
+    schedule = backwards.build(Case(network, task, Rules(ports="one-receive", reduction=True)))
     assert gossamer.verify(schedule)
     assert schedule.completion_time == up_first_steps(2, 2)
     assert not backwards.covers(Case(network, task, ONE_SEND))

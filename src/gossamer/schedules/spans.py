@@ -1,0 +1,69 @@
+"""How long hops take: the slots for which they occupy a link, and the slot from which on what they bring is usable."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import IntArray, Network
+from gossamer.rules import Rules
+
+__all__ = ["hop_ends", "latencies", "occupancies", "plain_replay", "slots_needed"]
+
+Slots = npt.NDArray[np.int64]
+
+
+def occupancies(network: Network) -> IntArray:
+    """Return the slots for which a packet occupies each link, int32[L], or int32[1] where all links have one."""
+    same = network.uniform_occupancy
+    return network.link_occupancy if same is None else np.array([same], np.int32)
+
+
+def latencies(network: Network, parts: int) -> Slots:
+    """Return the latency of each link in slots of a part, int64[L], or int64[1] where all links have one.
+
+    >>> import gossamer
+    >>> latencies(gossamer.network("ring:4").with_times(2, 3), parts=2).tolist()
+    [6]
+    """
+    same = network.uniform_latency
+    return (network.link_latency if same is None else np.array([same])).astype(np.int64) * parts
+
+
+def hop_ends(network: Network, parts: int, slot: npt.ArrayLike, link: npt.NDArray[np.integer]) -> Slots:
+    """Return the slot from which on what each hop brings is usable at the far end: start, occupancy and latency.
+
+    >>> import gossamer
+    >>> hop_ends(gossamer.network("ring:4").with_times(2, 3), 1, [0, 7], np.array([0, 1])).tolist()
+    [5, 12]
+    """
+    taken = occupancies(network).astype(np.int64) + latencies(network, parts)
+    return np.asarray(slot, np.int64) + (taken[link] if taken.size > 1 else taken)
+
+
+def slots_needed(network: Network, parts: int, slot: IntArray, link: IntArray) -> int:
+    """Return the number of slots until all hops have ended."""
+    if not slot.size:
+        return 0
+    return int(slot[-1]) + 1 if network.plain else int(hop_ends(network, parts, slot, link).max())
+
+
+def plain_replay(network: Network, rules: Rules, copies: bool, combines: bool) -> bool:
+    """Return whether every hop ends with its slot, and switches do what terminals do.
+
+    Parameters
+    ----------
+    copies, combines : bool
+        Whether some messages are copied, or combined.
+
+    >>> import gossamer
+    >>> net = gossamer.network("fat-tree:k=2,h=2")
+    >>> plain_replay(net, Rules(), True, False), plain_replay(net, Rules(cut_through=True), True, False)
+    (True, False)
+    """
+    if not network.plain:
+        return False
+    rules = rules.on(network)
+    if network.terminal_count == network.node_count:
+        return True
+    return not rules.cut_through and (rules.replication or not copies) and (rules.reduction or not combines)

@@ -1,0 +1,136 @@
+"""The replay of schedules whose hops take time, or go through switches with rules of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.spans import latencies, occupancies
+from gossamer.schedules.state import ReplayState
+
+if TYPE_CHECKING:
+    from gossamer.schedules.timed._kernels import Journey, Nodes
+
+__all__ = ["HOP_KINDS", "Replayed", "message_spans", "replay_timed"]
+
+HOP_KINDS = (
+    "causality",
+    "link capacity",
+    "send port",
+    "receive port",
+    "duplicate",
+    "lost contribution",
+    "unfinished",
+)
+"""What may be wrong with a hop, in the order of the bits of the compiled kernels."""
+
+Rows = npt.NDArray[np.integer]
+_NONE = np.zeros(0, np.int64)
+
+
+class Replayed(NamedTuple):
+    """What a replay found.
+
+    Attributes
+    ----------
+    wrong : uint8[H]
+        For each hop what is wrong with it, a bit for each of `HOP_KINDS`.
+    unmet : int64[3, n]
+        Goals that are not met, up to the limit: packet, node, where a moved packet ended.
+    unmet_count : int
+        All of them.
+    """
+
+    wrong: npt.NDArray[np.uint8]
+    unmet: npt.NDArray[np.int64]
+    unmet_count: int
+
+
+def _journey(schedule: HopTable) -> Journey:
+    from gossamer.schedules.timed import _kernels
+
+    network = schedule.network
+    return _kernels.Journey(
+        schedule.slot,
+        schedule.link,
+        network.link_source,
+        network.link_target,
+        occupancies(network),
+        latencies(network, schedule.parts),
+        network.terminal_count,
+        schedule.rules.cut_through and network.terminal_count < network.node_count,
+    )
+
+
+def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed:
+    """Replay a schedule packet by packet, and the use of links and ports by itself.
+
+    Notes
+    -----
+    O(hops log hops + packets * nodes) time; about 10 bytes a hop besides the columns, 30 where hops take different
+    times.
+    """
+    from gossamer.schedules.timed import _kernels
+
+    network, rules = schedule.network, schedule.rules
+    journey = _journey(schedule)
+    wrong = np.zeros(schedule.stored_hops, np.uint8)
+    busy = np.bincount(_classes(schedule, state), minlength=state.classes)
+    room = np.zeros(state.classes + 1, np.int64)
+    capacity = state.capacity if state.capacity.size == busy.size else state.capacity[:1]
+    np.cumsum(np.minimum(busy, capacity), out=room[1:])
+    folding = (state.folded, state.orbit)
+    _kernels.busy_links(journey, *folding, state.degree, room, schedule.slot_count, wrong)
+    for limited, receiving in ((rules.send_limited, False), (rules.receive_limited, True)):
+        if limited:
+            rows = _NONE
+            if receiving and journey.latency.size > 1:
+                rows = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
+            _kernels.busy_ports(journey, rows, receiving, *folding, np.zeros(state.node_classes, np.int64), wrong)
+
+    packets = schedule.packets.count
+    start = np.zeros(packets + 1, np.int64)
+    np.cumsum(np.bincount(schedule.packet + 1, minlength=packets + 1)[1:], out=start[1:])
+    order = np.empty(int(start[-1]), np.int32)
+    _kernels.by_packet(schedule.packet, _NONE, start[:-1].copy(), order)
+    arriving = order
+    if journey.cut_through or journey.occupancy.size > 1 or journey.latency.size > 1:
+        usable = np.empty(schedule.stored_hops, np.int64)
+        _kernels.when_usable(journey, usable)
+        arriving = np.empty_like(order)
+        _kernels.by_packet(schedule.packet, np.argsort(usable, kind="stable"), start[:-1].copy(), arriving)
+    unmet = np.zeros((3, limit), np.int64)
+    written, total = _kernels.replay(
+        journey, _nodes(network.node_count, schedule.stored_hops if journey.cut_through else 0), start, order,
+        arriving, state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
+        rules.replication, rules.reduction, wrong, limit, *unmet,
+    )  # fmt: skip
+    return Replayed(wrong, unmet[:, :written], int(total))
+
+
+def _classes(schedule: HopTable, state: ReplayState) -> Rows:
+    """Return the link, or the orbit of links, of each hop."""
+    return schedule.link if schedule.symmetry is None else schedule.symmetry.link_orbit(schedule.link)
+
+
+def _nodes(count: int, hops: int) -> Nodes:
+    from gossamer.schedules.timed import _kernels
+
+    empty = np.full(count, -1, np.int64)
+    return _kernels.Nodes(
+        stamp=empty, flags=np.zeros(count, np.uint8), tail=empty.copy(), whole=empty.copy(), coming=empty.copy(),
+        after=np.empty(hops, np.int64), group=empty.copy(), waits=empty.copy(), leaving=empty.copy(),
+    )  # fmt: skip
+
+
+def message_spans(schedule: HopTable, state: ReplayState) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the first and the last slot of the hops of each message; 2**31 - 1 and -1 where it has none."""
+    from gossamer.schedules.timed import _kernels
+
+    rows = schedule.messages.count
+    first, last = np.full(rows, 2**31 - 1, np.int64), np.full(rows, -1, np.int64)
+    _kernels.message_spans(_journey(schedule), schedule.packet, state.row_of, first, last)
+    return first, last

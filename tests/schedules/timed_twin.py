@@ -1,0 +1,285 @@
+"""A slow twin of the checker for links that take time and switches with rules of their own: one slot after the other.
+
+It shares nothing with the compiled kernels but the schedule and the task's messages. What is plain about a schedule,
+its packet table, it leaves to the twin for plain links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gossamer.schedules import CONTROL, Schedule
+from schedules import twin
+
+COPY, MOVE, COMBINE = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A hop: its row, when it starts, where it goes, and what it carries for how long."""
+
+    row: int
+    t: int
+    link: int
+    u: int
+    v: int
+    packet: int
+    occupancy: int
+    latency: int
+    passing: bool  # whether it leads to a switch that cuts through
+
+    @property
+    def end(self) -> int:
+        return self.t + self.occupancy + self.latency
+
+    @property
+    def usable(self) -> int:
+        return self.t + self.latency if self.passing else self.end
+
+    @property
+    def gone(self) -> int:
+        """When its tail has left the sender."""
+        return self.t + self.occupancy
+
+
+class Timed:
+    """The schedule in plain Python."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        network = schedule.network
+        self.schedule, self.rules, self.known = schedule, schedule.rules, twin.Rules(schedule)
+        self.terminals = network.terminal_count
+        self.switched = self.terminals < network.node_count
+        ends, capacity = self.known.ends, self.known.capacity
+        occupancy, latency = network.link_occupancy.tolist(), network.link_latency.tolist()
+        self.capacity = capacity
+        rows = zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True)
+        self.hops = [
+            Hop(
+                row, t, e, *ends[e], p, occupancy[e], latency[e] * schedule.parts,
+                self.rules.cut_through and ends[e][1] >= self.terminals,
+            )
+            for row, (t, e, p) in enumerate(rows)
+        ]  # fmt: skip
+
+    def kind(self, packet: int) -> int:
+        return self.known.discipline[self.known.table[packet][0]]
+
+    def origin(self, packet: int) -> int:
+        return self.known.origin[self.known.table[packet][0]]
+
+    def targets(self, packet: int) -> list[int]:
+        return self.known.targets[self.known.table[packet][0]]
+
+    def one_by_one(self, packet: int, node: int) -> bool:
+        """Whether each departure of the packet from the node uses up an arrival."""
+        if node < self.terminals:
+            return False
+        kind = self.kind(packet)
+        return (kind == COPY and not self.rules.replication) or (kind == COMBINE and not self.rules.reduction)
+
+
+def counted(schedule: Schedule) -> Counter[str]:
+    """Count the violations by kind, by this twin where the one for plain links does not know enough."""
+    network, rules = schedule.network, schedule.rules
+    as_ever = (rules.cut_through, rules.replication, rules.reduction) == (False, True, True)
+    plain = network.plain and (as_ever or network.terminal_count == network.node_count)
+    return twin.violations(schedule) if plain else violations(schedule)
+
+
+def violations(schedule: Schedule) -> Counter[str]:
+    """Count the violations of an explicit schedule by kind."""
+    timed = Timed(schedule)
+    found: Counter[str] = Counter()
+    twin.table_problems(timed.known, found)
+    if schedule.network.plain:
+        twin.slot_length_problems(timed.known, found)
+    else:
+        length = Fraction(1, schedule.parts)
+        found["slot length"] += sum(bool(p.slots) and p.slot_length != length for p in schedule.phases)
+    if found["wrong payload"]:
+        return +found
+    if not schedule.network.plain:
+        found["control packet"] += sum(hop.packet == CONTROL for hop in timed.hops)
+    for hop in timed.hops:
+        resource_problems(timed, hop, found)
+    for packet in range(len(timed.known.table)):
+        hops = [hop for hop in timed.hops if hop.packet == packet]
+        follow(timed, packet, hops, found)
+    order_problems(timed, found)
+    return +found
+
+
+def resource_problems(timed: Timed, hop: Hop, found: Counter[str]) -> None:
+    """A link holds so many packets at once, a limited port one."""
+    earlier = timed.hops[: hop.row]
+    on_link = sum(other.link == hop.link and other.t <= hop.t < other.gone for other in earlier)
+    found["link capacity"] += on_link >= timed.capacity[hop.link]
+    if timed.rules.ports in ("one", "one-send"):
+        found["send port"] += any(other.u == hop.u and hop.t < other.gone for other in earlier)
+    if timed.rules.ports in ("one", "one-receive"):
+        begin = hop.t + hop.latency
+        before = [h for h in timed.hops if (h.t + h.latency, h.row) < (begin, hop.row)]
+        found["receive port"] += any(other.v == hop.v and begin < other.end for other in before)
+    found["unfinished"] += hop.end > timed.schedule.slot_count
+
+
+class Pool:
+    """Arrivals at a switch and the departures that use them up, matched as well as can be."""
+
+    def __init__(self) -> None:
+        self.arrivals: list[Hop] = []
+        self.departures: list[Hop] = []
+        self.user: dict[int, int] = {}  # which departure uses an arrival
+
+    def leave(self, hop: Hop) -> bool:
+        """Match one more departure, others giving way to it if they can."""
+        self.departures.append(hop)
+        if self.match(len(self.departures) - 1, set()):
+            return True
+        self.departures.pop()
+        return False
+
+    def match(self, departure: int, tried: set[int]) -> bool:
+        hop = self.departures[departure]
+        for i, arrival in enumerate(self.arrivals):
+            if i in tried or arrival.usable > hop.t or arrival.end > hop.gone:
+                continue
+            tried.add(i)
+            if i not in self.user or self.match(self.user[i], tried):
+                self.user[i] = departure
+                return True
+        return False
+
+
+class Place:
+    """What one node has of one packet."""
+
+    def __init__(self) -> None:
+        self.came: list[Hop] = []
+        self.from_start = False
+        self.sent_at: Hop | None = None
+        self.sent_on = False
+        self.pool = Pool()
+
+
+def follow(timed: Timed, packet: int, hops: list[Hop], found: Counter[str]) -> dict[int, Place]:
+    """Follow a packet from slot to slot."""
+    places: dict[int, Place] = defaultdict(Place)
+    places[timed.origin(packet)].from_start = True
+    moved = Token(timed.origin(packet))
+    last = max((hop.end for hop in hops), default=0)
+    under_way: list[Hop] = []
+    for t in range(last + 1):
+        for hop in [h for h in under_way if h.usable == t]:
+            arrive(timed, packet, hop, places, moved, found)
+        now = [hop for hop in hops if hop.t == t]
+        left = leave_in_turn(timed, packet, now, places, moved, found)
+        under_way += [hop for hop in left if hop.usable > t]
+        under_way.sort(key=lambda hop: hop.row)
+    for node in timed.known.nodes:
+        found["delivery"] += not met(timed, packet, node, places[node], moved)
+    return places
+
+
+@dataclass
+class Token:
+    """Where a packet is that is never copied; on a link nowhere."""
+
+    node: int | None
+    came: Hop | None = None
+
+
+def leave_in_turn(
+    timed: Timed, packet: int, now: list[Hop], places: dict[int, Place], moved: Token, found: Counter[str]
+) -> list[Hop]:
+    """Let the hops of one slot leave, each after those of the slot that bring something to its sender."""
+    waiting, left = list(now), []
+    while True:
+        ready = [h for h in waiting if not any(g.v == h.u and g.usable == g.t for g in waiting)]
+        if not ready:
+            found["causality"] += len(waiting)
+            return left
+        hop = ready[0]
+        waiting.remove(hop)
+        if leave(timed, packet, hop, left, places[hop.u], moved, found):
+            left.append(hop)
+            if hop.usable == hop.t:
+                arrive(timed, packet, hop, places, moved, found)
+
+
+def leave(
+    timed: Timed, packet: int, hop: Hop, left: list[Hop], place: Place, moved: Token, found: Counter[str]
+) -> bool:
+    """Say whether a hop's sender has what it sends."""
+    kind = timed.kind(packet)
+    if kind == MOVE:
+        if moved.node == hop.u and (moved.came is None or moved.came.end <= hop.gone):
+            moved.node = None
+            return True
+        found["duplicate" if any(other.u == hop.u for other in left) else "causality"] += 1
+        return False
+    if timed.one_by_one(packet, hop.u):
+        legal = place.pool.leave(hop)
+        found["causality"] += not legal
+        return legal
+    has = any(came.end <= hop.gone for came in place.came)
+    if kind == COPY:
+        legal = has or place.from_start
+        found["causality"] += not legal
+        place.sent_on |= legal
+        return legal
+    if hop.u == timed.origin(packet) or (hop.u >= timed.terminals and not has):
+        found["causality"] += 1
+        return False
+    if place.sent_at is not None:
+        found["duplicate"] += 1
+        return False
+    place.sent_at = hop
+    found["lost contribution"] += sum(came.end > hop.gone for came in place.came)
+    return True
+
+
+def arrive(timed: Timed, packet: int, hop: Hop, places: dict[int, Place], moved: Token, found: Counter[str]) -> None:
+    """Give the receiver what a hop brings."""
+    kind, place = timed.kind(packet), places[hop.v]
+    if kind == MOVE:
+        moved.node, moved.came = hop.v, hop
+    elif timed.one_by_one(packet, hop.v):
+        place.pool.arrivals.append(hop)
+        place.came.append(hop)
+    elif kind == COPY:
+        may_come = place.sent_on and timed.schedule.messages.targets is not None
+        found["duplicate"] += (bool(place.came) or place.from_start) and not may_come
+        place.came.append(hop)
+        place.sent_on = False
+    else:
+        place.came.append(hop)
+        found["lost contribution"] += place.sent_at is not None
+
+
+def met(timed: Timed, packet: int, node: int, place: Place, moved: Token) -> bool:
+    """Say whether all is at the end as it should be at a node."""
+    kind, origin = timed.kind(packet), timed.origin(packet)
+    if kind == MOVE:
+        return node not in timed.targets(packet) or moved.node == node
+    if kind == COPY:
+        return node not in timed.targets(packet) or bool(place.came) or place.from_start
+    if node == origin:
+        return True
+    if timed.one_by_one(packet, node):
+        return len(place.pool.user) == len(place.pool.arrivals)
+    return place.sent_at is not None or (node >= timed.terminals and not place.came)
+
+
+def order_problems(timed: Timed, found: Counter[str]) -> None:
+    """A message must not leave before the one that it waits for is complete."""
+    hops = defaultdict(list)
+    for hop in timed.hops:
+        if hop.packet != CONTROL:
+            hops[timed.known.table[hop.packet][0]].append(hop)
+    for message, needed in timed.known.after.items():
+        if hops[message] and hops[needed]:
+            found["order"] += min(h.t for h in hops[message]) < max(h.end for h in hops[needed])
