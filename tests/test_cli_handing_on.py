@@ -61,3 +61,19 @@ def test_limits_are_named_and_can_be_passed_over(capsys, tmp_path):
     assert status == 2
     assert "rank 0 would have 39 peers on a channel; an MSCCL loader takes 32" in err
     assert run(capsys, "export", path, "--to", "msccl-xml", "-o", tmp_path / "x.xml", "--no-limits")[0] == 0
+
+
+def test_a_foreign_schedule_is_judged_beside_a_bound(capsys, tmp_path, saved):
+    target = tmp_path / "foreign.xml"
+    run(capsys, "export", saved, "--to", "msccl-xml", "-o", target)
+    status, out, _ = run(capsys, "verify", target, "--network", "ring:6")
+    assert status == 0
+    assert out.splitlines()[0] == "multinode-broadcast on ring:6 in 3 steps"
+    assert "valid" in out
+    assert "lower bound 3" in out
+    status, out, _ = run(capsys, "verify", target, "--network", "ring:6", "--json")
+    told = json.loads(out)
+    assert (status, told["valid"], told["bound"]) == (0, True, 3)
+    status, out, err = run(capsys, "verify", target, "--network", "array:6")
+    assert (status, out) == (2, "")
+    assert "array:6 has no link 0 -> 5" in err

@@ -215,12 +215,18 @@ def bounds(
 def verify(
     file: ScheduleFile,
     limit: Annotated[int, typer.Option(help="Violations to name; the rest are counted.")] = 20,
+    network: Annotated[
+        str | None,
+        typer.Option(
+            help="Network of a foreign schedule (MSCCL .xml, msccl-tools .json); node r is rank r.", metavar="NETWORK"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check a schedule file; exit status 1 if invalid."""
     from gossamer.cli import files
 
-    raise typer.Exit(files.verify(file, limit, json))
+    raise typer.Exit(files.verify(file, limit, json, network))
 
 
 @app.command()

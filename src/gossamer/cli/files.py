@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from gossamer.cli.console import print_json, progress
 from gossamer.errors import FileFormatError, ScheduleError
@@ -56,17 +57,18 @@ def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
     return tables, plots
 
 
-def verify(file: Path, limit: int, json: bool) -> int:
-    """Check a schedule file, print the verdict, and return the exit status."""
+def verify(file: Path, limit: int, json: bool, network: str | None = None) -> int:
+    """Check a schedule file, or a foreign one on a network, print the verdict, and return the exit status."""
     from gossamer import switching
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = switching.load(file)
+        schedule = switching.load(file) if network is None else _foreign(file, network)
         kind = switching.of(schedule)
         stage("verifying")
         found = kind.verify(schedule, limit)
+        bound = None if network is None else _best_bound(schedule)
     slot, link, packets = kind.words
     if json:
         print_json(
@@ -89,6 +91,7 @@ def verify(file: Path, limit: int, json: bool) -> int:
                     }
                     for v in found.violations
                 ],
+                **({} if bound is None else {"bound": float(bound.value), "bound_name": bound.name}),
                 "hops": found.hops,
                 "seconds": found.seconds,
             }
@@ -97,7 +100,24 @@ def verify(file: Path, limit: int, json: bool) -> int:
         time = kind.time_text(schedule.cost, schedule.completion_time)
         print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
         print(found)
+        if bound is not None:
+            ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
+            print(f"lower bound {bound.value} ({bound.name}); ratio {ratio:.3g}")
     return 0 if found.ok else 1
+
+
+def _foreign(file: Path, network: str) -> Any:
+    """Read a schedule that another tool made."""
+    from gossamer.interchange import import_schedule
+
+    return import_schedule(file, network)
+
+
+def _best_bound(schedule: Any) -> Any:
+    """Return the largest lower bound of what a schedule carries out under its rules."""
+    from gossamer import planner
+
+    return planner.lower_bounds(schedule.network, schedule.task, rules=schedule.rules)[0]
 
 
 def draw(file: Path, output: Path, kind: str) -> None:
