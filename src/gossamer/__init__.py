@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gossamer.programs import Program, lower
     from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
+    from gossamer.sweeps.faults import FaultReport, faults
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
     from gossamer.wormhole import WormholeSchedule
@@ -38,6 +39,7 @@ _HOME = {
     "Bound": "gossamer.bounds",
     "Case": "gossamer.cases",
     "Comparison": "gossamer.outcome",
+    "FaultReport": "gossamer.sweeps.faults",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.costs",
     "Rules": "gossamer.rules",
@@ -54,6 +56,7 @@ _HOME = {
     "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
     "compare": "gossamer.planner",
+    "faults": "gossamer.sweeps.faults",
     "load": "gossamer.switching",
     "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planner",
@@ -70,6 +73,7 @@ __all__ = [
     "Bound",
     "Case",
     "Comparison",
+    "FaultReport",
     "GossamerError",
     "LinearCost",
     "Network",
@@ -87,6 +91,7 @@ __all__ = [
     "__version__",
     "buffer_peak",
     "compare",
+    "faults",
     "load",
     "lower",
     "lower_bounds",

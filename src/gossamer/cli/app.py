@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats
 from gossamer.cli.options import Words, fills
@@ -105,6 +106,12 @@ DynamicOutput = Annotated[
         metavar="FILE",
     ),
 ]
+FaultsOutput = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output", "-o", help="Write a line for each failure (.csv, .parquet, .json); may be repeated.", metavar="FILE"
+    ),
+]
 ReproduceOutput = Annotated[
     list[Path] | None,
     typer.Option(
@@ -140,6 +147,7 @@ def _options(
 
 
 @app.command()
+@fails
 @fills(task_words=TASK, rules=RULES, search=SEARCH)
 def plan(
     network: NetworkArgument,
@@ -161,6 +169,7 @@ def plan(
 
 
 @app.command()
+@fails
 @fills(task_words=TASK, rules=RULES, search=RANKING)
 def compare(
     network: NetworkArgument,
@@ -194,6 +203,7 @@ def compare(
 
 
 @app.command()
+@fails
 @fills(task_words=TASK, rules=RULES, search=(Words("planner.py", "plan", ("seed",)),))
 def bounds(
     network: NetworkArgument,
@@ -209,6 +219,35 @@ def bounds(
     from gossamer.cli import planning
 
     planning.bounds(planning.asked(network, task, switching, task_words, rules, search.get("seed", 0)), json)
+
+
+@app.command()
+@fails
+@fills(
+    task_words=TASK,
+    failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save")),),
+    rules=RULES,
+    search=(Words("planner.py", "plan", ("algorithm", "effort", "budget", "seed")),),
+)
+def faults(
+    network: NetworkArgument,
+    task: TaskArgument,
+    *,
+    task_words: dict[str, Any],
+    failing: dict[str, Any],
+    switching: SwitchingOption = "store-and-forward",
+    rules: dict[str, Any],
+    search: dict[str, Any],
+    options: OptionsOption = None,
+    output: FaultsOutput = None,
+    json: Json = False,
+) -> None:
+    """Plan a task without each cable of the network: the worst and the mean slowdown."""
+    from gossamer.cli import faults as failures
+    from gossamer.cli import planning
+
+    asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
+    failures.faults(asked, failing, planning.options(options), output or [], json, search)
 
 
 @app.command()
@@ -250,6 +289,7 @@ def draw(
 
 
 @app.command()
+@fails
 @fills(simulation=SIMULATION)
 def dynamic(
     network: NetworkArgument,
@@ -288,6 +328,7 @@ def dynamic(
 
 
 @app.command()
+@fails
 def schemes(
     network: Annotated[
         str | None, typer.Argument(help="Show only what covers this network, with its limit.", metavar="[NETWORK]")
@@ -335,6 +376,7 @@ def tasks(json: Json = False) -> None:
 
 
 @app.command()
+@fails
 @fills(rules=RULES[:1])
 def algorithms(
     *,

@@ -14,12 +14,13 @@ from gossamer.reading.tables import named_nodes
 if TYPE_CHECKING:
     from gossamer.dynamic.arrivals import Arrivals
     from gossamer.dynamic.delays import Delays
+    from gossamer.networks.network import Network
 
 __all__ = ["arrivals", "dynamic", "schemes"]
 
 
 def dynamic(
-    network: str,
+    network: str | Network,
     names: list[str],
     loads: str | None,
     nodes: str | None,
@@ -130,7 +131,7 @@ def _figure(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
 
 
-def schemes(network: str | None, json: bool) -> None:
+def schemes(network: str | Network | None, json: bool) -> None:
     """List the schemes, or those that cover a network, with the load from which on they are not stable."""
     from gossamer.dynamic.schemes import SCHEMES, broadcasts
     from gossamer.dynamic.settings import Settings
@@ -150,7 +151,7 @@ def schemes(network: str | None, json: bool) -> None:
         print_json(rows)
         return
     if not rows:
-        print(f"no scheme covers {network}")
+        print(f"no scheme covers {network if net is None else net.spec}")
     print_entries(
         (row["scheme"], ["; ".join(row[k] for k in ("summary", "limit") if k in row), row["source"]]) for row in rows
     )

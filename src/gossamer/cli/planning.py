@@ -6,12 +6,14 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gossamer.cli.asking import asked_task
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import check_schedule_outputs, is_picture
-from gossamer.errors import ModelError
+from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network
-from gossamer.networks.network import Network
+from gossamer.networks.network import Failed, Network
 from gossamer.rules import Rules
 from gossamer.tasks import Task
 
@@ -27,7 +29,7 @@ class Asked(NamedTuple):
 
 
 def asked(
-    network: str, task: str, switching: str, task_words: dict[str, Any], rules: dict[str, Any], seed: int
+    network: str | Network, task: str, switching: str, task_words: dict[str, Any], rules: dict[str, Any], seed: int
 ) -> Asked:
     """Return what the words of the command line ask for."""
     net = as_network(network)
@@ -91,11 +93,40 @@ def plan(asked: Asked, options: dict[str, Any], output: list[Path], json: bool, 
                 draw(found.schedule, path)
             else:
                 found.save(path)
+        sound = _sound(asked, options, {**search, "progress": stage}) if asked.network.find(Failed) else None
     if json:
-        print_json(found.to_dict())
+        told = {} if sound is None else {"sound": sound and sound.to_dict()}
+        print_json({**found.to_dict(), **told})
         return
-    rows = [*found.rows(), *(("wrote", str(path)) for path in output)]
+    rows = [*found.rows(), *_sound_rows(found, sound), *(("wrote", str(path)) for path in output)]
     print_entries((label, [text]) for label, text in rows)
+
+
+def _sound(asked: Asked, options: dict[str, Any], search: dict[str, Any]) -> Any:
+    """Plan the same on the network before something failed; None where there is no such task, or no algorithm."""
+    from gossamer import planner
+
+    known = asked.network.find(Failed)
+    assert known is not None  # asked only where there is one
+    try:
+        moved = known.nodes.size < known.sound.node_count or asked.network.terminal_count < known.sound.terminal_count
+        task = asked.task.renamed(lambda x: known.nodes[x].astype(np.int64)) if moved else asked.task
+        return planner.plan(known.sound, task, options=options, **asked.choices, **search)
+    except (GossamerError, IndexError, ValueError):
+        return None
+
+
+def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
+    """Return the row that sets an outcome beside that on the sound network."""
+    known = found.case.network.find(Failed)
+    if known is None:
+        return []
+    if sound is None:
+        return [("without failures", f"{known.sound.spec}: not planned")]
+    time = sound.switching.time_text(sound.case.cost, sound.completion_time)
+    before, after = (o.completion_time if o.seconds is None else o.seconds for o in (sound, found))
+    slower = f"; {float(after / before):.4g} x as long" if before else ""
+    return [("without failures", f"{known.sound.spec}: {time}, by {sound.algorithm}{slower} without {known.words}")]
 
 
 def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gossamer.cli.console import print_entries, print_json
 from gossamer.errors import NotApplicableError
+from gossamer.networks.network import Network
 from gossamer.tasks import TASKS
 
 __all__ = ["algorithms", "networks", "tasks"]
@@ -40,7 +41,7 @@ def tasks(json: bool) -> None:
     print_entries((n, [f"{s} (also called {a})" if a else s]) for n, a, s in rows)
 
 
-def algorithms(network: str | None, task: str | None, switching: str, rules: Any, json: bool) -> None:
+def algorithms(network: str | Network | None, task: str | None, switching: str, rules: Any, json: bool) -> None:
     """List the algorithms of a switching; with a network or a task, only what covers it."""
     from gossamer.switching import named
     from gossamer.tasks import kind_of
@@ -55,7 +56,7 @@ def algorithms(network: str | None, task: str | None, switching: str, rules: Any
         chosen = [(a, t) for a, t in chosen if _covers(kind, a, t, net, rules)]
         if not chosen:
             what = "" if wanted is None else f" for {wanted.name}"
-            raise NotApplicableError(f"no {kind.noun}{what} covers {network} with these rules")
+            raise NotApplicableError(f"no {kind.noun}{what} covers {net.spec} with these rules")
     rows: list[dict[str, Any]] = [
         {"task": t.name, "algorithm": a.name, "networks": a.networks, "summary": a.summary, "source": a.source}
         for a, t in chosen

@@ -40,7 +40,7 @@ from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.kautz import generalized_kautz, kautz
 from gossamer.networks.macro_star import macro_star
-from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Network
+from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
 from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
@@ -64,6 +64,7 @@ __all__ = [
     "Coordinates",
     "CubeRotationGroup",
     "Factors",
+    "Failed",
     "Family",
     "Grid",
     "Group",

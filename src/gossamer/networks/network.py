@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -30,7 +30,7 @@ from gossamer.networks.structures import (
     int_array,
 )
 
-__all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Grid", "IntArray", "Levels", "Network"]
+__all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray", "Levels", "Network"]
 
 MAX_LINKS = 400_000_000
 """The largest number of directed links a network may have (about 5 GB of arrays)."""
@@ -55,6 +55,26 @@ class Factors(Structure):
     """The networks of which a Cartesian product is made, the first most significant in the node number."""
 
     networks: tuple[Network, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Failed(Structure):
+    """What the network was before some of its links and nodes failed.
+
+    Attributes
+    ----------
+    sound : Network
+        The network with all its links and nodes.
+    nodes, links : int32[N], int32[L]
+        The number in `sound` of each node and link that is left.
+    words : str
+        What failed, for people.
+    """
+
+    sound: Network
+    nodes: IntArray
+    links: IntArray
+    words: str
 
 
 class Network:
@@ -436,6 +456,110 @@ class Network:
             raise NetworkError(f"network {self.spec!r} has no group: it is not known to be a Cayley network")
         return self.link_target[: self.out_degree[0]].astype(np.int64)
 
+    # -- failures ---------------------------------------------------------------------------------------------
+
+    def without(
+        self,
+        links: Iterable[int | tuple[Any, Any]] = (),
+        nodes: Iterable[Any] = (),
+        terminals: Iterable[Any] = (),
+    ) -> Network:
+        """Return what is left of the network when links and nodes fail.
+
+        Parameters
+        ----------
+        links : iterable of int or pair of nodes
+            A link number is that one link; a pair is a cable: every link between the two nodes, both ways.
+        nodes : iterable
+            Nodes that go, with all their links, each as `node` takes it.
+        terminals : iterable
+            Nodes that stay as switches: they pass messages on, and neither produce nor consume any.
+
+        Returns
+        -------
+        Network
+            Nodes and links keep their order, terminals first, and nodes their names; capacities, times, speeds and
+            coordinates stay. ``find(Failed)`` has the sound network and the old numbers. Parts may be cut off from each
+            other: what cannot be carried out then is refused when it is planned.
+
+        Raises
+        ------
+        NetworkError
+            If there is no such link or node, or no terminal is left.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> left = gossamer.network("ring:5").without(links=[(0, 1)])
+        >>> left, left.diameter
+        (<Network ring:5 without link (0)-(1): 5 nodes, 8 links>, 4)
+        """
+        cut, gone = np.zeros(self.link_count, bool), np.zeros(self.node_count, bool)
+        switch = np.arange(self.node_count) >= self.terminal_count
+        words: list[tuple[str, list[str]]] = [("link", []), ("node", []), ("terminal", [])]
+        for link in links:
+            found = self._cable(link)
+            cut[found] = True
+            first = int(found[0])
+            names = [self.node_name(int(ends[first])) for ends in self._ends]
+            words[0][1].append(("->" if isinstance(link, int | np.integer) else "-").join(names))
+        for chosen, which, (_, told) in ((nodes, gone, words[1]), (terminals, switch, words[2])):
+            numbers = [self.node(v) for v in chosen]
+            which[numbers] = True
+            told += map(self.node_name, numbers)
+        kept = np.concatenate([np.flatnonzero(~gone & ~switch), np.flatnonzero(~gone & switch)]).astype(np.int32)
+        text = " and ".join(_listed(noun, told) for noun, told in words if told)
+        return self._left(kept, np.flatnonzero(~cut), int((~gone & ~switch).sum()), text)
+
+    def _cable(self, link: int | tuple[Any, Any]) -> npt.NDArray[np.int64]:
+        """Return the links that fail with a link or, both ways, between two nodes."""
+        if isinstance(link, int | np.integer):
+            if not 0 <= link < self.link_count:
+                raise NetworkError(f"network {self.spec!r}: link {link} is outside 0..{self.link_count - 1}")
+            return np.array([link])
+        if not isinstance(link, tuple | list) or len(link) != 2:
+            raise NetworkError(f"a link that fails is a number or a pair of nodes, got {shown(link)}")
+        u, v = map(self.node, link)
+        found = [i for a, b in ((u, v), (v, u)) for i in self.out_links(a) if self.link_target[i] == b]
+        if not found:
+            self.link_between(u, v)
+        return np.array(found)
+
+    def _left(self, kept: IntArray, links: npt.NDArray[np.int64], terminal_count: int, words: str) -> Network:
+        """Return the network of some nodes, in a new order, and of those of some links that are between them."""
+        if not terminal_count:
+            raise NetworkError(f"network {self.spec!r}: no terminal is left without {words}")
+        new = np.full(self.node_count, -1, np.int32)
+        new[kept] = np.arange(kept.size, dtype=np.int32)
+        ends = new[self.link_source[links]], new[self.link_target[links]]
+        links = links[(ends[0] >= 0) & (ends[1] >= 0)]
+        rest = int_array(links[np.argsort(new[self.link_source[links]], kind="stable")].astype(np.int32), "links")
+        found = [left for s in self.structures if (left := s.remaining(kept, rest)) is not None]
+        if self.coordinates is not None and self.find(Coordinates) is None:
+            found.append(Coordinates(self.coordinates[kept]))
+        moved = not np.array_equal(kept, np.arange(self.node_count))
+        named = self.labels is not None or (moved and self.coordinates is None)
+        return Network(
+            f"{self.spec} without {words}" if words else self.spec,
+            kept.size,
+            new[self.link_source[rest]],
+            new[self.link_target[rest]],
+            self.link_capacity[rest],
+            link_occupancy=self.link_occupancy[rest],
+            link_latency=self.link_latency[rest],
+            terminal_count=terminal_count,
+            structures=[*found, self._failed(kept, rest, words)],
+            labels=[self.node_name(i) for i in kept.tolist()] if named else None,
+            links_only=True,
+        )
+
+    def _failed(self, nodes: IntArray, links: IntArray, words: str) -> Failed:
+        """Return what was before: of a network of which something had failed already, the sound one."""
+        before = self.find(Failed)
+        if before is None:
+            return Failed(self, nodes, links, words)
+        return Failed(before.sound, before.nodes[nodes], before.links[links], f"{before.words} and {words}")
+
     # -- distances --------------------------------------------------------------------------------------------
 
     def breadth_first(self, source: int) -> BreadthFirst:
@@ -569,3 +693,10 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<Network {self.spec}: {self.node_count} nodes, {self.link_count} links>"
+
+
+def _listed(noun: str, names: list[str]) -> str:
+    """Return a few names, or how many there are."""
+    if len(names) > 4:
+        return f"{len(names):,} {noun}s"
+    return f"{noun}{'' if len(names) == 1 else 's'} {', '.join(names)}"

@@ -51,6 +51,10 @@ class Structure:
         """
         return None
 
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure | None:
+        """Return what is left of it when only some nodes and links remain, by their old numbers in the new order."""
+        return None
+
 
 @dataclass(frozen=True)
 class Grid(Structure):
@@ -138,6 +142,10 @@ class Coordinates(Structure):
         """Keep them: nodes stay where they are."""
         return self
 
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep those of the nodes that remain."""
+        return Coordinates(self.places[nodes])
+
 
 @dataclass(frozen=True)
 class Tiers(Structure):
@@ -207,3 +215,7 @@ class Speeds(Structure):
     def transposed(self, order: IntArray) -> Structure:
         """Keep them in the order of the links turned round."""
         return Speeds(self.bandwidth[order], self.latency[order])
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep those of the links that remain."""
+        return Speeds(self.bandwidth[links], self.latency[links])

@@ -1,0 +1,131 @@
+"""Networks of which something has failed: what is left, under which names, and what was before."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.errors import NetworkError
+from gossamer.networks import Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
+from gossamer.networks.failures import cables, without
+
+SPECS = ["torus:3x4", "kautz:2,3", "fat-tree:k=2,h=3,capacity=1,2,3", "complete:5", "array:4", "star:3"]
+
+
+@given(st.sampled_from(SPECS), st.data())
+@settings(deadline=None, max_examples=60)
+def test_what_is_left_is_the_graph_without_what_failed(spec, data):
+    net = parse(spec)
+    n = net.node_count
+    nodes = data.draw(st.sets(st.integers(0, n - 1), max_size=2))
+    links = data.draw(st.sets(st.integers(0, net.link_count - 1), max_size=4))
+    terminals = data.draw(st.sets(st.integers(0, n - 1), max_size=2))
+    kept = [v for v in range(net.terminal_count) if v not in nodes and v not in terminals]
+    if not kept:
+        return
+    left = net.without(links, nodes, terminals)
+    graph = to_networkx(net)
+    graph.remove_edges_from((int(net.link_source[i]), int(net.link_target[i])) for i in links)
+    graph.remove_nodes_from(nodes)
+    known = left.find(Failed)
+    assert known.sound is net
+    assert known.nodes[: left.terminal_count].tolist() == kept
+    assert {(int(known.nodes[u]), int(known.nodes[v])) for u, v in to_networkx(left).edges} == set(graph.edges)
+    assert [left.node_name(i) for i in range(left.node_count)] == [net.node_name(int(i)) for i in known.nodes]
+    assert np.array_equal(left.link_capacity, net.link_capacity[known.links])
+    assert left.links_only
+
+
+def test_a_pair_is_a_cable_and_a_number_is_one_link():
+    net = parse("ring:5")
+    assert net.without(links=[(1, 0)]).link_count == 8
+    one = net.without(links=[0])
+    assert one.link_count == 9
+    assert one.spec == "ring:5 without link (0)->(1)"
+    assert not one.two_way
+
+
+def test_speeds_coordinates_and_parallel_links_stay_with_theirs(tmp_path):
+    path = tmp_path / "a.edges"
+    path.write_text("columns source target bandwidth\na b 1GB/s\na b 2GB/s\nb c 3GB/s\nc a 4GB/s\n")
+    net = read_edge_list(path)
+    left = net.without(links=[("a", "b")])
+    assert left.find(Speeds).bandwidth.tolist() == [4e9, 3e9, 3e9, 4e9]
+    assert left.labels == ("a", "b", "c")
+    assert without(net, ["links:a->b"]).link_count == 8 - 2
+    torus = parse("torus:3x3").without(nodes=[(1, 1)])
+    assert torus.node_name(4) == "(1,2)"
+    assert torus.node("(1,2)") == 4
+
+
+def test_failures_after_failures_name_the_sound_network():
+    net = parse("complete:5")
+    left = net.without(nodes=[1]).without(nodes=["2"])
+    known = left.find(Failed)
+    assert known.sound is net
+    assert known.nodes.tolist() == [0, 3, 4]
+    assert left.labels == ("0", "3", "4")
+    assert known.words == "node 1 and node 2"
+    assert {(int(net.link_source[i]), int(net.link_target[i])) for i in known.links} == {
+        (u, v) for u in (0, 3, 4) for v in (0, 3, 4) if u != v
+    }
+
+
+def test_words_of_failures():
+    net = parse("torus:4x4")
+    assert without(net, []) is net
+    assert without(net, ["links:0-1,(0,0)-(1,0)", "nodes:5,(3,3)"]) == net.without([(0, 1), (0, 4)], [5, 15])
+    assert without(net, ["terminals:15"]).terminal_count == 15
+    assert without(net, ["random-links:25%"]).link_count == net.link_count - 16
+    assert without(net, ["random-nodes:3"]).node_count == 13
+    assert without(net, ["random-links:3"], 1) == without(net, ["random-links:3"], 1)
+    assert without(net, ["random-links:3"], 1) != without(net, ["random-links:3"], 2)
+    assert len(cables(net)) == 32
+
+
+def test_hyphens_may_be_part_of_names():
+    net = from_networkx(nx.Graph([("gpu-0", "gpu-1"), ("gpu-1", "sw-0")]))
+    assert without(net, ["links:gpu-0-gpu-1"]).link_count == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("link:0-1", r"such as links:0-1, .* got 'link:0-1' \(did you mean 'links'\?\)"),
+        ("links", "what fails must be such as"),
+        ("links:", "what fails must be such as"),
+        ("links:0", "a link that fails must be two nodes such as 0-1"),
+        ("links:0-5", "has no link from node 0 to node 5"),
+        ("links:0->5", "has no link from node 0 to node 5"),
+        ("links:0-99", r"node 99 is outside 0\.\.15"),
+        ("nodes:99", r"node 99 is outside 0\.\.15"),
+        ("nodes:x", "has no node 'x'"),
+        ("random-links:101%", "a number up to 32 or a share such as 2%, got 'random-links:101%'"),
+        ("random-links:1.5", "a number up to 32"),
+        ("random-nodes:-1", "a number up to 16"),
+        ("random-nodes:16", "no terminal is left"),
+        ("random-terminals:100%", "no terminal is left"),
+    ],
+)
+def test_failures_that_cannot_be_are_refused(words, message):
+    with pytest.raises(NetworkError, match=message) as caught:
+        without(parse("torus:4x4"), [words])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("link", "message"), [(99, r"link 99 is outside 0\.\.9"), ("01", "a number or a pair of nodes")]
+)
+def test_links_that_are_none_are_refused(link, message):
+    with pytest.raises(NetworkError, match=message):
+        parse("ring:5").without(links=[link])
+
+
+def test_a_damaged_network_is_planned():
+    found = gossamer.plan(parse("torus:4x4").without(links=[(0, 1)]), "allgather")
+    assert found.verification.ok
+    assert found.completion_time >= found.bound

@@ -1,0 +1,141 @@
+"""What failures cost: every one planned, equal ones once, an interrupt keeps what there is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import gossamer
+from gossamer.cli import main
+from gossamer.errors import GossamerError
+from gossamer.networks.failures import cables
+
+
+def test_symmetric_failures_are_planned_once_and_counted_as_many():
+    found = gossamer.faults("torus:4x4", "allgather")
+    assert (len(found), found.covered, found.possible) == (1, 32, 32)
+    # node (0,0) has 3 links left for the 15 messages of the others
+    assert found.worst.time == found.worst.bound == 5
+    assert found.mean_slowdown == 1.25
+    assert found.stopped == ""
+
+
+@pytest.mark.parametrize("spec", ["array:2x3", "complete:4", "ring:5"])
+def test_the_orbits_give_what_all_failures_give(spec):
+    net = gossamer.network(spec)
+    found = gossamer.faults(net, "allgather")
+    every = [gossamer.lower_bounds(net.without(links=[(int(u), int(v))]), "allgather")[0].value for u, v in cables(net)]
+    told = [fault.bound for fault in found.planned for _ in range(fault.stands_for)]
+    assert sorted(told) == sorted(every)
+    assert all(fault.time >= fault.bound for fault in found.planned)
+
+
+def test_a_task_with_a_root_is_planned_for_every_cable():
+    found = gossamer.faults("ring:5", "broadcast")
+    assert len(found) == found.possible == 5
+    # the broadcast from node 0 then goes one way round from the failure: 4 hops at the most, 2 at the least
+    assert [fault.time for fault in found.planned] == [4, 4, 3, 3, 2]
+    assert found.mean_slowdown == pytest.approx((4 + 4 + 3 + 3 + 2) / 5 / 2)
+
+
+def test_what_is_cut_off_is_told():
+    found = gossamer.faults("array:3", "allgather")
+    assert found.planned == ()
+    assert "is not connected" in found.refused[0].refusal
+    assert found.mean_slowdown is None
+    assert dict(found.rows())["not planned"].startswith("2; without link (0)-(1): ")
+
+
+def test_more_failures_than_the_sample_are_drawn_by_the_seed():
+    draws = [gossamer.faults("hypercube:3", "broadcast", links=2, sample=4, seed=s) for s in (1, 1, 2)]
+    names = [[fault.links for fault in found.faults] for found in draws]
+    assert names[0] == names[1] != names[2]
+    assert all(len(set(n)) == 4 for n in names)
+    assert draws[0].possible == 66
+    assert draws[0].stopped == "a sample of 4 failures, at random"
+
+
+def test_an_interrupt_keeps_what_there_is():
+    def progress(stage):
+        if stage.startswith("2 of"):
+            raise KeyboardInterrupt
+
+    found = gossamer.faults("ring:5", "broadcast", progress=progress)
+    assert len(found) == 2
+    assert found.stopped == "interrupted; 3 failures are not planned"
+
+
+def test_schedules_are_saved_and_are_those_of_the_damaged_network(tmp_path):
+    found = gossamer.faults("array:2x2", "allgather", save=tmp_path / "new" / "folder")
+    saved = gossamer.load(found.worst.file)
+    assert saved.completion_time == found.worst.time
+    assert saved.network == gossamer.network("array:2x2").without(links=[(0, 1)])
+    assert gossamer.verify(saved).ok
+
+
+def test_seconds_are_told_as_seconds():
+    cost = gossamer.TimeCost(bytes="1MiB", bandwidth="1GB/s")
+    found = gossamer.faults("ring:4", "broadcast", cost=cost)
+    assert found.to_dict()["unit"] == "second"
+    assert found.worst.slowdown == 1.5
+    assert dict(found.rows())["worst"].startswith("3.146 ms, 1.5 x as long")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"links": 0}, r"links must be a whole number in 1\.\.5, got 0"),
+        ({"links": 6}, r"links must be a whole number in 1\.\.5, got 6"),
+        ({"sample": 0}, "sample must be a whole number"),
+        ({"effort": "much"}, "effort must be"),
+        ({"save": "/dev/null/x"}, "cannot make the folder '/dev/null/x'"),
+    ],
+)
+def test_illegal_questions_are_refused(how, message):
+    with pytest.raises(GossamerError, match=message):
+        gossamer.faults("ring:5", "broadcast", **how)
+
+
+# -- the command line ------------------------------------------------------------------------------------------------
+
+
+def run(capsys, *words):
+    status = main([str(w) for w in words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_faults_prints_the_worst_the_mean_and_a_table(capsys, tmp_path):
+    table, values = tmp_path / "a.csv", tmp_path / "a.json"
+    status, out, _ = run(capsys, "faults", "array:2x3", "allgather", "-o", table, "-o", values)
+    assert status == 0
+    for text in ("without failures", "for 7 of 7", "x as long, without link", "mean", "stands for"):
+        assert text in out
+    assert len(table.read_text().splitlines()) == 1 + 3
+    assert json.loads(values.read_text())["covered"] == 7
+    status, out, _ = run(capsys, "faults", "array:2x3", "allgather", "--json")
+    assert json.loads(out)["possible"] == 7
+    assert run(capsys, "faults", "array:2x3", "allgather", "-o", "a.txt")[2].endswith("one of .csv, .parquet, .json\n")
+
+
+def test_without_is_an_option_of_the_commands_that_take_a_network(capsys):
+    status, out, _ = run(capsys, "plan", "ring:5", "broadcast", "--without", "links:0-1")
+    assert status == 0
+    assert "ring:5 without link (0)-(1): 5 nodes, 8 links" in out
+    assert "ring:5: 2 steps, by shortest-path-tree; 2 x as long without link (0)-(1)" in " ".join(out.split())
+    status, out, _ = run(capsys, "plan", "ring:5", "broadcast", "--without", "links:0-1", "--json")
+    assert json.loads(out)["sound"]["completion_time"] == 2
+    assert "4  eccentricity" in run(capsys, "bounds", "ring:5", "broadcast", "--without", "links:0-1")[1]
+    assert "shortest-path-tree" in run(capsys, "compare", "ring:5", "broadcast", "--without", "links:0-1")[1]
+    assert "shortest-path-tree" in run(capsys, "algorithms", "--network", "ring:5", "--without", "nodes:0")[1]
+    assert "spanning trees of any network" in run(capsys, "schemes", "ring:5", "--without", "links:0-1")[1]
+    assert run(capsys, "schemes", "--without", "links:0-1")[2] == "gossamer: --without goes with a network\n"
+
+
+def test_the_root_of_the_sound_network_is_the_same_node(capsys):
+    status, out, _ = run(capsys, "plan", "array:4", "broadcast", "--root", "2", "--without", "nodes:(0)", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["completion_time"] == 2  # from the end of a line of 3
+    assert found["sound"]["completion_time"] == 3  # node 2 was node 3 of 4
