@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from generating import registry_pages, reproductions
+from generating import gallery, registry_pages, reproductions
 from generating.cli_page import cli_page
 from generating.commands import PICTURES, blocks, with_outputs
 from generating.inputs import ROOT, Inputs, digest
@@ -57,6 +57,7 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
     pieces = [_with_commands(root, path) for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
     for name in REPRODUCTIONS:
         pieces += [_reproduced(name), _pictures(name)]
+    pieces += [_drawn(root, path) for path in gallery.pages(root / "docs")]
     return [piece for piece in pieces if piece is not None] + [
         _page("docs/algorithms.md", registry_pages.algorithms_page),
         _page("docs/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
@@ -81,6 +82,18 @@ def _with_commands(root: Path, path: Path) -> Piece | None:
         return {name: page.encode()} | {f"docs/_static/{file}": data for file, data in pictures.items()}
 
     return Piece(name, (), lambda: [partial(with_outputs, text)], files)
+
+
+def _drawn(root: Path, path: Path) -> Piece:
+    text, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
+
+    def files(made: list[Any]) -> dict[str, bytes]:
+        pictures = {file: data for part in made for file, data in part.items()}
+        return {name: text.encode()} | {f"docs/_static/{file}": data for file, data in pictures.items()}
+
+    jobs = [partial(gallery.drawn, part) for part in gallery.parts(text)]
+    drawing = tuple(module for module in Inputs().modules if module.startswith("gossamer.plots"))
+    return Piece(name, ("gossamer.version",), lambda: jobs, files, drawing)
 
 
 def _reproduced(name: str) -> Piece:

@@ -9,8 +9,8 @@ import gossamer
 from gossamer.errors import VerificationError
 from gossamer.networks import Network, from_networkx
 from gossamer.plots import load_figure
-from gossamer.plots.appearance import FAINT
 from gossamer.plots.layouts import lay_out
+from gossamer.plots.palette import FAINT
 from gossamer.schedules import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
 
@@ -63,19 +63,24 @@ def test_stubs_show_the_load_at_both_ends():
     assert sorted(loads.tolist()) == sorted([*load.tolist(), *load[step > 1].tolist()])
 
 
-@pytest.mark.parametrize("spec", ["torus:64x64", "torus:16x16x16"])
-def test_four_thousand_nodes_are_drawn_in_few_paths_with_every_link(spec):
+@pytest.mark.parametrize("spec", ["torus:64x64", "torus:16x16x16", "star:5", "hypercube:6", "fat-tree:k=2,h=9"])
+def test_a_crowded_network_is_a_heat_map_of_every_link(spec):
     schedule = scatter(gossamer.network(spec))
-    load = link_load(schedule)
+    load = link_load(schedule) / schedule.network.link_capacity
     figure = load_figure(schedule)
-    loads, _ = drawn(figure)
-    straight = collections(figure, "links")[0]
+    images = [image for axes in figure.axes for image in axes.images if image.get_gid() == "heat"]
+    cells = np.concatenate([image.get_array().compressed() for image in images])
+    assert sorted(cells[~np.isnan(cells)].tolist()) == sorted(load.tolist())
+    assert not collections(figure, "links")
+    assert {image.norm.vmax for image in images} == {load.max()}
+
+
+def test_many_links_that_do_not_cross_each_other_are_lines():
+    schedule = scatter(gossamer.network("torus:24x24"))
+    loads, _ = drawn(load_figure(schedule))
+    assert set(np.unique(loads)) == set(np.unique(link_load(schedule)))
+    straight = collections(load_figure(schedule), "links")[0]
     assert sum(1 + int(np.isnan(p.vertices[:, 0]).sum()) for p in straight.get_paths()) < schedule.network.link_count
-    assert sum(len(c.get_paths()) for c in collections(figure, "links")) < 6000
-    assert set(np.unique(loads)) == set(np.unique(load))
-    assert len(collections(figure, "arrows")) == 0
-    stubs = 2 * 64 * 2 if spec == "torus:64x64" else 4096 * 2 + 16 * 2 * 16 * 2
-    assert len(loads) == schedule.network.link_count + stubs
 
 
 def test_more_load_is_a_wider_line_and_none_is_gray():
@@ -133,7 +138,7 @@ def test_every_node_is_marked_and_routing_nodes_are_squares():
     assert len(leaves.get_paths()[0].vertices) > len(inner.get_paths()[0].vertices)
 
 
-@pytest.mark.parametrize("spec", ["torus:6x6", "ring:300", "star:5", "hypercube:7", "torus:16x16x16"])
+@pytest.mark.parametrize("spec", ["torus:6x6", "ring:200", "hypercube:4", "torus:3x3x3", "ccc:3"])
 def test_nothing_is_cut_off_by_the_frame(spec):
     figure = load_figure(flood(gossamer.network(spec)))
     axes = figure.axes[0]

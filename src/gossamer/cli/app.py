@@ -39,8 +39,21 @@ class Picture(StrEnum):
     """What to draw."""
 
     load = "load"
+    heat = "heat"
     occupancy = "occupancy"
+    messages = "messages"
     both = "both"
+    tree = "tree"
+    timetable = "timetable"
+    queue = "queue"
+    regions = "regions"
+
+
+class Style(StrEnum):
+    """How pictures are dressed."""
+
+    screen = "screen"
+    paper = "paper"
 
 
 _SWITCHES = ("cut_through", "replication", "reduction")
@@ -280,12 +293,24 @@ def draw(
             metavar="FILE",
         ),
     ],
-    kind: Annotated[Picture, typer.Option(help="Load of the links, slots x links, or both.")] = Picture.load,
+    kind: Annotated[
+        Picture,
+        typer.Option(
+            help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
+            "origins), load and occupancy, the tree of a packet, every message by link and slot, the queues of the "
+            "busiest links, or the areas of a scatter."
+        ),
+    ] = Picture.load,
+    style: Annotated[
+        Style, typer.Option(help="paper: 3.3 inches wide, without the heading and notes that a caption gives.")
+    ] = Style.screen,
+    width: Annotated[str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W")] = None,
+    title: Annotated[str | None, typer.Option(help="Title instead of task and network.", metavar="TEXT")] = None,
 ) -> None:
     """Draw the load of every link, which is busy when, or the messages in motion."""
     from gossamer.cli import files
 
-    files.draw(file, output, kind.value)
+    files.draw(file, output, kind.value, style.value, width, title)
 
 
 @app.command()

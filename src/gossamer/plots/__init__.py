@@ -1,10 +1,29 @@
-"""Pictures of schedules: the load of each link, the occupancy of links by slots, messages in motion."""
+"""Pictures of schedules: load and occupancy of links, trees, timetables and queues, and messages in motion."""
 
 from __future__ import annotations
 
-from gossamer.plots.drawing import FORMATS, draw
-from gossamer.plots.load import load_figure
+from gossamer.plots.appearance import STYLES, look
+from gossamer.plots.drawing import FORMATS, KINDS, draw
+from gossamer.plots.load import heat_figure, load_figure
 from gossamer.plots.motion import MOVING_FORMATS, animate
 from gossamer.plots.occupancy import occupancy_figure
+from gossamer.plots.regions import regions_figure
+from gossamer.plots.timetables import queue_figure, timetable_figure
+from gossamer.plots.trees import tree_figure
 
-__all__ = ["FORMATS", "MOVING_FORMATS", "animate", "draw", "load_figure", "occupancy_figure"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "MOVING_FORMATS",
+    "STYLES",
+    "animate",
+    "draw",
+    "heat_figure",
+    "load_figure",
+    "look",
+    "occupancy_figure",
+    "queue_figure",
+    "regions_figure",
+    "timetable_figure",
+    "tree_figure",
+]

@@ -3,54 +3,64 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+from gossamer.errors import FileFormatError, nearest
+from gossamer.plots.palette import INK, MUTED
+from gossamer.reading import number
 from gossamer.schedules import Schedule
 from gossamer.writing import quantity
 
-if TYPE_CHECKING:
-    from matplotlib.colors import Colormap
+__all__ = ["SCREEN", "STYLES", "Look", "caption", "heading", "load_unit", "look", "text_width", "write"]
 
-__all__ = [
-    "CONTROL_COLOR",
-    "FAINT",
-    "INK",
-    "MUTED",
-    "PAPER",
-    "busy",
-    "caption",
-    "heading",
-    "sequential",
-    "text_width",
-    "write",
-]
-
-PAPER = "#ffffff"
-INK = "#262626"
-MUTED = "#666666"
-FAINT = "#d4d4d4"
-CONTROL_COLOR = "#d1641b"
-"""Control packets: an orange that stands apart from the blue-green scale, also for color-blind readers."""
+STYLES = ("screen", "paper")
+"""``screen``: a page that explains itself; ``paper``: only the picture, whose heading and notes the caption gives."""
 
 _HEADING, _SMALL = 11.5, 8.5
 _EM = 0.0076
 """Mean width of a character in inches for each point of type size (DejaVu Sans)."""
 
 
-def busy() -> Colormap:
-    """Return the scale of shares: the lighter part of the common one, up to the blue of links in full use."""
-    from matplotlib.colors import ListedColormap
+class Look(NamedTuple):
+    """How a picture is dressed: its style, its width in inches, and a title instead of its own.
 
-    return ListedColormap(sequential()([k / 255 for k in range(160)]), name="gossamer-busy")
+    Without a width a picture is as wide as it likes, on paper `PAPER_WIDTH`.
+    """
+
+    style: str = "screen"
+    width: float | None = None
+    title: str | None = None
+
+    @property
+    def bare(self) -> bool:
+        """Whether heading and notes are left to the caption of a paper."""
+        return self.style == "paper"
 
 
-def sequential() -> Colormap:
-    """Return the scale of all pictures: viridis, light for little and dark for much, without its palest end."""
-    import matplotlib
-    from matplotlib.colors import ListedColormap
+SCREEN = Look()
+PAPER_WIDTH = 3.3
+"""Inches of a column of a paper."""
 
-    shades = matplotlib.colormaps["viridis_r"](range(34, 256))
-    return ListedColormap(shades, name="gossamer")
+
+def look(style: str = "screen", width: float | None = None, title: str | None = None) -> Look:
+    """Return a look, checked.
+
+    Raises
+    ------
+    FileFormatError
+        If the style is unknown or the width is not 2 to 40 inches.
+
+    Examples
+    --------
+    >>> look("paper").width
+    3.3
+    """
+    if style not in STYLES:
+        raise FileFormatError(f"the style of a picture must be {' or '.join(STYLES)}, got {style!r}"
+                              f"{nearest(str(style), STYLES)}")  # fmt: skip
+    if width is None:
+        return Look(style, PAPER_WIDTH if style == "paper" else None, title)
+    return Look(style, number(width, "the width of a picture in inches", 2, 40, error=FileFormatError), title)
 
 
 def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **style: Any) -> Any:
@@ -72,10 +82,12 @@ def load_unit(schedule: Schedule) -> str:
     return f"load of a link: {what} over the whole schedule{shared}"
 
 
-def heading(figure: Any, schedule: Schedule, width: float, height: float) -> float:
+def heading(figure: Any, schedule: Schedule, width: float, height: float, dress: Look = SCREEN) -> float:
     """Write task, network, algorithm and completion time at the top; return the inches used."""
+    if dress.bare and not dress.title:
+        return 0.1
     network = schedule.network
-    first = f"{schedule.task.describe()} on {network.spec}"
+    first = dress.title or f"{schedule.task.describe()} on {network.spec}"
     facts = [schedule.algorithm or "unnamed algorithm", f"{schedule.completion_time} steps"]
     if schedule.completion_time == 1:
         facts[-1] = "1 step"
@@ -85,20 +97,21 @@ def heading(figure: Any, schedule: Schedule, width: float, height: float) -> flo
         facts.append(f"messages in {schedule.parts} parts")
     facts.append(f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}")
     used = 0.16
-    for text, size, color in ((first, _HEADING, INK), (" · ".join(facts), _SMALL, MUTED)):
+    below = "" if dress.bare else " · ".join(facts)
+    for text, size, color in ((first, _SMALL + 0.5 if dress.bare else _HEADING, INK), (below, _SMALL, MUTED)):
         for line in _lines(text, size, width):
             write(figure, 0.2 / width, 1 - used / height, line, size, color=color, va="top")
             used += size / 72 * 1.45
     return used + 0.06
 
 
-def caption(figure: Any, text: str, width: float, height: float) -> float:
+def caption(figure: Any, text: str, width: float, height: float, dress: Look = SCREEN) -> float:
     """Write explanations at the bottom; return the inches used."""
-    lines = _lines(text, _SMALL - 1, width) if text else []
+    lines = _lines(text, _SMALL - 1, width) if text and not dress.bare else []
     pitch = (_SMALL - 1) / 72 * 1.4
     for i, line in enumerate(reversed(lines)):
         write(figure, 0.2 / width, (0.14 + i * pitch) / height, line, _SMALL - 1, color=MUTED, va="bottom")
-    return 0.14 + len(lines) * pitch
+    return (0.08 if dress.bare else 0.14) + len(lines) * pitch
 
 
 def text_width(text: str, size: float) -> float:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gossamer.experiments.table import Curve
-from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.plots.palette import CATEGORICAL, CONTROL_COLOR, FAINT, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["curves_figure", "draw_curves"]
 
-_MEASURED = "#31688e"
+_MEASURED = CATEGORICAL[0]
 _COLUMNS = 2
 
 

@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer.dynamic.delays import Delays, by_scheme
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["delay_figure", "draw_delays"]
-
-_COLORS = ("#31688e", "#d1641b", "#35b779", "#5e3c99", "#b0306a", "#888888", "#8c6d1f", "#1f9e9e")
-_MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
 
 
 def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: str = "") -> None:
@@ -39,7 +37,7 @@ def delay_figure(points: Sequence[Delays], title: str) -> Figure:
     panels: Any = figure.subplots(1, 2, sharex=True)
     for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
         for number, (name, theirs) in enumerate(by_scheme(points)):
-            color, marker = _COLORS[number % len(_COLORS)], _MARKERS[number % len(_MARKERS)]
+            color, marker = CATEGORICAL[number % len(CATEGORICAL)], MARKERS[number % len(MARKERS)]
             _paint(panel, theirs, name, what, color, marker)
             _mark_unstable(panel, theirs, what, color, number)
         panel.set_yscale("log")

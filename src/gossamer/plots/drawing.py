@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError, nearest
-from gossamer.plots.appearance import PAPER
-from gossamer.plots.load import load_sheet, paint_load
-from gossamer.plots.occupancy import occupancy_sheet, paint_occupancy
+from gossamer.plots.appearance import Look, look
+from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
+from gossamer.plots.occupancy import occupancy_figure, occupancy_sheet, paint_occupancy
+from gossamer.plots.palette import PAPER
+from gossamer.plots.regions import regions_figure
+from gossamer.plots.timetables import queue_figure, timetable_figure
+from gossamer.plots.trees import tree_figure
 from gossamer.reading import number
 from gossamer.schedules import Schedule, verify
 from gossamer.writing import whole_file
@@ -25,14 +29,30 @@ __all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_pict
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
-KINDS = ("load", "occupancy", "both")
-"""The pictures: of the network, of links and slots, or the one above the other."""
+KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions")
+"""The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; the
+tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter."""
 
-_UNROUNDED = r"<metadata>.*?</metadata>|<!--.*?-->|(?:scale|matrix)\([^)]*\)"
+_OUR_SETTINGS: dict[Any, Any] = {"svg.hashsalt": "gossamer", "svg.fonttype": "none", "pdf.fonttype": 42,
+                                 "ps.fonttype": 42}  # fmt: skip
+FONTS = "'DejaVu Sans', Verdana, 'Bitstream Vera Sans', Geneva, sans-serif"
+"""Of text in an SVG: fonts of about the width of the first, which pictures are measured with."""
+_FONT = re.compile(r"'DejaVu Sans'(?:, '[^']*'|, [a-z-]+)*;")
+_DARK = "@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }"
+_UNROUNDED = r"<metadata>.*?</metadata>|<!--.*?-->|(?:scale|matrix)\([^)]*\)|>[^<]*</text>"
 _NUMBER = re.compile(rf"{_UNROUNDED}|(?P<coordinate>-?\d+\.\d{{3,}})", re.DOTALL)
 
 
-def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", dpi: float = 160) -> None:
+def draw(
+    schedule: Schedule,
+    path: str | os.PathLike[str],
+    kind: str = "load",
+    dpi: float = 160,
+    *,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> None:
     """Write a picture of a valid schedule to a file, which appears whole or not at all.
 
     Parameters
@@ -41,21 +61,33 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
         Explicit or invariant; it is verified first.
     path : path
         The file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format.
-    kind : {"load", "occupancy", "both"}
-        The load of each link on the network, the occupancy of links by slots, or both on one page.
+    kind : {"load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions"}
+        The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always; the
+        occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; the
+        tree by which the first packet spreads; every message by link and slot; the queues of the two busiest links;
+        the areas of a scatter by area division.
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
+    style : {"screen", "paper"}
+        On paper heading and notes are left to the caption, and the picture is 3.3 inches wide.
+    width : float, optional
+        Of the picture in inches, 2..40.
+    title : str, optional
+        Instead of task and network.
 
     Raises
     ------
     FileFormatError
-        If the suffix or the kind is unknown, `dpi` is out of range, or the file cannot be written.
+        If suffix, kind or style are unknown, `dpi` or `width` are out of range, or the file cannot be written.
     VerificationError
         If the schedule is not valid.
+    TaskError, NotApplicableError
+        If there is no such picture of this schedule, which is said in a sentence.
 
     Notes
     -----
-    The same schedule gives the same bytes with the same version of matplotlib.
+    The same schedule gives the same bytes with the same version of matplotlib. Text is text in SVG and TrueType in
+    PDF. An SVG turns dark where its reader's screen is.
 
     Examples
     --------
@@ -74,10 +106,11 @@ def draw(schedule: Schedule, path: str | os.PathLike[str], kind: str = "load", d
             f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
         )
     suffix = picture_format(path)
+    dress = look(style, width, title)
     number(dpi, "dpi", 20, 1200, error=FileFormatError)
     verify(schedule).raise_if_invalid()
-    title = f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
-    write_picture(lambda: _figure(schedule, kind), path, suffix, title, dpi)
+    said = title or f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
+    write_picture(lambda: _figure(schedule, kind, dress), path, suffix, said, dpi)
 
 
 def picture_format(path: str | os.PathLike[str]) -> str:
@@ -112,7 +145,7 @@ def write_picture(
         with whole_file(path) as part:
             figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
             if suffix == "svg":
-                part.write_text(_rounded(part.read_text(encoding="utf-8")), encoding="utf-8")
+                part.write_text(_dressed(_rounded(part.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 def _rounded(svg: str) -> str:
@@ -130,11 +163,18 @@ def _rounded(svg: str) -> str:
     return _NUMBER.sub(short, svg)
 
 
-def _figure(schedule: Schedule, kind: str) -> Figure:
+def _dressed(svg: str) -> str:
+    """Return a drawing that turns dark with its reader's screen, in fonts that readers have."""
+    svg = _FONT.sub(f"{FONTS};", svg)
+    return re.sub(r"(<svg [^>]*>)", rf"\1\n <style>{_DARK}</style>", svg, count=1)
+
+
+def _figure(schedule: Schedule, kind: str, dress: Look) -> Figure:
     from matplotlib.figure import Figure
 
+    words: dict[str, Any] = {"style": dress.style, "width": dress.width, "title": dress.title}
     if kind == "both":
-        load, occupancy = load_sheet(schedule), occupancy_sheet(schedule, headed=False)
+        load, occupancy = load_sheet(schedule, dress), occupancy_sheet(schedule, headed=False, dress=dress)
         width = max(load.width, occupancy.width)
         figure = Figure(figsize=(width, load.height + occupancy.height), facecolor=PAPER)
         parts: Any = figure.subfigures(2, 1, height_ratios=[load.height, occupancy.height], hspace=0)
@@ -142,15 +182,15 @@ def _figure(schedule: Schedule, kind: str) -> Figure:
         paint_load(upper, schedule, load._replace(width=width))
         paint_occupancy(lower, schedule, occupancy._replace(width=width))
         return figure
-    if kind == "load":
-        load = load_sheet(schedule)
-        figure = Figure(figsize=(load.width, load.height), facecolor=PAPER)
-        paint_load(figure, schedule, load)
-        return figure
-    occupancy = occupancy_sheet(schedule)
-    figure = Figure(figsize=(occupancy.width, occupancy.height), facecolor=PAPER)
-    paint_occupancy(figure, schedule, occupancy)
-    return figure
+    if kind == "messages":
+        return occupancy_figure(schedule, color="origin", **words)
+    return _FIGURES[kind](schedule, **words)
+
+
+_FIGURES: dict[str, Callable[..., Figure]] = {
+    "load": load_figure, "heat": heat_figure, "occupancy": occupancy_figure, "tree": tree_figure,
+    "timetable": timetable_figure, "queue": queue_figure, "regions": regions_figure,
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -159,6 +199,6 @@ def settings() -> Iterator[None]:
     import matplotlib
     from matplotlib import style
 
-    with style.context("default"), matplotlib.rc_context({"svg.hashsalt": "gossamer"}), warnings.catch_warnings():
+    with style.context("default"), matplotlib.rc_context(_OUR_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

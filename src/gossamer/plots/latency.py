@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
 from gossamer.routers.traffic_run import TrafficRun
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_latency", "latency_figure"]
 
-_COLORS = ("#31688e", "#d1641b", "#35b779", "#440154", "#8c8c8c", "#b5367a")
 _HIGHEST = 8
 """The latency axis ends at so many times the lowest latency."""
 
@@ -58,14 +58,15 @@ def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Fi
     left, right = figure.subplots(1, 2)
     lowest, largest = math.inf, 0.0
     for k, (name, runs) in enumerate(curves.items()):
-        color = _COLORS[k % len(_COLORS)]
+        color = CATEGORICAL[k % len(CATEGORICAL)]
         kept = sorted((r for r in runs if not r.saturated and not r.deadlock), key=lambda r: r.load)
         bars = [0 if math.isnan(r.half_width) else r.half_width for r in kept]
         style = {"color": color, "linewidth": 1.5, "markersize": 3.5, "label": name}
-        left.errorbar([r.load for r in kept], [r.latency for r in kept], yerr=bars, fmt="o-", capsize=2, **style)
+        fmt = f"{MARKERS[k % len(MARKERS)]}-"
+        left.errorbar([r.load for r in kept], [r.latency for r in kept], yerr=bars, fmt=fmt, capsize=2, **style)
         _mark_lost(left, runs, color, k)
         every = sorted(runs, key=lambda r: r.load)
-        right.plot([r.load for r in every], [r.throughput for r in every], "o-", **style)
+        right.plot([r.load for r in every], [r.throughput for r in every], fmt, **style)
         lowest = min([lowest, *(r.latency for r in kept)])
         largest = max([largest, *(r.load for r in every)])
     right.plot([0, largest], [0, largest], color=MUTED, linewidth=1, linestyle="--", label="all that is offered")

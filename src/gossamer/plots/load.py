@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, load_unit, sequential, write
-from gossamer.plots.layouts import Layout, Points, lay_out
+from gossamer.networks.network import Network
+from gossamer.plots.appearance import SCREEN, Look, caption, heading, load_unit, look, text_width, write
+from gossamer.plots.heat import heat_size, paint_heat
+from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.load_bars import bars_size, paint_bars
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, link_load, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NODE_LIMIT", "LoadSheet", "load_figure", "load_sheet", "paint_load"]
+__all__ = ["NODE_LIMIT", "LoadSheet", "crowded", "heat_figure", "load_figure", "load_sheet", "paint_load"]
 
 NODE_LIMIT = 20_000
 """Networks with more nodes, or ten times as many links, are not drawn; `gossamer.plots.load_bars` stands in."""
+_CROWDED, _CROWDED_PLANE, _TANGLED = 500, 2_500, 100
+"""With more links, links of an array or torus in the plane, or links that cross others, a heat map is clearer."""
 _NAMED = 64
 _ARROWS = 800
 _MERGED = 2_000
@@ -32,8 +37,15 @@ _LEVELS = 8
 _NOWHERE = np.zeros(2)
 
 
-def load_figure(schedule: Schedule) -> Figure:
-    """Draw the network with every link colored and widened by its load.
+def load_figure(
+    schedule: Schedule,
+    *,
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw the network with every link colored and widened by its load, or as a heat map if there are many links.
 
     The load of a link is the number of packets that cross it, divided by its capacity: the slots in which it is busy
     if it is full in each of them. So links of different capacity can be compared.
@@ -42,17 +54,28 @@ def load_figure(schedule: Schedule) -> Figure:
     ----------
     schedule : Schedule
         A valid schedule, explicit or invariant; control packets do not count.
+    ax : matplotlib.axes.Axes, optional
+        Draw the network, never the heat map, on these axes, without heading, notes and color bar.
+    style : {"screen", "paper"}
+        On paper heading and notes are left to the caption.
+    width : float, optional
+        Of the figure, in inches.
+    title : str, optional
+        Instead of task and network.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A figure of its own, unknown to pyplot. Above `NODE_LIMIT` nodes it shows the least, mean and largest load of
-        each group of links (dimension and direction, generator, level) instead of the network.
+        A figure of its own, unknown to pyplot, or that of `ax`. A crowded network (see `crowded`) is drawn as
+        `heat_figure` does. Above `NODE_LIMIT` nodes the figure shows the least, mean and largest load of each group of
+        links (dimension and direction, generator, level).
 
     Raises
     ------
     VerificationError
         If the schedule is not valid.
+    FileFormatError
+        If style or width are none.
 
     Notes
     -----
@@ -69,11 +92,70 @@ def load_figure(schedule: Schedule) -> Figure:
     """
     from matplotlib.figure import Figure
 
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
-    sheet = load_sheet(schedule)
+    if ax is not None:
+        _paint_on(ax, schedule)
+        figure: Figure = ax.figure
+        return figure
+    sheet = load_sheet(schedule, dress)
     figure = Figure(figsize=(sheet.width, sheet.height), facecolor=PAPER)
     paint_load(figure, schedule, sheet)
     return figure
+
+
+def heat_figure(
+    schedule: Schedule, *, style: str = "screen", width: float | None = None, title: str | None = None
+) -> Figure:
+    """Draw the load of every link as a cell: a panel for each dimension and direction, generator or level.
+
+    Parameters
+    ----------
+    schedule, style, width, title
+        As for `load_figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        In a panel the cell of a link stands where its source does. Of a network without such groups there is one
+        panel, sources down and targets across.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+    FileFormatError
+        If style or width are none.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = heat_figure(gossamer.plan("torus:4x4", "allgather").schedule)
+    >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
+    ['dim 0 +: 4', 'dim 0 −: 4']
+    """
+    from matplotlib.figure import Figure
+
+    dress = look(style, width, title)
+    verify(schedule).raise_if_invalid()
+    size = heat_size(schedule, dress)
+    figure = Figure(figsize=size, facecolor=PAPER)
+    paint_heat(figure, schedule, _load(schedule), dress, *size)
+    return figure
+
+
+def crowded(network: Network) -> bool:
+    """Return whether a network has too many links, or too many that pass over others, to be drawn as lines.
+
+    >>> import gossamer
+    >>> [crowded(gossamer.network(spec)) for spec in ("torus:16x16", "torus:8x8x8", "hypercube:6", "ring:200")]
+    [False, True, True, False]
+    """
+    flat = network.grid is not None and sum(side > 1 for side in network.grid.sides) <= 2
+    if network.link_count > (_CROWDED_PLANE if flat else _CROWDED):
+        return True
+    shape = lay_out(network).shape
+    return not flat and int((shape != STRAIGHT).sum()) > _TANGLED
 
 
 class LoadSheet(NamedTuple):
@@ -84,45 +166,87 @@ class LoadSheet(NamedTuple):
     layout: Layout | None = None
     low: Points = _NOWHERE
     high: Points = _NOWHERE
+    dress: Look = SCREEN
+    heat: bool = False
 
     @property
     def unit(self) -> float:
         """Points of the page for one unit of the layout."""
         spans = self.high - self.low
-        return 72 * float(min(_PAGE[0] / spans[0], _PAGE[1] / spans[1], 1.0))
+        wide = _PAGE[0] if self.dress.width is None else self.dress.width - 0.1
+        return 72 * float(min(wide / spans[0], _PAGE[1] / spans[1], 1.0 if self.dress.width is None else 9.0))
 
 
-def load_sheet(schedule: Schedule) -> LoadSheet:
-    """Return the page for the picture of a schedule's load."""
+def load_sheet(schedule: Schedule, dress: Look = SCREEN, *, heat: bool | None = None) -> LoadSheet:
+    """Return the page for the picture of a schedule's load; `heat` says whether it is a heat map."""
     network = schedule.network
     if network.node_count > NODE_LIMIT or network.link_count > 10 * NODE_LIMIT:
-        return LoadSheet(*bars_size(schedule))
+        return LoadSheet(*bars_size(schedule, dress), dress=dress)
+    if crowded(network) if heat is None else heat:
+        return LoadSheet(*heat_size(schedule, dress), dress=dress, heat=True)
     layout = lay_out(network)
+    sheet = LoadSheet(0, 0, layout, *_seen(network, layout), dress)
+    size = (sheet.high - sheet.low) * sheet.unit / 72
+    wide = dress.width or max(float(size[0]) + 0.4, 6.4)
+    return sheet._replace(width=wide, height=float(size[1]) + (0.75 if dress.bare else 1.75))
+
+
+def _seen(network: Network, layout: Layout) -> tuple[Points, Points]:
+    """Return the corners of the part of the plane that shows all nodes and links."""
     lines = [lines.points.reshape(-1, 2) for lines in link_lines(network, layout, 0.27, 0.1)]
     seen = np.concatenate([layout.positions - 0.3, layout.positions + 0.3, *lines])
     low, high = seen.min(axis=0) - 0.1, seen.max(axis=0) + 0.1
     if layout.blocks:
         high[1] += 0.7
-    sheet = LoadSheet(0, 0, layout, low, high)
-    size = (high - low) * sheet.unit / 72
-    return sheet._replace(width=max(float(size[0]) + 0.4, 6.4), height=float(size[1]) + 1.75)
+    return low, high
+
+
+def _load(schedule: Schedule) -> npt.NDArray[np.float64]:
+    return np.asarray(link_load(schedule) / schedule.network.link_capacity, np.float64)
 
 
 def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     """Paint the picture on a figure, or part of one, of the size of the sheet."""
-    load, layout = link_load(schedule) / schedule.network.link_capacity, sheet.layout
+    load, layout, dress = _load(schedule), sheet.layout, sheet.dress
     width, height = sheet.width, sheet.height
-    if layout is None:
-        paint_bars(figure, schedule, load, width, height)
+    if sheet.heat:
+        paint_heat(figure, schedule, load, dress, width, height)
         return
-    top = heading(figure, schedule, width, height)
+    if layout is None:
+        paint_bars(figure, schedule, load, width, height, dress)
+        return
+    top = heading(figure, schedule, width, height, dress)
     scale, note = _scale(load)
     convention = "A link is drawn to the right of its direction of travel, gray if nothing crosses it."
-    foot = caption(figure, " ".join([convention, *layout.notes, note]).strip(), width, height)
+    foot = caption(figure, " ".join([convention, *layout.notes, note]).strip(), width, height, dress)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
     left, low = (width - size[0]) / 2, bar_at + 0.2 + (height - top - bar_at - 0.2 - size[1]) / 2
     axes = figure.add_axes((left / width, low / height, size[0] / width, size[1] / height))
+    _paint_network(axes, schedule, sheet, load, scale, size)
+    _color_bar(figure, scale, load, schedule, width, height, bar_at)
+
+
+def _paint_on(axes: Any, schedule: Schedule) -> None:
+    """Paint the network on somebody else's axes."""
+    network = schedule.network
+    layout = lay_out(network)
+    sheet = LoadSheet(0, 0, layout, *_seen(network, layout))
+    box = axes.get_window_extent()
+    inches = np.array([box.width, box.height]) / axes.figure.dpi
+    unit = float((inches / (sheet.high - sheet.low)).min())
+    size = unit * (sheet.high - sheet.low)
+    sheet = sheet._replace(dress=Look(width=float(size[0]) + 0.1))
+    load = _load(schedule)
+    axes.set_aspect("equal")
+    _paint_network(axes, schedule, sheet, load, _scale(load)[0], size)
+
+
+def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.NDArray[np.float64], scale: Any,
+                   size: npt.NDArray[np.float64]) -> None:  # fmt: skip
+    """Paint links, nodes and names on axes of a size in inches."""
+    layout = sheet.layout
+    assert layout is not None
     axes.set_axis_off()
     axes.set(xlim=(sheet.low[0], sheet.high[0]), ylim=(sheet.low[1], sheet.high[1]))
 
@@ -139,7 +263,6 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     for x, y, text in layout.blocks:
         above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, 3, 8))
         write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
-    _color_bar(figure, scale, load, schedule, width, height, bar_at)
 
 
 def _scale(load: npt.NDArray[np.float64]) -> tuple[Any, str]:
@@ -256,4 +379,10 @@ def _color_bar(figure: Any, scale: Any, load: npt.NDArray[np.float64], schedule:
         bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=load.max() > 5))
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    write(figure, (0.25 + length + 0.15) / width, (bottom + 0.055) / height, load_unit(schedule), va="center")
+    aside = 0.25 + length + 0.15
+    text = load_unit(schedule)
+    if aside + text_width(text, 8.5) < width - 0.1:
+        write(figure, aside / width, (bottom + 0.055) / height, text, va="center")
+    else:
+        text = text if text_width(text, 7) < width - 0.2 else text.replace(" over the whole schedule", "")
+        write(figure, 0.2 / width, (bottom + 0.15) / height, text, 7, va="bottom")

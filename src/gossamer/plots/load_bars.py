@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.plots.appearance import INK, MUTED, PAPER, busy, caption, heading, load_unit, text_width, write
+from gossamer.plots.appearance import SCREEN, Look, caption, heading, load_unit, text_width, write
 from gossamer.plots.link_groups import LinkGroups, link_groups
+from gossamer.plots.palette import INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule
 from gossamer.writing import quantity
 
@@ -19,13 +20,14 @@ _SHOWN = 48
 _ROW = 0.3
 
 
-def bars_size(schedule: Schedule) -> tuple[float, float]:
+def bars_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
     """Return width and height of the picture in inches."""
     groups = len(link_groups(schedule.network).names)
-    return 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
+    return dress.width or 7.8, 1.95 + (2.4 if groups == 1 else _ROW * min(groups, _SHOWN))
 
 
-def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], width: float, height: float) -> None:
+def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], width: float, height: float,
+               dress: Look = SCREEN) -> None:  # fmt: skip
     """Show mean, least and largest load of each group of links, or how many links have which load."""
     groups = link_groups(schedule.network)
     names = groups.names[:_SHOWN]
@@ -34,8 +36,8 @@ def paint_bars(figure: Any, schedule: Schedule, load: npt.NDArray[np.float64], w
         notes.append("Bars: mean over the links of a group; whiskers: least and largest load.")
     if len(names) < len(groups.names):
         notes.append(f"The first {len(names)} of {len(groups.names)} groups are shown.")
-    top = heading(figure, schedule, width, height)
-    foot = caption(figure, " ".join(notes), width, height)
+    top = heading(figure, schedule, width, height, dress)
+    foot = caption(figure, " ".join(notes), width, height, dress)
     left = 0.35 + max(text_width(name, 8.5) for name in names) if len(groups.names) > 1 else 0.95
     span, rise = width - left - 0.3, height - top - foot - 0.68
     axes = figure.add_axes((left / width, (foot + 0.55) / height, span / width, rise / height))
@@ -59,7 +61,7 @@ def _bars(axes: Any, groups: LinkGroups, load: npt.NDArray[np.float64], names: t
     np.minimum.at(least, groups.group, load)
     np.maximum.at(most, groups.group, load)
     row = np.arange(len(names))
-    axes.barh(row, mean[: row.size], height=0.62, color=busy()(1.0))
+    axes.barh(row, mean[: row.size], height=0.62, color=sequential()(1.0))
     axes.hlines(row, least[: row.size], most[: row.size], color=INK, linewidth=1.1)
     for r in range(len(names)):
         text = (
@@ -80,7 +82,7 @@ def _histogram(axes: Any, load: npt.NDArray[np.float64]) -> None:
     wide = max(1, -(-(most + 1) // 60))
     edges = np.arange(0, most + wide + 1, wide) - 0.5
     counts, _ = np.histogram(load, edges)
-    axes.stairs(counts, edges, fill=True, color=busy()(1.0), edgecolor=PAPER)
+    axes.stairs(counts, edges, fill=True, color=sequential()(1.0), edgecolor=PAPER)
     axes.set(xlim=(edges[0], edges[-1]))
     axes.set_ylabel("links" if wide == 1 else f"links, {wide} loads to a bar", fontsize=8.5, color=INK)
     axes.yaxis.set_major_formatter("{x:,.0f}")

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.plots.appearance import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
 from gossamer.plots.drawing import settings
+from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, verify
 from gossamer.tasks import MOVE

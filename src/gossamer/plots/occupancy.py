@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gossamer.plots.appearance import (
-    CONTROL_COLOR,
-    INK,
-    MUTED,
-    PAPER,
-    busy,
-    caption,
-    heading,
-    text_width,
-    write,
-)
-from gossamer.plots.occupancy_counts import Occupancy, occupancy
+from gossamer.errors import FileFormatError
+from gossamer.plots.appearance import SCREEN, Look, caption, heading, look, text_width, write
+from gossamer.plots.occupancy_counts import Occupancy, Origins, occupancy, origins
+from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number, sequential
 from gossamer.schedules import Phase, Schedule, verify
 from gossamer.writing import quantity
 
@@ -28,30 +20,54 @@ if TYPE_CHECKING:
 
 __all__ = ["OccupancySheet", "occupancy_figure", "occupancy_sheet", "paint_occupancy"]
 
+COLORS = ("share", "origin")
+"""What the colors of an occupancy may say."""
+
+_EXPANDED = 500_000
+"""An invariant schedule of at most so many hops is written out to show where its packets began."""
 _NAMED_ROWS = 40
 _PARTED = 80
 _LEVELS = 4
 _STRIP, _PITCH = 0.55, 0.155
 
 
-def occupancy_figure(schedule: Schedule) -> Figure:
+def occupancy_figure(
+    schedule: Schedule,
+    *,
+    color: str = "share",
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
     """Draw which links carry packets in which slots: links from top to bottom by groups, slots from left to right.
 
     Parameters
     ----------
     schedule : Schedule
-        A valid schedule. An invariant one is drawn from its stored orbit: a row is an orbit of links.
+        A valid schedule. An invariant one is drawn from its stored orbit: a row is an orbit of links; in the colors of
+        origins a small one is written out.
+    color : {"share", "origin"}
+        What the colors say: the share of the capacity in use, or the node where the packet began. Cells that stand
+        for several packets have that of the last.
+    ax : matplotlib.axes.Axes, optional
+        Draw the image alone on these axes.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A figure of its own, unknown to pyplot. The strip on top is the share of all links' capacity in use. Vertical
-        lines part the phases; control packets have a color of their own.
+        A figure of its own, unknown to pyplot, or that of `ax`. The strip on top is the share of all links' capacity
+        in use. Vertical lines part the phases; control packets have a color of their own. Slots are counted from 0, as
+        in files and in what the checker says.
 
     Raises
     ------
     VerificationError
         If the schedule is not valid.
+    FileFormatError
+        If color, style or width are none.
 
     Notes
     -----
@@ -67,8 +83,19 @@ def occupancy_figure(schedule: Schedule) -> Figure:
     """
     from matplotlib.figure import Figure
 
+    if color not in COLORS:
+        raise FileFormatError(f"the color of an occupancy must be {' or '.join(COLORS)}, got {color!r}")
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
-    sheet = occupancy_sheet(schedule)
+    if color == "origin" and schedule.invariant and schedule.hop_count <= _EXPANDED:
+        schedule = schedule.expand()
+    sheet = occupancy_sheet(schedule, dress=dress, color=color)
+    if ax is not None:
+        _paint_image(ax, sheet, max(schedule.slot_count, 1))
+        ax.set_xlabel(_slot_axis(schedule, sheet.counts))
+        ax.set_ylabel(_row_axis(sheet))
+        figure: Figure = ax.figure
+        return figure
     figure = Figure(figsize=(sheet.width, sheet.height), facecolor=PAPER)
     paint_occupancy(figure, schedule, sheet)
     return figure
@@ -86,9 +113,13 @@ class OccupancySheet(NamedTuple):
     left: float
     line_names: tuple[str, ...]
     headed: bool
+    dress: Look = SCREEN
+    origins: Origins | None = None
 
 
-def occupancy_sheet(schedule: Schedule, headed: bool = True) -> OccupancySheet:
+def occupancy_sheet(
+    schedule: Schedule, headed: bool = True, dress: Look = SCREEN, color: str = "share"
+) -> OccupancySheet:
     """Return the page for the picture of a schedule's occupancy, with the counts."""
     count = occupancy(schedule)
     rows, columns = count.packets.shape
@@ -100,10 +131,13 @@ def occupancy_sheet(schedule: Schedule, headed: bool = True) -> OccupancySheet:
     labels = max(text_width(name, 8) for name, _, _ in count.groups) if len(count.groups) > 1 else 0.0
     inner = max((text_width(name, 7) for name in names), default=0.0)
     left = 0.62 + labels + (inner + 0.1 if names else 0.0)
-    width = left + float(np.clip(0.3 * columns, 3.4, 7.0)) + 0.3
-    levels = 1 + max((level for _, level in _phase_names(schedule, max(width, 6.4) - left - 0.3)[0]), default=-1)
-    height = (2.35 if headed else 1.85) + _STRIP + image + levels * _PITCH
-    return OccupancySheet(max(width, 6.4), height, count, left, names, headed)
+    if dress.width is not None and left > 0.45 * dress.width:  # no room for names
+        names, inner, left = (), 0.0, 0.62 + labels
+    width = dress.width or max(left + float(np.clip(0.3 * columns, 3.4, 7.0)) + 0.3, 6.4)
+    levels = 1 + max((level for _, level in _phase_names(schedule, width - left - 0.3)[0]), default=-1)
+    height = (1.45 if dress.bare else 2.35 if headed else 1.85) + _STRIP + image + levels * _PITCH
+    began = origins(schedule, count) if color == "origin" else None
+    return OccupancySheet(width, height, count, left, names, headed, dress, began)
 
 
 def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> None:
@@ -111,9 +145,9 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     count, width, height = sheet.counts, sheet.width, sheet.height
     span = width - sheet.left - 0.3
     labels, missing = _phase_names(schedule, span)
-    top = heading(figure, schedule, width, height) if sheet.headed else 0.1
+    top = heading(figure, schedule, width, height, sheet.dress) if sheet.headed else 0.1
     top += 0.06 + _PITCH * (1 + max((level for _, level in labels), default=-1))
-    foot = caption(figure, " ".join(_notes(schedule, count, missing)), width, height)
+    foot = caption(figure, " ".join(_notes(schedule, count, missing)), width, height, sheet.dress)
     bottom = foot + 0.85
     image_height = height - top - _STRIP - 0.1 - bottom
 
@@ -124,7 +158,7 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     image = axes_at(bottom, image_height)
     slots = max(schedule.slot_count, 1)
     _paint_strip(strip, count, slots)
-    scale = _paint_image(image, count, slots)
+    scale = _paint_image(image, sheet, slots)
     _label_rows(image, figure, sheet, image_height, bottom)
     image.set_xlabel(_slot_axis(schedule, count), fontsize=8.5, color=INK, labelpad=3)
     for axes in (strip, image):
@@ -134,25 +168,35 @@ def paint_occupancy(figure: Any, schedule: Schedule, sheet: OccupancySheet) -> N
     for side in ("top", "right"):
         strip.spines[side].set_visible(False)
     _paint_phases(strip, image, schedule, labels, span)
-    _paint_key(figure, scale, count, sheet, foot)
+    _paint_key(figure, scale, sheet, foot)
 
 
 # -- the image -----------------------------------------------------------------------------------------------
 
 
-def _paint_image(axes: Any, count: Occupancy, slots: int) -> Any:
+def _paint_image(axes: Any, sheet: OccupancySheet, slots: int) -> Any:
     """Draw the cells: packets on the common scale, control packets in their own color; return the scale."""
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 
+    count = sheet.counts
     rows = len(count.packets)
-    scale = ScalarMappable(Normalize(0, 1), busy())
-    orange = LinearSegmentedColormap.from_list("control", ["#f3cfae", CONTROL_COLOR])
+    scale = ScalarMappable(Normalize(0, 1), sequential())
+    shown = count.share
+    if sheet.origins is not None:
+        scale = ScalarMappable(
+            Normalize(-0.5, sheet.origins.nodes - 0.5), ListedColormap(by_number(sheet.origins.nodes))
+        )
+        shown = sheet.origins.node
+    orange = LinearSegmentedColormap.from_list("control", ["#e58a3f", CONTROL_COLOR])
     ours = (count.packets == 0) | (count.packets < count.control)
     theirs = (count.control == 0) | ~ours
-    for mask, colors, name in ((ours, scale.cmap, "packets"), (theirs, orange, "control")):
+    plain = Normalize(0, 1)
+    for data, mask, colors, norm, name in (
+        (shown, ours, scale.cmap, scale.norm, "packets"), (count.share, theirs, orange, plain, "control"),
+    ):  # fmt: skip
         axes.imshow(
-            np.ma.array(count.share, mask=mask), cmap=colors, norm=scale.norm, aspect="auto", interpolation="nearest",
+            np.ma.array(data, mask=mask), cmap=colors, norm=norm, aspect="auto", interpolation="nearest",
             extent=(0, count.packets.shape[1] * count.slots, rows, 0), gid=name,
         )  # fmt: skip
     axes.set(xlim=(0, slots), ylim=(rows, 0))
@@ -183,14 +227,14 @@ def _paint_strip(axes: Any, count: Occupancy, slots: int) -> None:
     room = np.maximum(count.room.sum(axis=0), 1)
     data, control = count.packets.sum(axis=0) / room, count.control.sum(axis=0) / room
     edges = np.minimum(np.arange(data.size + 1) * count.slots, slots)
-    axes.stairs(data, edges, fill=True, color=busy()(1.0), linewidth=0)
+    axes.stairs(data, edges, fill=True, color=sequential()(1.0), linewidth=0)
     axes.stairs(data + control, edges, baseline=data, fill=True, color=CONTROL_COLOR, linewidth=0)
     most = float((data + control).max())
     top = min(level for level in (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0) if level >= min(most, 1.0))
     axes.set(xlim=(0, slots), ylim=(0, top), xticks=[])
     axes.set_yticks([0, top / 2, top], ["0", f"{50 * top:g}", f"{100 * top:g} %"])
     axes.set_axisbelow(True)
-    axes.grid(axis="y", color="#e6e6e6", linewidth=0.5)
+    axes.grid(axis="y", color=FAINT, linewidth=0.5)
 
 
 def _label_rows(axes: Any, figure: Any, sheet: OccupancySheet, image_height: float, bottom: float) -> None:
@@ -287,20 +331,23 @@ def _paint_phases(strip: Any, image: Any, schedule: Schedule, labels: list[tuple
                        clip_on=False)  # fmt: skip
 
 
-def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet, foot: float) -> None:
+def _paint_key(figure: Any, scale: Any, sheet: OccupancySheet, foot: float) -> None:
     """Explain the colors: a scale where shares occur, single patches where links are just used or not."""
-    width, height = sheet.width, sheet.height
+    width, height, count = sheet.width, sheet.height, sheet.counts
     x, y, tall = float(sheet.left), foot + 0.22, 0.11
     patches = []
     used = count.share[count.packets > 0]
-    if used.size and not (used == 1).all():
+    origin = sheet.origins is not None
+    if origin or (used.size and not (used == 1).all()):
+        text = "the node where the packet began" if origin else "of the capacity in use"
         axes = figure.add_axes((x / width, y / height, 1.8 / width, tall / height))
-        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=[0, 0.5, 1])
+        bar = figure.colorbar(scale, cax=axes, orientation="horizontal", ticks=_key_ticks(sheet))
         bar.outline.set_visible(False)
-        bar.ax.set_xticklabels(["0", "50", "100 %"])
+        if not origin:
+            bar.ax.set_xticklabels(["0", "50", "100 %"])
         bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-        write(figure, (x + 1.98) / width, (y + tall / 2) / height, "of the capacity in use", va="center")
-        x += 2.1 + text_width("of the capacity in use", 8.5) + 0.25
+        write(figure, (x + 1.98) / width, (y + tall / 2) / height, text, va="center")
+        x += 2.1 + text_width(text, 8.5) + 0.25
     else:
         patches.append((scale.to_rgba(1.0), "packet"))
     if count.control.any():
@@ -312,3 +359,11 @@ def _paint_key(figure: Any, scale: Any, count: Occupancy, sheet: OccupancySheet,
             side.set_visible(False)
         write(figure, (x + 0.24) / width, (y + tall / 2) / height, text, va="center")
         x += 0.24 + text_width(text, 8.5) + 0.3
+
+
+def _key_ticks(sheet: OccupancySheet) -> list[float]:
+    """Return where the scale has numbers."""
+    if sheet.origins is None:
+        return [0, 0.5, 1]
+    last = sheet.origins.nodes - 1
+    return sorted({0.0, float(last // 2), float(last)})

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gossamer.plots.link_groups import link_groups
 from gossamer.schedules import CONTROL, Schedule
 
-__all__ = ["COLUMNS", "ROWS", "Counts", "Occupancy", "occupancy"]
+__all__ = ["COLUMNS", "ROWS", "Counts", "Occupancy", "Origins", "occupancy", "origins"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -121,3 +121,31 @@ def _rows(
         groups.append((name, first, rows))
         first += rows
     return row_of, tuple(groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Origins:
+    """Where the packets of each cell began: `node` float64[R, C], 0 where there are none, of `nodes` nodes."""
+
+    node: npt.NDArray[np.float64]
+    nodes: int
+
+
+def origins(schedule: Schedule, count: Occupancy) -> Origins:
+    """Return the origin of the last packet of each cell.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> s = gossamer.plan("array:3", "total-exchange").schedule
+    >>> origins(s, occupancy(s)).node.astype(int).tolist()
+    [[0, 0], [1, 0], [1, 2], [2, 2]]
+    """
+    symmetry = schedule.symmetry
+    line = schedule.link if symmetry is None else symmetry.link_orbit(schedule.link)
+    node = np.zeros(count.packets.shape)
+    if schedule.packets.count:
+        mine = schedule.packet != CONTROL
+        began = schedule.packets.origin[schedule.packet[mine]]
+        node[count.row_of[line[mine]], schedule.slot[mine] // count.slots] = began
+    return Origins(node, schedule.network.terminal_count)

@@ -8,7 +8,8 @@ import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.errors import TaskError
-from gossamer.plots.appearance import INK, MUTED, PAPER, caption, heading, write
+from gossamer.plots.appearance import caption, heading, look, write
+from gossamer.plots.palette import CATEGORICAL, INK, MUTED, PAPER, tint
 from gossamer.schedules import Schedule, verify
 
 if TYPE_CHECKING:
@@ -16,18 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = ["regions_figure"]
 
-COLORS = ("#a6cee3", "#fdd49e", "#b2df8a", "#d9c3e8")
+COLORS = tuple(tint(color) for color in CATEGORICAL[:4])
 """Of areas A, B, C and D."""
 _CELL = 0.52
 
 
-def regions_figure(schedule: Schedule) -> Figure:
+def regions_figure(
+    schedule: Schedule, *, style: str = "screen", width: float | None = None, title: str | None = None
+) -> Figure:
     """Draw the areas of a scatter by area division on a torus, their trees, and when each message arrives.
 
     Parameters
     ----------
     schedule : Schedule
         Built by ``area-division``.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
 
     Returns
     -------
@@ -55,26 +60,29 @@ def regions_figure(schedule: Schedule) -> Figure:
     grid = schedule.network.grid
     if schedule.algorithm != "area-division" or grid is None:
         raise TaskError(f"areas are drawn of schedules of area-division, not of {schedule.algorithm or 'unnamed'} ones")
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
     n, m = grid.sides
     areas = area_division(n, m)
     arrival = _arrivals(schedule)
     r, c = divmod(int(schedule.packets.origin[0]), m)
     node = (r - areas.j) % n * m + (c - areas.i) % m
-    width, height = max(5.6, m * _CELL + 1.0), n * _CELL + 1.9
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    top = heading(figure, schedule, width, height) + 0.1
+    cell = _CELL if dress.width is None else (dress.width - 0.2) / (m + 0.6)
+    wide = dress.width or max(5.6, m * cell + 1.0)
+    height = n * cell + (0.6 if dress.bare else 1.9)
+    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    top = heading(figure, schedule, wide, height, dress) + 0.1
     sizes = ", ".join(f"{'ABCD'[k]} {int((areas.region == k).sum())}" for k in range(4))
     note = f"Numbers: steps in which the messages arrive from the source, the dot. Nodes in areas: {sizes}."
-    foot = caption(figure, note, width, height) + 0.1
+    foot = caption(figure, note, wide, height, dress) + 0.1
     axes: Any = figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height))
     for i, j, k, ui, uj, v in zip(*areas, node, strict=True):
         _paint_cell(axes, (i, j), int(k), str(arrival[v]) if k >= 0 else "")
         if k >= 0:
             _paint_way(axes, (ui, uj), (i, j))
     for k, place in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
-        style = {"color": MUTED, "ha": "left", "va": "top", "zorder": 4}
-        write(axes, place[0] - 0.46, place[1] + 0.46, "ABCD"[k], 7.5, weight="bold", **style)
+        look_of = {"color": MUTED, "ha": "left", "va": "top", "zorder": 4}
+        write(axes, place[0] - 0.46, place[1] + 0.46, "ABCD"[k], 7.5, weight="bold", **look_of)
     axes.set_xlim(areas.i.min() - 0.8, areas.i.max() + 0.8)
     axes.set_ylim(areas.j.min() - 0.8, areas.j.max() + 0.8)
     axes.set_aspect("equal")

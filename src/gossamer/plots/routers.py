@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gossamer.experiments.han.growth import SIZES, growth
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["routers_figure"]
 
 _LOOKS = {
-    "Q": ("#31688e", "o", "-"), "H": ("#d1641b", "s", "-"), "kunde-2": ("#5e3c99", "^", "--"),
-    "kunde-4": ("#b2abd2", "v", "--"), "greedy": ("#35b779", "D", "-."), "valiant-brebner": ("#888888", "x", ":"),
-    "random-slices": ("#444444", "+", ":"),
+    "Q": (CATEGORICAL[0], "o", "-"), "H": (CATEGORICAL[1], "s", "-"), "kunde-2": (CATEGORICAL[2], "^", "--"),
+    "kunde-4": (CATEGORICAL[4], "v", "--"), "greedy": (CATEGORICAL[3], "D", "-."), "valiant-brebner": (MUTED, "x", ":"),
+    "random-slices": (CATEGORICAL[5], "+", ":"),
 }  # fmt: skip
 
 

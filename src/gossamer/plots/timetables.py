@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, text_width, write
-from gossamer.schedules import Schedule, verify
+from gossamer.errors import NotApplicableError
+from gossamer.plots.appearance import caption, heading, look, text_width, write
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, by_number, tint
+from gossamer.schedules import Schedule, link_load, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Crossing", "crossings", "queue_figure", "timetable_figure"]
 
 _ROW, _COLUMN, _TEXT = 0.3, 0.5, 7.5
+_MOST_CELLS = 3_000
 
 
 class Crossing(NamedTuple):
@@ -54,7 +57,16 @@ def crossings(schedule: Schedule, link: int) -> list[Crossing]:
     return found
 
 
-def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, first: int = 0) -> Figure:
+def timetable_figure(
+    schedule: Schedule,
+    links: Sequence[int] | None = None,
+    first: int = 0,
+    *,
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
     """Draw which message crosses each link in each slot.
 
     Parameters
@@ -65,17 +77,23 @@ def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, fir
         The links, from top to bottom; all by default.
     first : int
         The number of the first node in the picture, for sources that count from 1.
+    ax : matplotlib.axes.Axes, optional
+        Draw the cells alone on these axes.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A row for each link and a column for each slot. A cell holds source and destination of a personalized message,
-        or the source of one that is copied, and has the color of its source.
+        A row for each link and a column for each slot, counted from 0. A cell holds source and destination of a
+        personalized message, or the source of one that is copied, and has the color of its source.
 
     Raises
     ------
     VerificationError
         If the schedule is not valid.
+    NotApplicableError
+        If there would be more than 3,000 cells.
 
     Examples
     --------
@@ -86,36 +104,67 @@ def timetable_figure(schedule: Schedule, links: Sequence[int] | None = None, fir
     """
     from matplotlib.figure import Figure
 
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
     rows = list(range(schedule.network.link_count)) if links is None else list(links)
-    names = [_link_name(schedule, link, first) for link in rows]
-    left = 0.45 + max(text_width(name, _TEXT) for name in names)
-    width = max(5.6, left + _COLUMN * schedule.slot_count + 0.3)
-    height = 1.75 + _ROW * len(rows)
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    heading(figure, schedule, width, height)
+    _check_size(schedule, len(rows))
     rows_of = [crossings(schedule, link) for link in rows]
+    names = [_link_name(schedule, link, first) for link in rows]
+    if ax is not None:
+        _paint_rows(ax, schedule, rows_of, names, first, _TEXT)
+        figure: Figure = ax.figure
+        return figure
+    left = 0.35 + max((text_width(name, _TEXT) for name in names), default=0.0)
+    column = _COLUMN if dress.width is None else (dress.width - left - 0.1) / max(schedule.slot_count, 1)
+    wide = dress.width or max(5.6, left + column * schedule.slot_count + 0.3)
+    height = (0.75 if dress.bare else 1.75) + _ROW * len(rows)
+    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    heading(figure, schedule, wide, height, dress)
     personal = any(c.target is not None for row in rows_of for c in row)
     note = "A cell: source → destination of the message" if personal else "A cell: source of the message"
-    foot = caption(figure, f"{note} that crosses the link in the step; the color is that of the source.", width, height)
-    box = (left / width, (foot + 0.5) / height, (_COLUMN * schedule.slot_count) / width, _ROW * len(rows) / height)
-    axes = figure.add_axes(box)
-    colors = _colors(schedule)
-    for y, row in enumerate(rows_of):
-        for crossing in row:
-            _cell(axes, crossing.slot, y, crossing, colors, first)
-    _frame(axes, schedule.slot_count, len(rows), "step")
-    axes.set_yticks([y + 0.5 for y in range(len(rows))], names, fontsize=_TEXT, color=INK, parse_math=False)
+    note = f"{note} that crosses the link in the slot; the color is that of the source."
+    foot = caption(figure, note, wide, height, dress)
+    box = (left / wide, (foot + 0.42) / height, column * schedule.slot_count / wide, _ROW * len(rows) / height)
+    _paint_rows(figure.add_axes(box), schedule, rows_of, names, first, _TEXT * min(1.0, column / _COLUMN))
     return figure
 
 
-def queue_figure(schedule: Schedule, links: Sequence[int], first: int = 0) -> Figure:
+def _paint_rows(axes: Any, schedule: Schedule, rows_of: list[list[Crossing]], names: list[str], first: int,
+                size: float) -> None:  # fmt: skip
+    colors = _colors(schedule)
+    for y, row in enumerate(rows_of):
+        for crossing in row:
+            _cell(axes, crossing.slot, y, crossing, colors, first, size)
+    _frame(axes, schedule.slot_count, len(names))
+    axes.set_yticks([y + 0.5 for y in range(len(names))], names, fontsize=_TEXT, color=INK, parse_math=False)
+
+
+def _check_size(schedule: Schedule, rows: int) -> None:
+    cells = rows * schedule.slot_count
+    if cells > _MOST_CELLS:
+        raise NotApplicableError(
+            f"a picture of every message by link and slot would have {cells:,} cells; at most {_MOST_CELLS:,} can be "
+            "read: draw the occupancy instead"
+        )
+
+
+def queue_figure(
+    schedule: Schedule,
+    links: Sequence[int] | None = None,
+    first: int = 0,
+    *,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
     """Draw the messages that wait for each of a few links in each slot, those that leave first at the bottom.
 
     Parameters
     ----------
-    schedule, links, first
+    schedule, first, style, width, title
         As for `timetable_figure`.
+    links : sequence of int, optional
+        The links; the busiest two by default.
 
     Returns
     -------
@@ -137,33 +186,40 @@ def queue_figure(schedule: Schedule, links: Sequence[int], first: int = 0) -> Fi
     """
     from matplotlib.figure import Figure
 
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
+    if links is None:
+        links = np.sort(np.argsort(-link_load(schedule), kind="stable")[:2]).tolist()
+    _check_size(schedule, len(links))
     waiting = []
     for link in links:
         found = crossings(schedule, link)
         queues = [[c for c in found if c.since <= slot <= c.slot] for slot in range(schedule.slot_count)]
         waiting.append(queues)
-    deep = [max(len(q) for q in queues) for queues in waiting]
-    panel = 0.75 + _COLUMN * schedule.slot_count
-    width = max(5.6, 0.4 + panel * len(links))
-    height = 1.95 + _ROW * max(deep)
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    heading(figure, schedule, width, height)
+    deep = max((len(q) for queues in waiting for q in queues), default=1)
+    slots = max(schedule.slot_count, 1)
+    column = _COLUMN if dress.width is None else ((dress.width - 0.2) / len(links) - 0.2) / slots
+    panel = (0.75 if dress.width is None else 0.2) + column * slots
+    wide = dress.width or max(5.6, 0.4 + panel * len(links))
+    height = (0.95 if dress.bare else 1.95) + _ROW * deep
+    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    heading(figure, schedule, wide, height, dress)
     note = (
-        "A column: the messages that wait for the link in a step, source → destination; the lowest one crosses in this "
-        "step, and the color is that of the source."
+        "A column: the messages that wait for the link in a slot, source → destination; the lowest one crosses in this "
+        "slot, and the color is that of the source."
     )
-    foot = caption(figure, note, width, height)
+    foot = caption(figure, note, wide, height, dress)
     colors = _colors(schedule)
+    size = _TEXT * min(1.0, column / _COLUMN)
     for k, (link, queues) in enumerate(zip(links, waiting, strict=True)):
-        size = (_COLUMN * schedule.slot_count / width, _ROW * max(deep) / height)
-        axes = figure.add_axes(((0.45 + panel * k) / width, (foot + 0.5) / height, *size))
+        box = (column * slots / wide, _ROW * deep / height)
+        axes = figure.add_axes(((0.2 + panel * k) / wide, (foot + 0.42) / height, *box))
         for slot, queue in enumerate(queues):
             for y, crossing in enumerate(queue):
-                _cell(axes, slot, y, crossing, colors, first, crosses=crossing.slot == slot)
-        _frame(axes, schedule.slot_count, max(deep), "step", up=True)
+                _cell(axes, slot, y, crossing, colors, first, size, crosses=crossing.slot == slot)
+        _frame(axes, slots, deep, up=True)
         axes.set_yticks([])
-        axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left")
+        axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left", parse_math=False)
     return figure
 
 
@@ -175,16 +231,13 @@ def _link_name(schedule: Schedule, link: int, first: int) -> str:
     return " → ".join(str(v + first) for v in ends)
 
 
-def _colors(schedule: Schedule) -> Any:
-    """Return a pale color for each terminal."""
-    import matplotlib
-
-    count = schedule.network.terminal_count
-    palette = matplotlib.colormaps["Set3"]
-    return [palette(k % 12) for k in range(count)]
+def _colors(schedule: Schedule) -> list[str]:
+    """Return the pale color of each node, for what begins there."""
+    return [tint(color) for color in by_number(schedule.network.node_count)]
 
 
-def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: Any, first: int, *, crosses: bool = True) -> None:
+def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: list[str], first: int, size: float, *,
+          crosses: bool = True) -> None:  # fmt: skip
     from matplotlib.patches import Rectangle
 
     color = colors[crossing.origin]
@@ -194,13 +247,14 @@ def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: Any, first: int
     text = str(crossing.origin + first)
     if crossing.target is not None:
         text += f" → {crossing.target + first}"
-    write(axes, x + 0.5, y + 0.5, text, _TEXT, ha="center", va="center", color=INK if crosses else MUTED)
+    write(axes, x + 0.5, y + 0.5, text, size, ha="center", va="center", color=INK if crosses else MUTED)
 
 
-def _frame(axes: Any, columns: int, rows: int, label: str, up: bool = False) -> None:
+def _frame(axes: Any, columns: int, rows: int, up: bool = False) -> None:
     axes.set_xlim(0, columns)
     axes.set_ylim(*((0, rows) if up else (rows, 0)))
-    axes.set_xticks([x + 0.5 for x in range(columns)], [str(x + 1) for x in range(columns)], fontsize=_TEXT)
-    axes.set_xlabel(label, fontsize=_TEXT, color=MUTED)
+    shown = range(0, columns, -(-columns // 24) or 1)
+    axes.set_xticks([x + 0.5 for x in shown], [str(x) for x in shown], fontsize=_TEXT)
+    axes.set_xlabel("slot", fontsize=_TEXT, color=MUTED)
     axes.tick_params(length=0, colors=MUTED)
     axes.spines[:].set_visible(False)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, caption, heading, sequential, text_width, write
+from gossamer.plots.appearance import caption, heading, look, text_width, write
 from gossamer.plots.layouts import ARC, STUB, lay_out
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, verify
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ __all__ = ["SpreadTree", "short_name", "spread_tree", "tree_figure"]
 
 _SIDE = 4.2
 _TEXT = 7.0
+_FLAT = 144
+"""Larger networks are not drawn beside their tree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,15 @@ def short_name(network: Network, node: int) -> str:
     return "".join(str(int(x)) for x in place[node])
 
 
-def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
+def tree_figure(
+    schedule: Schedule,
+    packet: int = 0,
+    *,
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
     """Draw the tree by which a packet of a valid schedule spreads.
 
     Parameters
@@ -94,6 +105,10 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
         Of a broadcast of any kind; an invariant one is expanded.
     packet : int
         Which packet.
+    ax : matplotlib.axes.Axes, optional
+        Draw the tree by steps alone on these axes.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
 
     Returns
     -------
@@ -118,31 +133,63 @@ def tree_figure(schedule: Schedule, packet: int = 0) -> Figure:
     """
     from matplotlib.figure import Figure
 
+    dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
     tree = spread_tree(schedule, packet)
     place = _places(tree)
+    levels = np.stack([place, -tree.step.astype(float)], axis=1)
+    if ax is not None:
+        _paint_steps(ax, tree, levels, 0.05)
+        figure: Figure = ax.figure
+        return figure
     reached = np.flatnonzero(tree.step >= 0)
     names = [short_name(tree.network, int(v)) for v in reached]
+    leaves = float(place[reached].max()) + 1
     gap = max(text_width(name, _TEXT) for name in names) + 0.12
-    wide = max(2.6, gap * (float(place[reached].max()) + 1) + 0.5)
+    wide = max(2.6, gap * leaves + 0.5)
     layout = lay_out(tree.network)
-    flat = not bool((layout.shape == STUB).any())
+    flat = not bool((layout.shape == STUB).any()) and tree.network.node_count <= _FLAT
+    flat = flat and (dress.width is None or dress.width >= 5)
     left = _SIDE if flat else 0.0
-    width, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    top = heading(figure, schedule, width, height) + 0.25
-    foot = caption(figure, _note(tree.network), width, height)
+    if dress.width is not None:
+        left = min(left, 0.45 * dress.width)
+        wide = dress.width - left - 0.5
+    page, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
+    if dress.width is not None:
+        page, height = dress.width, max(0.6 + 0.42 * float(tree.step.max() + 1), left)
+    figure = Figure(figsize=(page, height), facecolor=PAPER)
+    top = heading(figure, schedule, page, height, dress) + 0.25
+    foot = caption(figure, _note(tree.network), page, height, dress)
     box = (foot + 0.15) / height, (height - top - foot - 0.15) / height
     if flat:
-        axes = figure.add_axes((0.2 / width, box[0], (_SIDE - 0.35) / width, box[1]))
+        axes = figure.add_axes((0.1 / page, box[0], (left - 0.25) / page, box[1]))
         _paint(axes, tree, layout.positions, "on the network", layout.shape)
         axes.set_aspect("equal", anchor="N")
-    axes = figure.add_axes(((left + 0.55) / width, box[0], (width - left - 0.8) / width, box[1]))
-    levels = np.stack([place, -tree.step.astype(float)], axis=1)
-    _paint(axes, tree, levels, "by steps")
-    _label_steps(axes, int(tree.step.max()), -0.35 / (width - left - 0.8))
-    axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
+    aside = 0.55 if dress.width is None else 0.35
+    room = page - left - aside - (0.25 if dress.width is None else 0.05)
+    axes = figure.add_axes(((left + aside) / page, box[0], room / page, box[1]))
+    _paint_steps(axes, tree, levels, 0.35 / room)
+    if dress.width is not None:
+        _shrink(axes, room / leaves / gap)
     return figure
+
+
+def _shrink(axes: Any, share: float) -> None:
+    """Write the names of nodes smaller where they have less room than they need, and not at all below 3 points."""
+    for text in axes.texts:
+        if text.get_bbox_patch() is not None:
+            size = _TEXT * min(1.0, share)
+            text.set_fontsize(max(size, 1.0))
+            if size < 3:
+                text.set_text("")
+
+
+def _paint_steps(axes: Any, tree: SpreadTree, levels: npt.NDArray[np.float64], aside: float) -> None:
+    """Paint the tree with each node at the height of its step; numbers of steps stand aside, in widths of the axes."""
+    reached = np.flatnonzero(tree.step >= 0)
+    _paint(axes, tree, levels, "by steps")
+    _label_steps(axes, int(tree.step.max()), -aside)
+    axes.set_xlim(float(levels[reached, 0].min()) - 0.6, float(levels[reached, 0].max()) + 0.6)
 
 
 def _note(network: Network) -> str:

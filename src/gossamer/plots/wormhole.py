@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.checker import verify
 from gossamer.wormhole.partition import Partition
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PALETTE", "Panel", "partition_figure", "steps_figure", "trail"]
 
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f5539", "#444444")
+PALETTE = (*CATEGORICAL, MUTED)
 """Colors that stay apart for color-blind readers."""
 
 _LANE = 0.11

@@ -9,7 +9,8 @@ import numpy as np
 from gossamer.experiments.chen_chen.choices import chosen
 from gossamer.experiments.chen_chen.comparison import CURVES, counts, rival_time
 from gossamer.experiments.chen_chen.runs import VARIANTS, bound, fastest
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, sequential, write
+from gossamer.plots.appearance import write
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER, sequential
 from gossamer.wormhole.partition import common_divisors
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["best_h_figure", "costs_figure"]
 
 _LOOKS = {
-    "atd-5": ("#d55e00", "s", "-"), "atd-opt": ("#e69f00", "D", "-"), "atd-piece": ("#009e73", "o", "-"),
-    "rings": ("#0072b2", "^", "--"), "packed rings": ("#56b4e9", "v", "--"), "EDST": ("#7f5539", "x", ":"),
-    "EDST pipelined": ("#cc79a7", "P", "-."), "sequential": ("#888888", "+", ":"),
+    "atd-5": (CATEGORICAL[1], "s", "-"), "atd-opt": (CATEGORICAL[4], "D", "-"), "atd-piece": (CATEGORICAL[3], "o", "-"),
+    "rings": (CATEGORICAL[0], "^", "--"), "packed rings": (CATEGORICAL[2], "v", "--"),
+    "EDST": (CATEGORICAL[5], "x", ":"),
+    "EDST pipelined": (CATEGORICAL[0], "P", "-."), "sequential": (MUTED, "+", ":"),
 }  # fmt: skip
 
 

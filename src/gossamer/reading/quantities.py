@@ -1,4 +1,4 @@
-"""Quantities with units: durations in seconds, sizes in bytes, bandwidths in bytes a second, all exact."""
+"""Quantities with units: durations in seconds, sizes in bytes, bandwidths in bytes a second, lengths in inches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from gossamer.errors import GossamerError, ModelError, shown
 from gossamer.reading.values import fraction
 
-__all__ = ["Bytes", "Duration", "Rate", "bandwidth", "duration", "size"]
+__all__ = ["Bytes", "Duration", "Rate", "bandwidth", "duration", "inches", "size"]
 
 Bytes = int
 """A size in bytes, given as `size` reads it."""
@@ -30,6 +30,7 @@ _RATES = {f"{unit}/s": factor for unit, factor in _BYTES.items()} | {
     for prefix, factor in (_DECIMAL | _BINARY).items()
     for bit in ("bit/s", "b/s", "bps")
 }
+_INCHES = {"in": Fraction(1), "mm": Fraction(5, 127), "cm": Fraction(50, 127), "pt": Fraction(1, 72)}
 _FORM = re.compile(r"([-+0-9./]+(?:[eE][-+]?[0-9]+)?)\s*([^\s0-9]\S*)?")
 
 
@@ -53,6 +54,15 @@ def size(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> i
     if found.denominator != 1:
         raise error(f"{name} must be {allowed}, got {shown(value)}")
     return int(found)
+
+
+def inches(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> float:
+    """Return a length in inches: a number of inches, or a text with a unit: in, mm, cm or pt (of 1/72 inch).
+
+    >>> inches("3.3in", "width"), inches("240 pt", "width")
+    (3.3, 3.3333333333333335)
+    """
+    return float(_quantity(value, name, _INCHES, "a length such as 3.3in, 84mm or 240pt", error))
 
 
 def bandwidth(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> Fraction:
