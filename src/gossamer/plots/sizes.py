@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, write
+from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
 from gossamer.sweeps.sizes import SizeComparison, crossover_text
 from gossamer.writing import bytes_text
 
