@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +16,7 @@ from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.fat_trees import least_with_holes, least_with_ways
 from gossamer.cases import Case
-from gossamer.networks import fat_tree
+from gossamer.networks import Levels, fat_tree, to_networkx
 from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 
 SHAPES = [(k, h) for k in range(2, 7) for h in range(1, 6) if k**h <= 128]
@@ -57,7 +60,7 @@ def test_a_multinode_broadcast_needs_n_steps_and_one_more_for_two_children(k, h,
 
 @pytest.mark.parametrize(("k", "h", "level", "least"), [(4, 2, 1, 18), (2, 2, 1, 5), (2, 3, 1, 11), (3, 2, 1, 10)])
 def test_hole_bound_values(k, h, level, least):
-    assert least_with_holes(k, h, level) == least
+    assert least_with_holes(Levels.uniform(k, h), level) == least
 
 
 @given(st.sampled_from(SHAPES), st.integers(1, 9), st.data())
@@ -66,7 +69,7 @@ def test_hole_bound_is_the_least_solution_of_its_inequality(shape, c, data):
     i = data.draw(st.integers(1, h))
     n, P = k**h, 2 * (h - i + 1)
     solutions = [T for T in range(P, 4 * n + 4 * h) if (c * T - n + 1) * ((T - 1) // (P - 1)) >= n - k ** (h - i)]
-    assert least_with_holes(k, h, i, c) == max(P, -(-(n - 1) // c), min(solutions))
+    assert least_with_holes(Levels.uniform(k, h), i, c) == max(P, -(-(n - 1) // c), min(solutions))
 
 
 @pytest.mark.parametrize(("k", "highest"), [(2, 14), (3, 9), (4, 9)])
@@ -74,7 +77,8 @@ def test_theorem_6_10_survives_the_correction_of_6_6(k, highest):
     """Erratum 9.11; it is weaker than the bound by the average distance, too."""
     for h in range(2, highest + 1):
         theorem = math.ceil(k**h + 2 * h - 2 * math.log(h, k) - 2 - 1e-9)
-        assert theorem <= max(least_with_holes(k, h, i) for i in range(1, h + 1)) <= least_with_ways(k, h)
+        levels = Levels.uniform(k, h)
+        assert theorem <= max(least_with_holes(levels, i) for i in range(1, h + 1)) <= least_with_ways(levels)
 
 
 @given(trees)
@@ -87,7 +91,7 @@ def test_way_bound_adds_up_the_ways(network):
     def room(T):
         return sum(T + 1 - step for step in leaves) - sum(leaves)
 
-    least = least_with_ways(network.levels.arity, network.levels.height, c)
+    least = least_with_ways(network.levels, c)
     assert room(least) >= ways > room(least - 1)
 
 
@@ -103,6 +107,31 @@ def test_time_on_the_way_is_told_with_its_witness():
         "11 steps, time on the way: each leaf sends and receives 7 messages, at most 1 a step, "
         "and its messages go 34 hops in all"
     )
+
+
+ARITIES = [(2, 3), (3, 2), (2, 2, 3), (3, 2, 2), (2, 4, 2), (5, 2)]
+
+
+@pytest.mark.parametrize("arities", ARITIES)
+def test_levels_of_several_arities_are_counted_leaf_by_leaf(arities):
+    """The branch bound and the routing nodes of every level, from the pairs whose path in the tree uses them."""
+    capacities = tuple(range(1, len(arities) + 1))
+    network = fat_tree(arities, capacity=capacities)
+    graph = to_networkx(network)
+    n, level = network.terminal_count, network.coordinates[:, 0]
+    branches, nodes = Counter(), Counter()
+    for a, b in itertools.permutations(range(n), 2):
+        path = nx.shortest_path(graph, a, b)
+        branches.update(itertools.pairwise(path))
+        nodes.update(path[1:-1])
+    widths = {(u, v): c for u, v, c in graph.edges(data="capacity")}
+    cut = max(-(-m // widths[e]) + 2 * max(level[e[0]], level[e[1]]) - 1 for e, m in branches.items())
+    assert value(network, TotalExchange(), Rules(), "branch cut") == cut
+    through = max(m + 2 * level[v] - 1 for v, m in nodes.items())
+    assert value(network, TotalExchange(), ONE_SEND, "routing node sends") == through
+    ways = sum(int(d) - 1 for d in network.distances(0)[1:n])
+    least = least_with_ways(network.levels)
+    assert (n - 1) * (least + 1) - n * (n - 1) >= ways > (n - 1) * least - n * (n - 1)
 
 
 @pytest.mark.solver

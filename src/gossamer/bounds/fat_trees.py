@@ -10,6 +10,7 @@ departures have an earliest and the arrivals a latest sum; what lies between mus
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
 from gossamer.cases.demands import Counts, HubDemand
+from gossamer.networks.structures import Levels
 from gossamer.writing import quantity
 
 __all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]
@@ -36,7 +38,7 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
         return
     best: Bound | None = None
     for i in range(1, levels.height + 1):
-        leaves = levels.arity ** (i - 1)
+        leaves = levels.leaves[i - 1]
         capacity = 1 if case.limited else levels.capacities[i - 1]
         subtree = np.full(demands[0].terminal_count // leaves, leaves, np.int64)
         crossings = [d.crossings(_hubs(d, leaves), subtree) for d in demands]
@@ -92,34 +94,34 @@ def _loads(case: Case, demand: HubDemand, level: int) -> Iterator[tuple[int, boo
     """Yield what the busiest node of a level must send (or receive), whether it sends, and the steps around that."""
     levels = case.network.levels
     assert levels is not None
-    k, n = levels.arity, demand.terminal_count
-    leaves = k ** (level - 1)
-    below = _hubs(demand, leaves).reshape(-1, k)  # hubs under each child of each node of the level
+    n, leaves, own = demand.terminal_count, levels.leaves[level - 1], levels.leaves[level]
+    # hubs under each child of each node of the level
+    below = _hubs(demand, leaves).reshape(-1, levels.arities[level - 1])
     inside = below.sum(axis=1)
     fan = case.send_limited if demand.outward else case.receive_limited
     trunk = case.receive_limited if demand.outward else case.send_limited
     if not demand.shared:
-        through = inside * (n - leaves) + (demand.hubs.size - inside) * k * leaves
+        through = inside * (n - leaves) + (demand.hubs.size - inside) * own
         if int(through.max()):
             yield int(through.max()), case.send_limited, 2 * level - 1
         return
     if fan:
-        # each message enters each branch but that of its hub; below, a node takes k steps a level to pass it on
-        into = (demand.hubs.size - below).sum(axis=1) + (inside if k * leaves < n else 0)
-        yield int(into.max()), demand.outward, level + k * (level - 1)
+        # each message enters each branch but that of its hub; below, a node takes a step for each child to pass it on
+        into = (demand.hubs.size - below).sum(axis=1) + (inside if own < n else 0)
+        yield int(into.max()), demand.outward, level + sum(levels.arities[: level - 1])
     if trunk and level == levels.height:
         yield demand.hubs.size, not demand.outward, 2 * level - 1
 
 
-def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1) -> int:
-    """Return the least T with ``(c*T - n + 1) * floor((T-1) / (P-1)) >= n - k**(h-i)``, ``P = 2(h-i+1)``; h >= 1.
+def least_with_holes(levels: Levels, level: int, leaf_capacity: int = 1) -> int:
+    """Return the least T with ``(c*T - n + 1) * floor((T-1) / (P-1)) >= n - n_(h-i)``, ``P = 2(h-i+1)``; h >= 1.
 
     Parameters
     ----------
-    arity, height : int
-        k and h; ``n = k**h``.
+    levels : Levels
+        Height h and leaves ``n_0, ..., n_h = n`` of the subtrees of each level.
     level : int
-        i in 1..h: messages between the ``k**i`` subtrees of height h-i count as long.
+        i in 1..h: messages between the subtrees of height h-i count as long.
     leaf_capacity : int
         c, what a leaf sends, and receives, at most in a step.
 
@@ -129,7 +131,7 @@ def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1
     have had, ``c*n*t`` in all, but did not have; by step T each has ``cT - n + 1``. No more first hops are made by
     step t, and no more short messages are received than sent. So the long messages sent by step t are at most H(t)
     and the long ones received by then, which were sent by step t-P+1: ``sent(t) <= H(T) + sent(t-P+1)``. All ``n*(n -
-    k**(h-i))`` long messages are sent by step T-P+1, from where this can be used ``floor((T-1)/(P-1))`` times. The
+    n_(h-i))`` long messages are sent by step T-P+1, from where this can be used ``floor((T-1)/(P-1))`` times. The
     source takes P steps, not P-1, from one use to the next.
 
     References
@@ -138,49 +140,51 @@ def least_with_holes(arity: int, height: int, level: int, leaf_capacity: int = 1
 
     Examples
     --------
-    >>> [least_with_holes(4, 2, 1), least_with_holes(2, 6, 1), least_with_holes(2, 6, 3)]
+    >>> two = Levels.uniform(2, 6)
+    >>> [least_with_holes(Levels.uniform(4, 2), 1), least_with_holes(two, 1), least_with_holes(two, 3)]
     [18, 69, 70]
     """
-    n, way = arity**height, 2 * (height - level + 1)
+    n, way = levels.leaves[-1], 2 * (levels.height - level + 1)
     time: int = max(way, -(-(n - 1) // leaf_capacity))
-    while (leaf_capacity * time - n + 1) * ((time - 1) // (way - 1)) < n - arity ** (height - level):
+    while (leaf_capacity * time - n + 1) * ((time - 1) // (way - 1)) < n - levels.leaves[levels.height - level]:
         time += 1
     return time
 
 
-def least_with_ways(arity: int, height: int, leaf_capacity: int = 1) -> int:
+def least_with_ways(levels: Levels, leaf_capacity: int = 1) -> int:
     """Return the least T that leaves room for the ways of all messages of a total exchange, for h >= 1.
 
     Parameters
     ----------
-    arity, height : int
-        k and h; ``n = k**h``.
+    levels : Levels
+        The shape of the tree, of n leaves.
     leaf_capacity : int
         c, what a leaf sends, and receives, at most in a step.
 
     Notes
     -----
-    Let F be the sum of the first steps in which a leaf can send its n-1 messages, c a step. The steps in which
-    they arrive have at most the sum ``(n-1) * (T+1) - F``, and a message that goes d hops arrives at least d-1 steps
-    after the one in which it leaves. With D the sum of the distances from a leaf, ``(n-1) * (T+1) - 2F >= D - (n-1)``.
-    For ``c = 1`` this is ``T >= n - 2 + D/(n-1)``, the average distance: ``n + 2h - 2`` for k >= 3, ``n + 2h - 3`` for
-    k = 2 and h >= 3. With exponential capacities the phases of Dimakopoulos 1996, section 6.3.3, take ``n + 2h - 2``.
+    Let F be the sum of the first steps in which a leaf can send its n-1 messages, c a step. The steps in which they
+    arrive have at most the sum ``(n-1) * (T+1) - F``, and a message that goes d hops arrives at least d-1 steps after
+    the one in which it leaves. With D the sum of the distances from a leaf, ``(n-1) * (T+1) - 2F >= D - (n-1)``. For
+    ``c = 1`` this is ``T >= n - 2 + D/(n-1)``, the average distance; in k-ary trees ``n + 2h - 2`` for k >= 3, ``n + 2h
+    - 3`` for k = 2 and h >= 3. With exponential capacities the phases of Dimakopoulos 1996, section 6.3.3, take ``n +
+    2h - 2``.
 
     Examples
     --------
-    >>> [least_with_ways(k, h) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
+    >>> [least_with_ways(Levels.uniform(k, h)) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
     [6, 11, 21, 11, 31, 18]
     """
-    k, n = arity, arity**height
+    n = levels.leaves[-1]
     full, rest = divmod(n - 1, leaf_capacity)
     first = leaf_capacity * full * (full + 1) // 2 + rest * (full + 1)
-    least: int = -(-(_distances(k, height) + 2 * first) // (n - 1)) - 2
+    least: int = -(-(_distances(levels) + 2 * first) // (n - 1)) - 2
     return least
 
 
-def _distances(arity: int, height: int) -> int:
+def _distances(levels: Levels) -> int:
     """Return the sum of the distances from a leaf to all others."""
-    return sum(2 * i * (arity**i - arity ** (i - 1)) for i in range(1, height + 1))
+    return sum(2 * i * (n - inner) for i, (inner, n) in enumerate(itertools.pairwise(levels.leaves), 1))
 
 
 def leaf_bounds(case: Case) -> Iterator[Bound]:
@@ -188,16 +192,17 @@ def leaf_bounds(case: Case) -> Iterator[Bound]:
     levels, demands = case.network.levels, case.hub_demands
     if levels is None or not case.whole or len(demands) != 1 or demands[0].shared or not demands[0].everywhere:
         return
-    k, h, n = levels.arity, levels.height, demands[0].terminal_count
+    h, n = levels.height, demands[0].terminal_count
     capacity = 1 if case.limited else levels.capacities[0]
     text = (
         f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
-        f"and its messages go {_distances(k, h):,} hops in all"
+        f"and its messages go {_distances(levels):,} hops in all"
     )
-    yield Bound("time on the way", Fraction(least_with_ways(k, h, capacity)), text, "load", "gossamer")
-    steps, level = max((least_with_holes(k, h, i, capacity), -i) for i in range(1, h + 1))
+    yield Bound("time on the way", Fraction(least_with_ways(levels, capacity)), text, "load", "gossamer")
+    steps, level = max((least_with_holes(levels, i, capacity), -i) for i in range(1, h + 1))
+    missed = quantity(max(capacity * (steps - 1) - n + 1, 0), "reception")
     text = (
-        f"{quantity(n - k ** (h + level), 'message')} of each leaf need {2 * (h + level + 1)} steps or more, and in "
-        f"{steps - 1} steps each leaf misses only {quantity(max(capacity * (steps - 1) - n + 1, 0), 'reception')}"
+        f"{quantity(n - levels.leaves[h + level], 'message')} of each leaf need {2 * (h + level + 1)} steps or more, "
+        f"and in {steps - 1} steps each leaf misses only {missed}"
     )
     yield Bound("idle leaves", Fraction(steps), text, "load", "Dimakopoulos 1996, Theorem 6.10, with (6.6) corrected")

@@ -251,8 +251,8 @@ class _FatTree(_Alike):
         levels = self.network.levels
         assert levels is not None
         total = source * 0
-        for i in range(levels.height):
-            total += 2 * (source // levels.arity**i != target // levels.arity**i)
+        for leaves in levels.leaves[:-1]:
+            total += 2 * (source // leaves != target // leaves)
         return total
 
 

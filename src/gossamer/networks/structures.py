@@ -6,7 +6,9 @@ idea of its own brings its own record. Products have theirs, `Factors`, beside t
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -116,11 +118,38 @@ class CayleyGroup(Structure):
 
 @dataclass(frozen=True)
 class Levels(Structure):
-    """The shape of a complete k-ary fat tree: branching, height, and the capacity of the branches below each level."""
+    """The shape of a fat tree.
 
-    arity: int
-    height: int
+    Attributes
+    ----------
+    arities : tuple of int
+        ``k_1, ..., k_h``: the children of a node of each level above the leaves.
+    capacities : tuple of int
+        ``c_1, ..., c_h``: the capacity of the branches below each level.
+    """
+
+    arities: tuple[int, ...]
     capacities: tuple[int, ...]
+
+    @classmethod
+    def uniform(cls, arity: int, height: int, capacities: tuple[int, ...] | None = None) -> Levels:
+        """Return the shape of a complete k-ary tree, with branches of capacity 1 unless others are given."""
+        return cls((arity,) * height, (1,) * height if capacities is None else capacities)
+
+    @property
+    def height(self) -> int:
+        """Levels above the leaves, h."""
+        return len(self.arities)
+
+    @property
+    def arity(self) -> int | None:
+        """The children of every node that is no leaf, or None where levels differ or there are none."""
+        return self.arities[0] if len(set(self.arities)) == 1 else None
+
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """Leaves below a node of each level, ``n_0 = 1, n_1 = k_1, n_2 = k_1*k_2, ..., n_h = n``."""
+        return tuple(itertools.accumulate(self.arities, lambda below, arity: below * arity, initial=1))
 
 
 @dataclass(frozen=True, eq=False)

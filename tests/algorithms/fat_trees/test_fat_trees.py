@@ -44,11 +44,11 @@ def test_queues_are_served_as_by_the_plain_twin(network, one_send, personal, ran
 
 @given(fat_trees())
 def test_spans_are_the_leaves_below(network):
-    spans, k = Spans(network), network.levels.arity
+    spans, leaves = Spans(network), network.levels.leaves
     for v, (level, place) in enumerate(network.coordinates.tolist()):
         assert spans.node(level, np.array(place)) == v
-        assert spans.size[v] == k**level
-        assert spans.first[v] == place * k**level
+        assert spans.size[v] == leaves[level]
+        assert spans.first[v] == place * leaves[level]
 
 
 def test_phases_follow_each_other_after_two_more_steps():

@@ -9,9 +9,11 @@ import numpy as np
 
 def serve(network, waiting, destination, one_send, lowest_child_first=False):
     """Return the hops (slot, link, packet) of `gossamer.algorithms.fat_trees.serve_queues`, sorted."""
-    k, leaves, root = network.levels.arity, network.terminal_count, network.node_count - 1
+    leaves, root = network.terminal_count, network.node_count - 1
     parent = {v: int(network.link_target[network.out_links(v)[0]]) for v in range(root)}
-    children = {v: [int(network.link_target[e]) for e in network.out_links(v)][-k:] for v in range(leaves, root + 1)}
+    children = {
+        v: [w for w in map(int, network.link_target[network.out_links(v)]) if w < v] for v in range(leaves, root + 1)
+    }
     below = {v: {v} for v in range(leaves)}
     for v in range(leaves, root + 1):
         below[v] = set().union(*(below[c] for c in children[v]))
@@ -32,6 +34,7 @@ def serve(network, waiting, destination, one_send, lowest_child_first=False):
             if up and queue[up[0]]:
                 crossing.append((up[0], queue[up[0]].popleft()))
                 continue
+            k = len(children.get(v, []))
             order = range(k) if lowest_child_first else [(turn.get(v, 0) + j) % k for j in range(k)]
             for c in order if v in children else ():
                 if queue[v, children[v][c]]:

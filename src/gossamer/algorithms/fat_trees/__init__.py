@@ -95,21 +95,20 @@ class Spans:
     def node(self, level: int, place: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the numbers of the nodes at places, counted from the left, of a level."""
         levels = levels_of(self.network)
-        first: int = sum(levels.arity ** (levels.height - i) for i in range(level))
+        first: int = sum(levels.leaves[-1] // leaves for leaves in levels.leaves[:level])
         return place + first
 
     @cached_property
     def size(self) -> IntArray:
-        """Leaves below each node, ``k**i`` at level i, int32[N]; a leaf is below itself."""
+        """Leaves below each node, int32[N]; a leaf is below itself."""
         levels = levels_of(self.network)
-        per_level = [levels.arity**i for i in range(levels.height + 1)]
-        return np.repeat(per_level, per_level[::-1]).astype(np.int32)
+        return np.repeat(levels.leaves, [levels.leaves[-1] // n for n in levels.leaves]).astype(np.int32)
 
     @cached_property
     def first(self) -> IntArray:
         """The leftmost leaf below each node, int32[N]."""
         levels = levels_of(self.network)
-        counts = [levels.arity ** (levels.height - i) for i in range(levels.height + 1)]
+        counts = [levels.leaves[-1] // n for n in levels.leaves]
         return np.concatenate([np.arange(c) for c in counts]).astype(np.int32) * self.size
 
     @cached_property
@@ -204,7 +203,7 @@ def serve_queues(network: Network, waiting: IntArray, destination: IntArray | No
     routed = np.zeros(0, np.int32) if destination is None else destination
     _kernels.serve_queues(
         network.first_link, network.link_target, network.reverse_link, network.link_capacity, leaves,
-        levels_of(network).arity, spans.first, spans.size, routed, one_send, start, tail, queue, slot, link, packet,
+        spans.first, spans.size, routed, one_send, start, tail, queue, slot, link, packet,
     )  # fmt: skip
     return slot, link, packet
 
@@ -233,17 +232,17 @@ def exchange_paths(network: Network, start: npt.NDArray[np.int64], rest: npt.NDA
     from gossamer.algorithms.fat_trees import _kernels
 
     spans, levels = Spans(network), levels_of(network)
-    n, k = network.terminal_count, levels.arity
+    n = network.terminal_count
     leaf, others = np.arange(n), ~np.eye(n, dtype=bool)
     hops = np.zeros((n, n), np.int64)
-    for i in range(levels.height):
-        hops += 2 * (leaf[:, None] // k**i != leaf // k**i)
+    for below in levels.leaves[:-1]:
+        hops += 2 * (leaf[:, None] // below != leaf // below)
     hops, start = hops[others], start[others]
     rest = np.zeros_like(start) if rest is None else rest[others]
     slot, link, packet = (np.empty(int(hops.sum()), np.int32) for _ in range(3))
     room = np.zeros(int((start + rest + hops).max(initial=0)) + 1, np.int64)
     _kernels.exchange_paths(
-        network.first_link, network.link_target, n, k, spans.first, spans.size,
+        network.first_link, network.link_target, n, spans.first, spans.size,
         start, rest, hops, room, slot, link, packet,
     )  # fmt: skip
     return slot, link, packet

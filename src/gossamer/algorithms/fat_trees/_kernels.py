@@ -9,17 +9,18 @@ __all__ = ["exchange_paths", "serve_queues"]
 
 
 @njit(cache=True, nogil=True)
-def _toward(first_link, arity, first, size, v, leaf):
+def _toward(first_link, link_target, first, size, v, leaf):
     """Return the link from node v towards a leaf: down if the leaf is below v, else its first link, which leads up."""
     below = leaf - first[v]
     if below < 0 or below >= size[v]:
         return first_link[v]
-    return first_link[v + 1] - arity + below // (size[v] // arity)
+    child = size[link_target[first_link[v + 1] - 1]]  # leaves below a child; the last links lead to the children
+    return first_link[v + 1] - size[v] // child + below // child
 
 
 @njit(cache=True, nogil=True)
 def serve_queues(
-    first_link, link_target, reverse_link, link_capacity, leaves, arity, first, size, destination, one_send,
+    first_link, link_target, reverse_link, link_capacity, leaves, first, size, destination, one_send,
     head, tail, queue, slot, link, packet,
 ):  # fmt: skip
     """Fill the columns slot by slot; see `gossamer.algorithms.fat_trees.serve_queues`.
@@ -50,7 +51,7 @@ def serve_queues(
                     a += 1
                 if chosen < 0:
                     for j in range(b - a):
-                        c = (turn[v] + j) % arity
+                        c = (turn[v] + j) % (b - a)
                         if head[a + c] < tail[a + c]:
                             chosen = a + c
                             turn[v] = c + 1
@@ -69,7 +70,7 @@ def serve_queues(
             if v < leaves:
                 continue
             if destination.size:
-                e = _toward(first_link, arity, first, size, v, destination[p])
+                e = _toward(first_link, link_target, first, size, v, destination[p])
                 queue[tail[e]] = p
                 tail[e] += 1
                 pending[v] += 1
@@ -83,7 +84,7 @@ def serve_queues(
 
 
 @njit(cache=True, nogil=True)
-def exchange_paths(first_link, link_target, leaves, arity, first, size, start, rest, hops, room, slot, link, packet):
+def exchange_paths(first_link, link_target, leaves, first, size, start, rest, hops, room, slot, link, packet):
     """Write the hops of packets that leave in slot `start` and wait `rest` slots where they turn, sorted by slot.
 
     Packets go from each leaf to each other one, by origin and then by destination; `hops` int64[P] is the length of
@@ -112,5 +113,5 @@ def exchange_paths(first_link, link_target, leaves, arity, first, size, start, r
             row = room[t]
             room[t] += 1
             slot[row], packet[row] = t, p
-            link[row] = _toward(first_link, arity, first, size, v, b)
+            link[row] = _toward(first_link, link_target, first, size, v, b)
             v = link_target[link[row]]

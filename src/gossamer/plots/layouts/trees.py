@@ -22,7 +22,7 @@ def by_levels(network: Network) -> Layout:
         raise NetworkError(f"network {network.spec!r} has no levels: it is not known to be a fat tree")
     level, number = place[:, 0].astype(np.int64), place[:, 1]
     leaves = network.terminal_count
-    span = float(levels.arity) ** level
+    span = np.array(levels.leaves, float)[level]
     along = (number + 0.5) * span - 0.5
     if leaves <= TREE_LIMIT:
         rise = max(1.3, 0.45 * leaves / max(levels.height, 1))

@@ -24,7 +24,7 @@ from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
 )
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
-from gossamer.networks import fat_tree
+from gossamer.networks import Levels, fat_tree
 from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
 COMBINING = Rules(reduction=True)
@@ -96,12 +96,12 @@ def test_flooding_is_optimal_and_so_is_its_reversal(network):
 @pytest.mark.parametrize(("k", "h"), [(2, 2), (2, 6), (3, 2), (3, 4), (4, 3), (5, 2), (7, 2)])
 def test_times_are_those_of_the_theorems_from_height_2(k, h):
     n = k**h
-    assert flooding_steps(k, h) == (n if k > 2 else n + 1)  # Theorem 6.9
-    assert up_first_steps(k, h) == k * n + (k + 1) * (h - 2) + 1  # Theorem 6.5
-    assert star_exchange_steps(k, h) == n + 2 * h - 2
+    assert flooding_steps(Levels.uniform(k, h)) == (n if k > 2 else n + 1)  # Theorem 6.9
+    assert up_first_steps(Levels.uniform(k, h)) == k * n + (k + 1) * (h - 2) + 1  # Theorem 6.5
+    assert star_exchange_steps(Levels.uniform(k, h)) == n + 2 * h - 2
     serial = sum((k - 1) * k ** (g - 1) + 2 * g - 1 for g in range(1, h + 1))
     assert serial == n + h * h - 1  # (6.3), phases that do not overlap
-    assert serial - star_exchange_steps(k, h) == sum(2 * g - 3 for g in range(2, h + 1))
+    assert serial - star_exchange_steps(Levels.uniform(k, h)) == sum(2 * g - 3 for g in range(2, h + 1))
 
 
 @pytest.mark.parametrize(("k", "all_ports", "one_send"), [(2, 2, 3), (3, 3, 7), (5, 5, 21)])
@@ -137,7 +137,7 @@ def test_phases_of_up_first_end_as_in_lemma_6_4(k, h):
 def test_children_must_be_served_in_turn(k, h, slower, steps):
     waiting = np.arange(k**h)[:, None]
     assert serve(fat_tree(k, h), waiting, None, True, lowest_child_first=True)[-1][0] + 1 == slower
-    assert up_first_steps(k, h) == steps
+    assert up_first_steps(Levels.uniform(k, h)) == steps
 
 
 @pytest.mark.parametrize(("k", "h"), [(2, 4), (2, 6), (3, 3), (3, 4), (4, 3)])
@@ -161,7 +161,7 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
     hops = star_exchange_hops(network, climb_again=True)
     schedule = gossamer.Schedule(network, TASK, Rules(), *hops)
     assert set(gossamer.verify(schedule).counts) == {"duplicate"}
-    assert schedule.completion_time == star_exchange_steps(k, h)
+    assert schedule.completion_time == star_exchange_steps(Levels.uniform(k, h))
     slot, link, packet = (column.astype(np.int64) for column in hops)
     target, source = network.link_target[link], network.link_source[link]
     arrivals = {}
@@ -188,6 +188,6 @@ def test_free_reception_run_backwards_is_free_sending():
     backwards = dual(UP_FIRST, ReduceScatter)
     schedule = backwards.build(Case(network, task, Rules(ports="one-receive", reduction=True)))
     assert gossamer.verify(schedule)
-    assert schedule.completion_time == up_first_steps(2, 2)
+    assert schedule.completion_time == up_first_steps(Levels.uniform(2, 2))
     assert not backwards.covers(Case(network, task, ONE_SEND))
     assert not any(a.name == "two-way-fat-tree-up-first" for a in ALGORITHMS)

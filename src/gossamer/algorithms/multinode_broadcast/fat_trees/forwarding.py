@@ -8,25 +8,19 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import proposing, serve_queues
 from gossamer.cases import Case
-from gossamer.networks.network import Network
+from gossamer.networks.network import Levels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["FLOODING", "UP_FIRST", "flooding_broadcast", "flooding_steps", "up_first_broadcast", "up_first_steps"]
 
 
-def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
-    """Return the steps of `flooding_broadcast`: ``max_i 2i-1 + ceil((n - k**(i-1))/c_1)`` over the levels i = 1..h.
+def flooding_steps(levels: Levels) -> int:
+    """Return the steps of `flooding_broadcast`: ``max_i 2i-1 + ceil((n - n_(i-1))/c_1)`` over the levels i = 1..h.
 
-    A leaf receives the ``n - k**(i-1)`` messages of the leaves at distance 2i or more from step 2i on, c_1 a step, so
-    no schedule is faster. With ``c_1 = 1`` this is n, and n+1 for k = 2 and h >= 2.
-
-    Parameters
-    ----------
-    arity, height : int
-        k and h; ``n = k**h``.
-    leaf_capacity : int
-        c_1, the capacity of the branches of the leaves.
+    A leaf receives the ``n - n_(i-1)`` messages of the leaves at distance 2i or more, beyond the ``n_(i-1)`` of its
+    subtree of height i-1, from step 2i on, c_1 a step, so no schedule is faster. With ``c_1 = 1`` this is n in k-ary
+    trees, and n+1 for k = 2 and h >= 2.
 
     References
     ----------
@@ -34,11 +28,11 @@ def flooding_steps(arity: int, height: int, leaf_capacity: int = 1) -> int:
 
     Examples
     --------
-    >>> [flooding_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2)]]
+    >>> [flooding_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 5), (3, 3), (4, 2)]]
     [2, 5, 33, 27, 16]
     """
-    n = arity**height
-    return max((2 * i - 1 - (arity ** (i - 1) - n) // leaf_capacity for i in range(1, height + 1)), default=0)
+    n, c = levels.leaves[-1], max(levels.capacities[:1], default=1)
+    return max((2 * i + 1 - (inner - n) // c for i, inner in enumerate(levels.leaves[:-1])), default=0)
 
 
 def flooding_broadcast(case: Case) -> Schedule:
@@ -74,16 +68,12 @@ def flooding_broadcast(case: Case) -> Schedule:
     return Schedule.of(case, *serve_queues(case.network, _own(case.network), None, one_send=False))
 
 
-def up_first_steps(arity: int, height: int) -> int:
-    """Return the steps of `up_first_broadcast`, ``k*n + (k+1)*(h-2) + 1`` from height 2 on, and ``k*(k-1) + 1`` before.
+def up_first_steps(levels: Levels) -> int:
+    """Return the steps of `up_first_broadcast`, the most of ``m_i + i + k_1 + ... + k_(i-1)`` over the levels i = 1..h.
 
-    A node of level h-1 makes k*n transmissions, the first of them in step h, and its last packet needs another
-    ``k*(h-2)`` steps to the last of the leaves below; the root of a tree of height 1 makes ``k*(k-1)``.
-
-    Parameters
-    ----------
-    arity, height : int
-        k and h; ``n = k**h``.
+    A node of level i makes ``m_i = k_i * n`` transmissions, the root ``(k_h - 1) * n``, the first of them in step i+1,
+    and its last packet needs another ``k_(i-1) + ... + k_1`` steps to the last of the leaves below. In k-ary trees it
+    is ``k*n + (k+1)*(h-2) + 1`` from height 2 on.
 
     References
     ----------
@@ -91,13 +81,13 @@ def up_first_steps(arity: int, height: int) -> int:
 
     Examples
     --------
-    >>> [up_first_steps(k, h) for k, h in [(2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 2)]]
+    >>> [up_first_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 2)]]
     [3, 9, 74, 7, 86, 65]
     """
-    if height < 2:
-        return arity * (arity - 1) + 1 if height else 0
-    transmissions: int = arity ** (height + 1)
-    return transmissions + (arity + 1) * (height - 2) + 1
+    n, h = levels.leaves[-1], levels.height
+    return max(
+        ((k - (i == h)) * n + i + sum(levels.arities[: i - 1]) for i, k in enumerate(levels.arities, 1)), default=0
+    )
 
 
 def up_first_broadcast(case: Case) -> Schedule:
@@ -145,7 +135,7 @@ FLOODING = Algorithm(
     propose=proposing(
         flooding_broadcast,
         "all",
-        lambda levels: flooding_steps(levels.arity, levels.height, max(levels.capacities[:1], default=1)),
+        flooding_steps,
         optimal=lambda levels: True,
     ),
     networks="fat trees",
@@ -159,7 +149,7 @@ UP_FIRST = Algorithm(
     propose=proposing(
         up_first_broadcast,
         "one-send",
-        lambda levels: up_first_steps(levels.arity, levels.height),
+        up_first_steps,
         optimal=lambda levels: True,
     ),
     networks="fat trees",

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, proposing
 from gossamer.cases import Case
-from gossamer.networks.network import Network
+from gossamer.networks.network import Levels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["STAR_EXCHANGES", "star_exchange_broadcast", "star_exchange_hops", "star_exchange_steps"]
 
 
-def star_exchange_steps(arity: int, height: int) -> int:
+def star_exchange_steps(levels: Levels) -> int:
     """Return the steps of `star_exchange_broadcast`, ``n + 2h - 2``, or 0 for a single leaf.
 
     Examples
     --------
-    >>> [star_exchange_steps(k, h) for k, h in [(2, 1), (2, 5), (3, 3), (4, 2)]]
+    >>> [star_exchange_steps(Levels.uniform(k, h)) for k, h in [(2, 1), (2, 5), (3, 3), (4, 2)]]
     [2, 40, 31, 18]
     """
-    n: int = arity**height
-    return n + 2 * height - 2 if height else 0
+    return levels.leaves[-1] + 2 * levels.height - 2 if levels.height else 0
 
 
 def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
@@ -45,29 +47,29 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
 
     Notes
     -----
-    Let S_g be the steps before phase g, ``S_h = 0``. Leaf number ``r = 0..k**(g-1)-1`` of each child subtree of a node
-    X of level g sends in step ``S_g + r*(k-1) + 1``, and its message is at X after step ``S_g + r*(k-1) + g``. In the
-    s-th of the next k-1 steps X sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all
-    children at once.
-    Phases overlap: ``S_(g-1) = S_g + (k-1)*k**(g-1) + 2``. No link is needed twice in a slot. O(H) time and memory.
+    Let n_i be the leaves below a node of level i, ``k = k_g`` the children of one of level g, and S_g the steps before
+    phase g, ``S_h = 0``. Leaf number ``r = 0..n_(g-1)-1`` of each child subtree of a node X of level g sends in step
+    ``S_g + r*(k-1) + 1``, and its message is at X after step ``S_g + r*(k-1) + g``. In the s-th of the next k-1 steps X
+    sends child j the packet of child ``(j+s) mod k``; below, packets are copied to all children at once. Phases
+    overlap: ``S_(g-1) = S_g + n_g - n_(g-1) + 2``. No link is needed twice in a slot. O(H) time and memory.
 
     References
     ----------
     Dimakopoulos 1996, section 6.3.2.2.
     """
     spans, levels = Spans(network), levels_of(network)
-    k, h = levels.arity, levels.height
-    before = phase_starts([(k - 1) * k ** (g - 1) for g in range(1, h + 1)])
+    n, h = levels.leaves, levels.height
+    before = phase_starts([n[g] - n[g - 1] for g in range(1, h + 1)])
     leaf = np.arange(network.terminal_count, dtype=np.int32)[:, None]
-    rows = []
+    rows: list[tuple[npt.NDArray[Any], ...]] = []
     for g in range(h, 0, -1):
-        size = k ** (g - 1)
+        size, k = n[g - 1], levels.arities[g - 1]
         start = before[g] + leaf % size * (k - 1)  # the slot in which each leaf sends
         if g == h or climb_again:
-            rows += [(start + i, network.first_link[spans.node(i, leaf // k**i)], leaf) for i in range(g)]
+            rows += [(start + i, network.first_link[spans.node(i, leaf // n[i])], leaf) for i in range(g)]
         for i in range(g):  # down into each node of level i below X
-            width = k ** (g - i)
-            place = leaf // k**g * width + np.arange(width)
+            width = n[g] // n[i]
+            place = leaf // n[g] * width + np.arange(width)
             turn = (leaf // size - place // (width // k)) % k
             slot = start + turn + (2 * g - 2 - i)
             link = network.reverse_link[network.first_link[spans.node(i, place)]]
@@ -111,7 +113,7 @@ def star_exchange_broadcast(case: Case) -> Schedule:
 STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(star_exchange_broadcast, "all", lambda levels: star_exchange_steps(levels.arity, levels.height)),
+    propose=proposing(star_exchange_broadcast, "all", star_exchange_steps),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2.2",
     summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",

@@ -16,10 +16,11 @@ from gossamer.tasks import TotalExchange
 __all__ = ["DIGITWISE", "UP_FIRST", "digitwise_exchange", "digitwise_partners", "up_first_exchange"]
 
 
-def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
+def digitwise_partners(levels: Levels) -> npt.NDArray[np.int64]:
     """Return to whom each leaf sends, in order: leaf a to ``a (+) d`` for d = n-1, n-2, ..., 1, the furthest first.
 
-    ``(+)`` adds the k-ary digits modulo k, without carries, so that in each turn the partners are a permutation.
+    Digit i of a leaf is its place among the ``k_i`` subtrees below its ancestor of level i. ``(+)`` adds digits modulo
+    k_i, without carries, so that in each turn the partners are a permutation.
 
     Returns
     -------
@@ -27,20 +28,20 @@ def digitwise_partners(arity: int, height: int) -> npt.NDArray[np.int64]:
 
     Examples
     --------
-    >>> digitwise_partners(2, 2).tolist()
+    >>> digitwise_partners(Levels.uniform(2, 2)).tolist()
     [[3, 2, 1], [2, 3, 0], [1, 0, 3], [0, 1, 2]]
     """
-    n = arity**height
+    n = levels.leaves[-1]
     leaf, partner = np.arange(n)[:, None], np.zeros((n, n - 1), np.int64)
     offset = np.arange(n - 1, 0, -1)
-    for i in range(height):
-        partner += (leaf // arity**i + offset // arity**i) % arity * arity**i
+    for k, below in zip(levels.arities, levels.leaves[:-1], strict=True):
+        partner += (leaf // below + offset // below) % k * below
     return partner
 
 
 def _exchange(case: Case, one_send: bool) -> Schedule:
     levels, n = levels_of(case.network), case.network.terminal_count
-    leaf, partner = np.arange(n)[:, None], digitwise_partners(levels.arity, levels.height)
+    leaf, partner = np.arange(n)[:, None], digitwise_partners(levels)
     packet = (leaf * (n - 1) + partner - (partner > leaf)).astype(np.int32)
     destination = np.empty(n * (n - 1), np.int32)
     destination[packet] = partner
@@ -64,8 +65,8 @@ def up_first_exchange(case: Case) -> Schedule:
     Notes
     -----
     `routing_node_steps`, a lower bound of every schedule: ``n**2 * 5/8 + 2h - 3`` for k = 2 and ``n**2 * (k-1)/k + 2h -
-    1`` for k >= 3. That it is met is an observation on all trees of up to 64 leaves, not a theorem. Closest first is
-    slower: 44 instead of 43 steps for k = 2, h = 3. O(n**2 * (h + n)) time.
+    1`` for k >= 3. That it is met is an observation on all k-ary trees of up to 64 leaves and all others of up to 40,
+    not a theorem. Closest first is slower: 44 instead of 43 steps for k = 2, h = 3. O(n**2 * (h + n)) time.
 
     References
     ----------
@@ -99,7 +100,8 @@ def digitwise_exchange(case: Case) -> Schedule:
     -----
     Where all capacities are equal it takes `branch_steps`, which no schedule can beat: ``n**2 * (k-1)/k**2 + 2h - 1``
     for capacity 1. With exponential capacities it takes ``n + 2h - 2``, optimal for k >= 3. Both are observations on
-    all trees of up to 64 leaves, not theorems. For other capacities nothing is claimed. O(n**2 * (h + n)) time.
+    all k-ary trees of up to 64 leaves and all others of up to 40, not theorems. For other capacities nothing is
+    claimed. O(n**2 * (h + n)) time.
 
     References
     ----------
@@ -115,10 +117,9 @@ def digitwise_exchange(case: Case) -> Schedule:
 
 
 def _digitwise_steps(levels: Levels) -> int | None:
-    k, h = levels.arity, levels.height
     if len(set(levels.capacities)) <= 1:
         return branch_steps(levels)
-    return int(k**h) + 2 * h - 2 if levels.capacities == tuple(k**i for i in range(h)) else None
+    return levels.leaves[-1] + 2 * levels.height - 2 if levels.capacities == levels.leaves[:-1] else None
 
 
 DIGITWISE = Algorithm(
@@ -141,7 +142,7 @@ UP_FIRST = Algorithm(
     propose=proposing(
         up_first_exchange,
         "one-send",
-        lambda levels: routing_node_steps(levels.arity, levels.height),
+        routing_node_steps,
         optimal=lambda levels: True,
     ),
     networks="fat trees",

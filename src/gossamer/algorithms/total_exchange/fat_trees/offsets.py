@@ -12,13 +12,14 @@ from gossamer.algorithms.fat_trees import exchange_paths, levels_of, refuse_fat_
 from gossamer.algorithms.refusals import refuse_buffers
 from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
 from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.networks.network import Levels
 from gossamer.schedules import Schedule
 from gossamer.tasks import TotalExchange
 
 __all__ = ["OFFSETS", "offset_exchange", "offset_times"]
 
 
-def offset_times(arity: int, height: int) -> npt.NDArray[np.int64]:
+def offset_times(levels: Levels) -> npt.NDArray[np.int64]:
     """Return when the leaves send by each offset, and when these messages arrive.
 
     Returns
@@ -36,13 +37,12 @@ def offset_times(arity: int, height: int) -> npt.NDArray[np.int64]:
 
     Examples
     --------
-    >>> offset_times(2, 2).tolist(), offset_times(2, 3)[:, 1:].tolist()
+    >>> offset_times(Levels.uniform(2, 2)).tolist(), offset_times(Levels.uniform(2, 3))[:, 1:].tolist()
     ([[0, 0, 1, 2], [0, 3, 4, 5]], [[3, 5, 6, 0, 1, 2, 4], [4, 8, 10, 5, 6, 7, 9]])
     """
-    k, h = arity, height
-    n = k**h
+    h, n = levels.height, levels.leaves[-1]
     times = np.zeros((2, n), np.int64)
-    if k > 2 or h < 3:
+    if levels.arity != 2 or h < 3:
         times[0, 1:] = np.arange(n - 1)
         times[1, 1:] = times[0, 1:] + 2 * h - 1
         return times
@@ -65,8 +65,8 @@ def offset_exchange(case: Case) -> Schedule:
     Parameters
     ----------
     case : Case
-        A total exchange with all ports in a fat tree with ``c_i >= k**(i-1)``, so that each branch carries a packet of
-        every leaf below it.
+        A total exchange with all ports in a fat tree with ``c_i >= n_(i-1) = k_1*...*k_(i-1)``, so that each branch
+        carries a packet of every leaf below it.
 
     Returns
     -------
@@ -76,12 +76,12 @@ def offset_exchange(case: Case) -> Schedule:
 
     Notes
     -----
-    The messages of an offset are at one level at a time, and fill ``k**(i-1)`` of the capacity of each branch of level
+    The messages of an offset are at one level at a time, and fill ``n_(i-1)`` of the capacity of each branch of level
     i that they use. Different offsets leave, and arrive, in different slots, so they never meet on the way up, and
     never on the way down.
 
-    `way_steps`, which is optimal where ``c_1 = 1``: the phases of the source take n + 2h - 2, and are not
-    optimal for k = 2 and h >= 3, as it conjectures. O(n**2 * h) time.
+    In k-ary trees `way_steps`, which is optimal where ``c_1 = 1``: the phases of the source take n + 2h - 2, and are
+    not optimal for k = 2 and h >= 3, as it conjectures. O(n**2 * h) time.
 
     References
     ----------
@@ -95,14 +95,14 @@ def offset_exchange(case: Case) -> Schedule:
     Fraction(11, 1)
     """
     levels = levels_of(case.network)
-    k, h, n = levels.arity, levels.height, case.network.terminal_count
+    n = case.network.terminal_count
     leaf = np.arange(n)
     offset, level = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
-    for i in range(h):
-        digit = (leaf // k**i - (leaf // k**i)[:, None]) % k
-        offset += digit * k**i
+    for i, (k, below) in enumerate(zip(levels.arities, levels.leaves[:-1], strict=True)):
+        digit = (leaf // below - (leaf // below)[:, None]) % k
+        offset += digit * below
         level[digit > 0] = i + 1
-    start, arrival = offset_times(k, h)[:, offset]
+    start, arrival = offset_times(levels)[:, offset]
     return Schedule.of(case, *exchange_paths(case.network, start, arrival - start - 2 * level + 1))
 
 
@@ -112,18 +112,18 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
         return refusal
     levels = levels_of(case.network)
     for i, capacity in enumerate(levels.capacities):
-        if capacity < levels.arity**i:
-            return Refusal(f"needs capacities of k**(i-1) or more, but c_{i + 1} is {capacity}")
-    single = max(levels.capacities[:1], default=1) == 1
-    time = Fraction(way_steps(levels.arity, levels.height))
-    return Offer(lambda: offset_exchange(case), time, optimal=case.whole and single)
+        if capacity < levels.leaves[i]:
+            return Refusal(f"needs c_i of k_1*...*k_(i-1) or more, but c_{i + 1} is {capacity}")
+    least = way_steps(levels) if levels.capacities[:1] == (1,) else 0
+    time = int(case.once(offset_times, levels)[1, 1:].max(initial=-1)) + 1
+    return Offer(lambda: offset_exchange(case), Fraction(time), optimal=case.whole and time <= least)
 
 
 OFFSETS = Algorithm(
     name="fat-tree-offsets",
     tasks=(TotalExchange,),
     propose=_propose,
-    networks="fat trees with capacities of at least k**(i-1)",
+    networks="fat trees with capacities of at least k_1*...*k_(i-1)",
     source="gossamer",
     summary="digitwise offsets, each with a slot of its own to leave and to arrive in",
 )

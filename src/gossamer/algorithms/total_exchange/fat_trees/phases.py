@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -24,9 +25,9 @@ def usable_capacities(levels: Levels) -> list[int]:
     Returns
     -------
     list of int
-        Item g-1 is ``C_g = min_j k**(g-j) * c_j`` over j = 1..g, which is c_g where no capacity is more than k times
-        the one below it. What is more than ``(k-1) * k**(g-1)`` is rounded down to a multiple of that, which concerns
-        only trees with c_1 > 1.
+        Item g-1 is ``C_g = min_j c_j * n_(g-1) / n_(j-1)`` over j = 1..g, with n_i the leaves below a node of level i;
+        that is c_g where no c_(i+1) is more than ``k_i * c_i``. What is more than ``(k_g - 1) * n_(g-1)`` is rounded
+        down to a multiple of that, which concerns only trees with c_1 > 1.
 
     References
     ----------
@@ -34,26 +35,26 @@ def usable_capacities(levels: Levels) -> list[int]:
 
     Examples
     --------
-    >>> usable_capacities(Levels(2, 3, (1, 1, 4)))
+    >>> usable_capacities(Levels.uniform(2, 3, (1, 1, 4)))
     [1, 1, 2]
     """
-    k, found = levels.arity, list[int]()
-    for capacity in levels.capacities:
-        found.append(min(capacity, k * found[-1]) if found else capacity)
-    blocks = [(k - 1) * k**g for g in range(levels.height)]
+    found: list[int] = []
+    for below, capacity in zip((1, *levels.arities), levels.capacities, strict=False):
+        found.append(min(capacity, below * found[-1]) if found else capacity)
+    blocks = [own - inner for inner, own in itertools.pairwise(levels.leaves)]
     return [c if c <= block else c // block * block for c, block in zip(found, blocks, strict=True)]
 
 
 def phase_lengths(levels: Levels) -> list[int]:
-    """Return the steps in which leaves send in each phase: item g-1 is ``N_g = ceil((k-1) * k**(2g-2) / C_g)``.
+    """Return the steps in which leaves send in each phase: item g-1 is ``N_g = ceil(n_(g-1) * (n_g - n_(g-1)) / C_g)``.
 
     Examples
     --------
-    >>> phase_lengths(Levels(2, 3, (1, 2, 4)))
+    >>> phase_lengths(Levels.uniform(2, 3, (1, 2, 4)))
     [1, 2, 4]
     """
-    k = levels.arity
-    return [-(-(k - 1) * k ** (2 * g) // capacity) for g, capacity in enumerate(usable_capacities(levels))]
+    pairs = zip(itertools.pairwise(levels.leaves), usable_capacities(levels), strict=True)
+    return [-(inner * (inner - own) // capacity) for (inner, own), capacity in pairs]
 
 
 def phased_steps(levels: Levels) -> int:
@@ -65,7 +66,7 @@ def phased_steps(levels: Levels) -> int:
 
     Examples
     --------
-    >>> phased_steps(Levels(2, 5, (1, 1, 1, 1, 1))), phased_steps(Levels(2, 5, (1, 2, 4, 8, 16)))
+    >>> phased_steps(Levels.uniform(2, 5)), phased_steps(Levels.uniform(2, 5, (1, 2, 4, 8, 16)))
     (350, 40)
     """
     return sum(phase_lengths(levels)) + 2 * levels.height - 1 if levels.height else 0
@@ -73,16 +74,15 @@ def phased_steps(levels: Levels) -> int:
 
 def _starts(levels: Levels) -> npt.NDArray[np.int64]:
     """Return the slot in which each leaf sends to each, int64[n, n]; the diagonal means nothing."""
-    k, h = levels.arity, levels.height
-    n = k**h
+    n = levels.leaves[-1]
     before, usable = phase_starts(phase_lengths(levels)), usable_capacities(levels)
     leaf = np.arange(n)
     starts = np.zeros((n, n), np.int64)
     reverse = np.zeros(n, np.int64)  # the last g-1 digits of a leaf, reversed
-    for g in range(1, h + 1):
-        M = k ** (g - 1)
+    for g, (k, M) in enumerate(zip(levels.arities, levels.leaves[:-1], strict=True), 1):
         if g > 1:
-            reverse = reverse * k + leaf // (M // k) % k
+            last = levels.arities[g - 2]
+            reverse = reverse * last + leaf // levels.leaves[g - 2] % last
         s = (leaf // M - (leaf // M)[:, None]) % k
         x = reverse[:, None]
         d = (reverse - x) % M
@@ -108,15 +108,16 @@ def phased_exchange(case: Case) -> Schedule:
 
     Notes
     -----
-    With ``M = k**(g-1)``, number the turns of phase g as ``q = (d*(k-1) + s-1)*M + x`` for d, x in 0..M-1 and s in
-    1..k-1: in turn q leaf ``rev(x)`` of child subtree a sends to leaf ``rev((x+d) mod M)`` of child subtree ``(a+s) mod
-    k``, for all a; ``rev`` reverses the g-1 digits of a leaf's number in its subtree. C_g turns are taken at a time.
-    Among C_g consecutive ones each residue of x, and of x+d, modulo ``k**(g-j)`` occurs at most c_j times, so no branch
-    is overloaded. No node holds more than ``k * max C_g`` packets in transit.
+    With ``k = k_g`` and ``M = n_(g-1)``, the leaves below a child, number the turns of phase g as ``q = (d*(k-1) +
+    s-1)*M + x`` for d, x in 0..M-1 and s in 1..k-1: in turn q leaf ``rev(x)`` of child subtree a sends to leaf
+    ``rev((x+d) mod M)`` of child subtree ``(a+s) mod k``, for all a; ``rev`` reverses the g-1 digits of a leaf's number
+    in its subtree. C_g turns are taken at a time. Among C_g consecutive ones each residue of x, and of x+d, modulo
+    ``n_(g-1)/n_(j-1)`` occurs at most c_j times, so no branch is overloaded. No node holds more than ``max k_g * max
+    C_g`` packets in transit.
 
-    `phased_steps`: ``sum_g ceil((k-1) * k**(2g-2) / C_g) + 2h - 1``, that is ``(n**2-1)/(k+1) + 2h - 1`` with capacity
-    1 and ``n + 2h - 2`` with exponential capacities, which is optimal for k >= 3. The source has c_g for C_g, which
-    holds only where no capacity is more than k times the one below it. O(n**2 * h) time.
+    `phased_steps`: in k-ary trees ``sum_g ceil((k-1) * k**(2g-2) / C_g) + 2h - 1``, that is ``(n**2-1)/(k+1) + 2h - 1``
+    with capacity 1 and ``n + 2h - 2`` with exponential capacities, which is optimal for k >= 3. The source has c_g for
+    C_g, which holds only where no capacity is more than k times the one below it. O(n**2 * h) time.
 
     References
     ----------
@@ -139,7 +140,7 @@ def _refuse_room(case: Case) -> Refusal | None:
     if case.rules.buffer_counts == "all":
         return Refusal("limits only the packets in transit")
     levels = levels_of(case.network)
-    room = levels.arity * max(usable_capacities(levels), default=0)
+    room = max(levels.arities, default=0) * max(usable_capacities(levels), default=0)
     return Refusal(f"may hold {room} packets in transit at a node") if case.rules.buffer < room else None
 
 
