@@ -24,7 +24,7 @@ from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.rules import Rules
 from gossamer.schedules import Schedule, load, verify
-from gossamer.tasks import Task
+from gossamer.tasks import TASKS, Chunked, Task
 
 __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 
@@ -46,6 +46,10 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
 
     Roots at both ends; one active node, all, and half of them; random, reversing, packing and monotone permutations.
     """
+    if kind is Chunked:
+        yield from (Chunked(TASKS[name](), 3) for name in ("broadcast", "multinode-broadcast", "total-exchange"))
+        yield from (Chunked(TASKS[name](), 2) for name in ("reduce", "scatter", "allreduce"))
+        return
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     if not names:
         yield kind()

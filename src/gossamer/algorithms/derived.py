@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_hops, refuse_ports
 from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.errors import TaskError
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, then, torus_on_array
@@ -32,7 +33,11 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
     """
 
     def propose(case: Case) -> tuple[Offer[Schedule], ...] | Refusal:
-        found = algorithm.offers(case.dual)
+        try:
+            turned = case.dual
+        except TaskError as error:
+            return Refusal(f"runs schedules backwards: {error}")
+        found = algorithm.offers(turned)
         return found if isinstance(found, Refusal) else tuple(map(_reversed, found))
 
     return Algorithm(
@@ -43,6 +48,7 @@ def dual(algorithm: Algorithm, kind: type[Task]) -> Algorithm:
         source=f"time reversal of: {algorithm.source}",
         summary=f"runs the schedule of {algorithm.name} backwards",
         passes_on=algorithm.passes_on,
+        timed=algorithm.timed,
     )
 
 

@@ -6,6 +6,7 @@ Builders are listed for the forward tasks; their duals by time reversal and the 
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network import PRICED_PATHS, PRICED_TREES
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.multinode_broadcast.arc import ARC
@@ -23,6 +24,7 @@ from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.algorithms.total_exchange.fat_trees import TOTAL_EXCHANGE_FAT_TREES
 from gossamer.tasks import (
     Broadcast,
+    Chunked,
     Gather,
     MultinodeBroadcast,
     MultipleBroadcast,
@@ -66,12 +68,15 @@ _DUAL: dict[type[Task], type[Task]] = {
     PartialMultinodeBroadcast: PartialReduceScatter,
     MultipleBroadcast: MultipleReduce,
     PartialExchange: PartialGather,
+    Chunked: Chunked,
 }
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     ARC,
-    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY) for task in a.tasks if task in _DUAL),
+    PRICED_TREES,
+    PRICED_PATHS,
+    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )

@@ -1,0 +1,217 @@
+"""Compiled list scheduling of hops that wait for each other, on links with times; plain arrays in and out.
+
+A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
+hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["heights", "list_schedule", "turned_round"]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _lag(a, b, target, occupancy, latency, cut):
+    """Return the slots from the start of a hop over link a to that of one over link b that waits for it."""
+    return latency[a] + (max(0, occupancy[a] - occupancy[b]) if cut[target[a]] else occupancy[a])
+
+
+@njit(cache=True, nogil=True)
+def heights(link, first, following, target, occupancy, latency, cut, height, weight):
+    """Write the slots from the start of each hop to the end of all that wait for it, and how many these are."""
+    for h in range(link.size - 1, -1, -1):
+        e = link[h]
+        most, total = occupancy[e] + latency[e], 1
+        for i in range(first[h], first[h + 1]):
+            s = following[i]
+            most = max(most, _lag(e, link[s], target, occupancy, latency, cut) + height[s])
+            total += weight[s]
+        height[h], weight[h] = most, total
+
+
+@njit(cache=True, nogil=True)
+def turned_round(first, following, need, behind, before):
+    """Write the graph with hop h called H-1-h and every edge turned round: `behind` int64[H+1], `before` int32[]."""
+    hops = need.size
+    behind[0] = 0
+    for h in range(hops):
+        behind[h + 1] = behind[h] + need[hops - 1 - h]
+    place = behind[:-1].copy()
+    for h in range(hops - 1, -1, -1):
+        for i in range(first[h], first[h + 1]):
+            g = hops - 1 - following[i]
+            before[place[g]] = hops - 1 - h
+            place[g] += 1
+
+
+@njit(cache=True, nogil=True)
+def _push(heap, low, size, e, h, rank):
+    i = size[e]
+    size[e] += 1
+    base = low[e]
+    while i > 0:
+        above = (i - 1) >> 1
+        if rank[heap[base + above]] <= rank[h]:
+            break
+        heap[base + i] = heap[base + above]
+        i = above
+    heap[base + i] = h
+
+
+@njit(cache=True, nogil=True)
+def _pop(heap, low, size, e, rank):
+    base = low[e]
+    top = heap[base]
+    size[e] -= 1
+    n = size[e]
+    h = heap[base + n]
+    i = 0
+    while True:
+        below = 2 * i + 1
+        if below >= n:
+            break
+        if below + 1 < n and rank[heap[base + below + 1]] < rank[heap[base + below]]:
+            below += 1
+        if rank[heap[base + below]] >= rank[h]:
+            break
+        heap[base + i] = heap[base + below]
+        i = below
+    heap[base + i] = h
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _sorted_links(active, count, top, left_send, left_receive, source, target, key):
+    """Put the links of which a port is most in demand first, then those with the packet that is most urgent."""
+    for i in range(count):
+        e = active[i]
+        key[i] = top[i] - np.float64(max(left_send[source[e]], left_receive[target[e]])) * 1e12
+    order = np.argsort(key[:count])
+    moved = active[:count].copy()
+    for i in range(count):
+        active[i] = moved[order[i]]
+
+
+@njit(cache=True, nogil=True)
+def list_schedule(
+    link, rank, first, following, need, source, target, occupancy, latency, ring, room,
+    send_limited, receive_limited, cut, start,
+):  # fmt: skip
+    """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
+
+    Parameters
+    ----------
+    link, rank : int32[H], int64[H]
+        The link of each hop, and its place in the order in which hops leave, all different.
+    first, following, need : int64[H + 1], int32[], int32[H]
+        The hops that wait for each hop, and the number of those for which it waits; `need` is used up.
+    source, target, occupancy, latency : int32[L], int32[L], int64[L], int64[L]
+        Links, with times in slots.
+    ring, room : int64[L + 1], int64[]
+        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
+    cut : bool[N]
+        Whether a node passes packets on as they come.
+    start : int64[H]
+        Written.
+    """
+    hops, links, nodes = link.size, source.size, cut.size
+    low = np.zeros(links + 1, np.int64)
+    left_send, left_receive = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    for h in range(hops):
+        e = link[h]
+        low[e + 1] += 1
+        if send_limited:
+            left_send[source[e]] += occupancy[e]
+        if receive_limited:
+            left_receive[target[e]] += occupancy[e]
+    longest = np.int64(1)
+    for e in range(links):
+        if low[e + 1]:
+            longest = max(longest, occupancy[e] + latency[e])
+        low[e + 1] += low[e]
+    heap, size, turn = np.empty(hops, np.int32), np.zeros(links, np.int64), np.zeros(links, np.int64)
+    sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    ready, follower = np.zeros(hops, np.int64), np.empty(hops, np.int32)
+    span = longest + 1
+    calendar = np.full(span, -1, np.int32)
+    active, listed = np.empty(links, np.int64), np.zeros(links, np.bool_)
+    top = np.empty(links, np.float64)
+    key = np.empty(links, np.float64)
+    count, waiting, over, t, begun = 0, 0, 0, 0, 0
+    limited = send_limited or receive_limited
+    for h in range(hops - 1, -1, -1):
+        if need[h] == 0:
+            follower[h] = calendar[0]
+            calendar[0] = h
+            waiting += 1
+    while begun < hops:
+        again = True
+        soonest = np.int64(2**62)
+        while again:
+            again = False
+            h = calendar[t % span]
+            calendar[t % span] = -1
+            while h >= 0:
+                e = link[h]
+                _push(heap, low, size, e, h, rank)
+                if not listed[e]:
+                    listed[e] = True
+                    active[count] = e
+                    count += 1
+                waiting -= 1
+                h = follower[h]
+            if limited:
+                for i in range(count):
+                    top[i] = rank[heap[low[active[i]]]]
+                _sorted_links(active, count, top, left_send, left_receive, source, target, key)
+            kept = 0
+            soonest = np.int64(2**62)
+            for i in range(count):
+                e = active[i]
+                u, v, o, wait = source[e], target[e], occupancy[e], latency[e]
+                while size[e]:
+                    place = ring[e] + turn[e]
+                    free = room[place]
+                    if send_limited:
+                        free = max(free, sending[u])
+                    if receive_limited:
+                        free = max(free, receiving[v] - wait)
+                    if free > t:
+                        soonest = min(soonest, free)
+                        break
+                    h = _pop(heap, low, size, e, rank)
+                    start[h] = t
+                    begun += 1
+                    room[place] = t + o
+                    turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
+                    if send_limited:
+                        sending[u] = t + o
+                        left_send[u] -= o
+                    if receive_limited:
+                        receiving[v] = t + wait + o
+                        left_receive[v] -= o
+                    over = max(over, t + o + wait)
+                    for j in range(first[h], first[h + 1]):
+                        s = following[j]
+                        ready[s] = max(ready[s], t + _lag(e, link[s], target, occupancy, latency, cut))
+                        need[s] -= 1
+                        if need[s] == 0:
+                            follower[s] = calendar[ready[s] % span]
+                            calendar[ready[s] % span] = s
+                            waiting += 1
+                            again = again or ready[s] == t
+                if size[e]:
+                    active[kept] = e
+                    kept += 1
+                else:
+                    listed[e] = False
+            count = kept
+        t += 1
+        if waiting:
+            while t < soonest and calendar[t % span] < 0:
+                t += 1
+        else:
+            t = max(t, soonest)
+    return over

@@ -1,0 +1,136 @@
+"""Any task whose packets are copied or moved, on any network: trees or paths by prices, then list scheduling.
+
+Trees are grown again and again over links whose prices rise with their load (`gossamer.paths.forests`), so that the most
+loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most still to go
+(`gossamer.paths.precedence`). Little is lost there: a schedule is often no longer than the largest load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import IntArray
+from gossamer.paths.forests import Demand, Forest, Growth
+from gossamer.paths.precedence import Roads, Starts, scheduled
+from gossamer.schedules import Phase, Schedule
+from gossamer.synthesis.demands import demand_of, least_slots
+from gossamer.tasks import COMBINE, MOVE
+
+__all__ = ["branching", "grown", "propose_moves", "propose_trees", "routed", "timed"]
+
+_WORK = 150_000_000
+"""Links looked at, after which trees are not grown again."""
+_ROUNDS = 24
+_VAIN = 8
+_BLUNT, _STEEP = 4.0, 60.0
+
+
+def routed(case: Case) -> Schedule:
+    """Build a schedule of paths or trees that load links and ports evenly.
+
+    Parameters
+    ----------
+    case : Case
+        A task whose packets are copied or moved, on any network in which each gets to its targets; any ports, links
+        and switches. The seed is that of the orders in which trees are grown.
+
+    Raises
+    ------
+    NetworkError
+        If some target cannot be reached.
+
+    Notes
+    -----
+    O(P (L + N log N)) time for each of at most 24 rounds, of P packets; fewer rounds in large cases.
+
+    References
+    ----------
+    Gossamer. Takahashi and Matsuyama 1980 for trees.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))
+    >>> routed(case).completion_time
+    Fraction(9, 1)
+    """
+    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
+    least = least_slots(demand, roads, moved)
+    best: tuple[Starts, IntArray, IntArray] | None = None
+    costs = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
+    effort = max(1, demand.origin.size) * max(1, roads.source.size)
+    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
+        forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
+        graph = forest.graph()
+        tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
+        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
+        if best is None or found.slots < best[0].slots:
+            best = found, graph.link, graph.packet
+        if best[0].slots <= least:
+            break
+    assert best is not None
+    return timed(case, *best)
+
+
+def branching(case: Case) -> np.ndarray:
+    """Return whether each node sends several copies of what it received once, bool[N]."""
+    return (np.arange(case.network.node_count) < case.network.terminal_count) | case.rules.replication
+
+
+def grown(demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float, least: int, seed: int) -> Forest:
+    """Return the trees of least congestion of some rounds."""
+    growth, draw = Growth(roads), np.random.default_rng(seed)
+    best: Forest | None = None
+    now: Forest | None = None
+    lowest, vain = np.inf, 0
+    for power in _powers(demand, roads):
+        visit = draw.permutation(demand.origin.size)
+        now = growth.grow(demand, branches, now, power=power, depth_cost=depth_cost, visit=visit)
+        if growth.congestion < lowest - 1e-9:
+            best, lowest, vain = now, growth.congestion, 0
+        else:
+            vain += 1
+        if lowest <= least or vain == _VAIN:
+            break
+    assert best is not None
+    return best
+
+
+def _powers(demand: Demand, roads: Roads) -> Iterator[float]:
+    rounds = max(2, min(_ROUNDS, _WORK // max(1, demand.origin.size * roads.source.size)))
+    yield from np.geomspace(_BLUNT, _STEEP, rounds).tolist()
+
+
+def timed(case: Case, starts: Starts, link: IntArray, packet: IntArray) -> Schedule:
+    """Return the schedule of hops with their starts."""
+    order = np.argsort(starts.start, kind="stable")
+    phases = [Phase(case.task.name, starts.slots)]
+    return Schedule.of(case, starts.start[order].astype(np.int32), link[order], packet[order], phases=phases)
+
+
+def _refusal(case: Case, moved: bool) -> Refusal | None:
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    kinds = case.messages.discipline
+    if bool((kinds == COMBINE).any()):
+        return Refusal("does not combine contributions")
+    if kinds.size and bool((kinds == MOVE).all()) != moved:
+        return Refusal("is for packets that are moved" if moved else "is for packets that are copied")
+    if case.control_time and hasattr(case.task, "active"):
+        return Refusal("needs the active nodes known ahead (control time 0)")
+    return None
+
+
+def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
+    """Offer trees for what is copied."""
+    return _refusal(case, moved=False) or Offer(lambda: routed(case), effort="search", least=Fraction(0))
+
+
+def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
+    """Offer paths for what is moved."""
+    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", least=Fraction(0))
