@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.synthesis.overlapped import propose_allreduce
 from gossamer.synthesis.routed import propose_moves, propose_trees
 from gossamer.tasks import (
+    Allreduce,
     Broadcast,
     Chunked,
     Gather,
@@ -20,7 +22,7 @@ from gossamer.tasks import (
     TotalExchange,
 )
 
-__all__ = ["PRICED_PATHS", "PRICED_TREES"]
+__all__ = ["OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES"]
 
 PRICED_TREES = Algorithm(
     name="priced-trees",
@@ -50,4 +52,14 @@ PRICED_PATHS = Algorithm(
     summary="paths over links that cost the more the more they carry; what has furthest to go is sent first",
     passes_on=True,
     timed=True,
+)
+
+OVERLAPPED_TREES = Algorithm(
+    name="overlapped-trees",
+    tasks=(Allreduce, Chunked),
+    propose=propose_allreduce,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="combines along trees that lead to the roots and sends out each result at once along trees from them",
+    general=True,
 )

@@ -6,7 +6,7 @@ by several rules, and the shortest schedule is kept; going backwards and forward
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.rules import Rules
 
 __all__ = ["HopGraph", "Roads", "Starts", "heights", "scheduled"]
+
+_KEPT = 4
+"""Schedules of given orders that are shortened."""
 
 Longs = npt.NDArray[np.int64]
 
@@ -131,7 +134,14 @@ def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
 
 
 def scheduled(
-    graph: HopGraph, roads: Roads, *, least: int = 0, tries: int = 3, rounds: int = 2, seed: int = 0
+    graph: HopGraph,
+    roads: Roads,
+    *,
+    least: int = 0,
+    tries: int = 3,
+    rounds: int = 2,
+    orders: Sequence[npt.NDArray[np.float64]] | None = None,
+    seed: int = 0,
 ) -> Starts:
     """Return the shortest schedule found for hops that wait for each other.
 
@@ -147,6 +157,9 @@ def scheduled(
         Rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
     rounds : int
         How often the best is scheduled backwards and forwards again.
+    orders : sequence of float64[H], optional
+        Tried instead of the rules: the hop with the least value goes first, and of several the one that is most slots
+        away from the end.
     seed : int
         For ties and random orders.
 
@@ -168,31 +181,41 @@ def scheduled(
     """
     if not graph.link.size:
         return Starts(0, np.zeros(0, np.int64))
-    best: Starts | None = None
-    for rank in _ranks(graph, roads, tries, np.random.default_rng(seed)):
-        found = _run(graph, roads, rank)
-        if best is None or found.slots < best.slots:
-            best = found
-        if best.slots <= least:
-            return best
-    assert best is not None
-    return _tightened(graph, roads, best, least, rounds)
+    found: list[Starts] = []
+    for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
+        found.append(_run(graph, roads, rank))
+        if found[-1].slots <= least:
+            return found[-1]
+    found.sort(key=lambda starts: starts.slots)
+    best = found[0]
+    for start in found[: 1 if orders is None else _KEPT]:
+        tight = _tightened(graph, roads, start, least, rounds)
+        if tight.slots < best.slots:
+            best = tight
+    return best
 
 
-def _ranks(graph: HopGraph, roads: Roads, tries: int, draw: np.random.Generator) -> Iterator[Longs]:
+def _ranks(
+    graph: HopGraph,
+    roads: Roads,
+    tries: int,
+    orders: Sequence[npt.NDArray[np.float64]] | None,
+    draw: np.random.Generator,
+) -> Iterator[Longs]:
     height, weight = heights(graph, roads)
-    yield _ranked(-weight, -height)
-    if tries > 1:
-        yield _ranked(draw.permutation(height.size), -height)
-    if tries > 2:
-        yield _ranked(graph.packet, -height)
-    if tries > 3:
-        yield _ranked(-height, -weight)
-    for i in range(4, tries):
-        if i % 2:
-            yield _ranked(-height, draw.permutation(int(graph.packet.max()) + 1)[graph.packet])
+    if orders is not None:
+        for order in orders:
+            yield _ranked(-weight, -height, order)
+        return
+    for i in range(tries):
+        if i % 4 == 0:
+            yield _ranked(-weight, -height)
+        elif i % 4 == 1:
+            yield _ranked(draw.permutation(height.size), -height)
+        elif i % 4 == 2:
+            yield _ranked(-height, -weight)
         else:
-            yield _ranked(-weight, -height * draw.uniform(0.8, 1.25, height.size))
+            yield _ranked(-height, draw.permutation(int(graph.packet.max()) + 1)[graph.packet])
 
 
 def _ranked(*keys: npt.NDArray[np.generic]) -> Longs:

@@ -1,0 +1,160 @@
+"""Allreduce on any network with its two halves overlapped: each result is sent out as soon as it is complete.
+
+Contributions are combined on the way along trees that lead to the roots, results go out along trees that lead away from
+them; all trees are grown together by the prices of `gossamer.paths.forests`. Where the two halves follow each other, as
+in a reduce-scatter and then an allgather, links stand idle that only one of them uses: most of a tree's links.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import IntArray
+from gossamer.paths.forests import Demand, Forest, Growth
+from gossamer.paths.precedence import HopGraph, Roads, Starts, heights, scheduled
+from gossamer.schedules import Schedule
+from gossamer.synthesis.demands import demand_of, least_slots
+from gossamer.synthesis.routed import branching, timed
+from gossamer.tasks import COMBINE, Messages
+
+__all__ = ["overlapped_allreduce", "propose_allreduce"]
+
+_WORK = 150_000_000
+_ROUNDS = 16
+_BLUNT, _STEEP = 4.0, 40.0
+
+
+def overlapped_allreduce(case: Case) -> Schedule:
+    """Build an allreduce in which results go out while other contributions still come in.
+
+    Parameters
+    ----------
+    case : Case
+        An allreduce on any strongly connected network, in any number of packets; any ports, links and switches.
+
+    Raises
+    ------
+    NetworkError
+        If some terminal cannot be reached.
+
+    Notes
+    -----
+    The trees are grown as in `gossamer.synthesis.routed`, O(P (L + N log N)) a round.
+
+    References
+    ----------
+    Gossamer.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> overlapped_allreduce(Case(gossamer.network("array:7"), gossamer.task("allreduce"))).completion_time
+    Fraction(9, 1)
+    """
+    roads = Roads.of(case.network, case.rules)
+    inward, outward = _halves(case)
+    least = least_slots(outward, roads, moved=False) + 1  # and a contribution before the first result
+    best: tuple[Starts, HopGraph, int] | None = None
+    effort = 2 * max(1, outward.origin.size) * max(1, roads.source.size)
+    costs = (0.3, 0.03, 2.0)
+    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
+        come, go = _grown(case, roads, inward, outward, depth_cost)
+        graph = _graph(come, go, outward.origin.size)
+        orders = _orders(case, graph, roads, come.hops)
+        found = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
+        if best is None or found.slots < best[0].slots:
+            best = found, graph, come.hops
+    assert best is not None
+    starts, graph, reductions = best
+    packet = graph.packet + np.int32(outward.origin.size) * (np.arange(graph.link.size) >= reductions)
+    return timed(case, starts, graph.link, packet.astype(np.int32))
+
+
+def _halves(case: Case) -> tuple[Demand, Demand]:
+    """Return the reductions, taken backwards in time, and the broadcasts of their results."""
+    return tuple(
+        demand_of(case, _rows(case.messages, (case.messages.discipline == COMBINE) == combined))
+        for combined in (True, False)
+    )  # type: ignore[return-value]
+
+
+def _rows(messages: Messages, kept: np.ndarray) -> Messages:
+    sizes = None if messages.sizes is None else messages.sizes[kept]
+    return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], sizes=sizes)
+
+
+def _grown(case: Case, roads: Roads, inward: Demand, outward: Demand, depth_cost: float) -> tuple[Forest, Forest]:
+    """Return trees to the roots and trees from them, of least congestion."""
+    growth, draw, packets = Growth(roads), np.random.default_rng(case.seed), outward.origin.size
+    rounds = max(2, min(_ROUNDS, _WORK // max(1, 2 * packets * roads.source.size)))
+    combining = branching(case.related(rules=case.rules.dual.on(case.network)))
+    best: tuple[Forest, Forest] | None = None
+    come: Forest | None = None
+    go: Forest | None = None
+    lowest = np.inf
+    for power in np.geomspace(_BLUNT, _STEEP, rounds):
+        how = {"power": float(power), "depth_cost": depth_cost}
+        come = growth.grow(inward, combining, come, inward=True, visit=draw.permutation(packets), **how)
+        go = growth.grow(outward, branching(case), go, visit=draw.permutation(packets), **how)
+        if growth.congestion < lowest - 1e-9:
+            best, lowest = (come, go), growth.congestion
+    assert best is not None
+    return best
+
+
+def _graph(come: Forest, go: Forest, packets: int) -> HopGraph:
+    """Return the hops of both halves: those that lead to a root in opposite order, and then those that lead from it."""
+    inward, broadcasts = come.graph().turned_round(), go.graph()
+    packet, before = inward.packet, inward.link.size
+    # the hops from a root wait for all hops to it
+    last = np.flatnonzero(np.diff(inward.first) == 0)
+    begin = np.flatnonzero(broadcasts.need == 0)
+    waits = _pairs(packet[last], last, broadcasts.packet[begin], begin + before, packets)
+    source = np.concatenate([_sources(inward), _sources(broadcasts) + before, waits[0]])
+    following = np.concatenate([inward.following, broadcasts.following + before, waits[1]])
+    order = np.argsort(source, kind="stable")
+    total = before + broadcasts.link.size
+    first = np.zeros(total + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=total), out=first[1:])
+    link = np.concatenate([inward.link, broadcasts.link])
+    numbers = np.concatenate([packet, broadcasts.packet]).astype(np.int32)
+    return HopGraph(link, numbers, first, following[order].astype(np.int32))
+
+
+def _orders(case: Case, graph: HopGraph, roads: Roads, reductions: int) -> list[npt.NDArray[np.float64]]:
+    """Return orders in which roots are served in turn, their results some turns later than contributions for them."""
+    draw, roots = np.random.default_rng(case.seed), int(graph.packet.max(initial=0)) + 1
+    out = (np.arange(graph.link.size) >= reductions).astype(np.float64)
+    height, _ = heights(graph, roads)
+    way = float(height[reductions:].max(initial=0))  # slots from a root to all terminals
+    turns = [np.arange(roots)] + [draw.permutation(roots) for _ in range(4 if graph.link.size < 100_000 else 1)]
+    waits = (roots, 0.0, way / 2, way, 2 * way)
+    return [-height.astype(np.float64)] + [turn[graph.packet] + wait * out for turn in turns for wait in waits]
+
+
+def _sources(graph: HopGraph) -> np.ndarray:
+    return np.repeat(np.arange(graph.link.size), np.diff(graph.first))
+
+
+def _pairs(
+    left: IntArray, before: np.ndarray, right: IntArray, after: np.ndarray, packets: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of a hop of `before` and one of `after` of the same packet."""
+    order, count = np.argsort(left, kind="stable"), np.bincount(left, minlength=packets)
+    start = np.concatenate([[0], np.cumsum(count)])
+    size = count[right]
+    first = np.repeat(start[right], size)
+    place = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + first
+    return before[order][place], np.repeat(after, size)
+
+
+def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
+    """Offer an allreduce."""
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    if case.messages.after is None:
+        return Refusal("is for allreduces")
+    return Offer(lambda: overlapped_allreduce(case), effort="search")
+
