@@ -61,5 +61,6 @@ OVERLAPPED_TREES = Algorithm(
     networks="any strongly connected",
     source="gossamer; no promised time",
     summary="combines along trees that lead to the roots and sends out each result at once along trees from them",
-    general=True,
+    passes_on=True,
+    timed=True,
 )

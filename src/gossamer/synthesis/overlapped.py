@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.cases import Case, Offer, Refusal
-from gossamer.networks.network import IntArray
 from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import HopGraph, Roads, Starts, heights, scheduled
 from gossamer.schedules import Schedule
@@ -61,7 +60,7 @@ def overlapped_allreduce(case: Case) -> Schedule:
     costs = (0.3, 0.03, 2.0)
     for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
         come, go = _grown(case, roads, inward, outward, depth_cost)
-        graph = _graph(come, go, outward.origin.size)
+        graph = _graph(come, go, _message_of(case))
         orders = _orders(case, graph, roads, come.hops)
         found = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
         if best is None or found.slots < best[0].slots:
@@ -104,14 +103,21 @@ def _grown(case: Case, roads: Roads, inward: Demand, outward: Demand, depth_cost
     return best
 
 
-def _graph(come: Forest, go: Forest, packets: int) -> HopGraph:
+def _message_of(case: Case) -> npt.NDArray[np.int64]:
+    """Return the message, as it is counted among the results, of each packet."""
+    first = case.messages.first_packet()
+    count = case.messages.count // 2
+    return np.repeat(np.arange(count), np.diff(first[: count + 1]))
+
+
+def _graph(come: Forest, go: Forest, message: npt.NDArray[np.int64]) -> HopGraph:
     """Return the hops of both halves: those that lead to a root in opposite order, and then those that lead from it."""
     inward, broadcasts = come.graph().turned_round(), go.graph()
     packet, before = inward.packet, inward.link.size
-    # the hops from a root wait for all hops to it
+    # the hops from a root wait for all hops to it, those of all packets of the message
     last = np.flatnonzero(np.diff(inward.first) == 0)
     begin = np.flatnonzero(broadcasts.need == 0)
-    waits = _pairs(packet[last], last, broadcasts.packet[begin], begin + before, packets)
+    waits = _pairs(message[packet[last]], last, message[broadcasts.packet[begin]], begin + before)
     source = np.concatenate([_sources(inward), _sources(broadcasts) + before, waits[0]])
     following = np.concatenate([inward.following, broadcasts.following + before, waits[1]])
     order = np.argsort(source, kind="stable")
@@ -129,8 +135,8 @@ def _orders(case: Case, graph: HopGraph, roads: Roads, reductions: int) -> list[
     out = (np.arange(graph.link.size) >= reductions).astype(np.float64)
     height, _ = heights(graph, roads)
     way = float(height[reductions:].max(initial=0))  # slots from a root to all terminals
-    turns = [np.arange(roots)] + [draw.permutation(roots) for _ in range(4 if graph.link.size < 100_000 else 1)]
-    waits = (roots, 0.0, way / 2, way, 2 * way)
+    turns = [np.arange(roots)] + [draw.permutation(roots) for _ in range(3 if graph.link.size < 100_000 else 1)]
+    waits = (roots, 0.0, way, 2 * way)
     return [-height.astype(np.float64)] + [turn[graph.packet] + wait * out for turn in turns for wait in waits]
 
 
@@ -139,10 +145,11 @@ def _sources(graph: HopGraph) -> np.ndarray:
 
 
 def _pairs(
-    left: IntArray, before: np.ndarray, right: IntArray, after: np.ndarray, packets: int
+    left: np.ndarray, before: np.ndarray, right: np.ndarray, after: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a hop of `before` and one of `after` of the same packet."""
-    order, count = np.argsort(left, kind="stable"), np.bincount(left, minlength=packets)
+    """Return all pairs of a hop of `before` and one of `after` of the same message."""
+    order = np.argsort(left, kind="stable")
+    count = np.bincount(left, minlength=int(right.max(initial=-1)) + 1)
     start = np.concatenate([[0], np.cumsum(count)])
     size = count[right]
     first = np.repeat(start[right], size)
