@@ -10,7 +10,6 @@ import pytest
 from gossamer.algorithms import ALGORITHMS
 from gossamer.testing import check_algorithm, check_case, standard_cases
 
-
 _MOST = 61
 """Cases of an algorithm that covers every network under all rules; a prime, so that rules and ports take turns."""
 

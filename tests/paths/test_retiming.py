@@ -16,6 +16,7 @@ from gossamer.errors import ScheduleError
 from gossamer.paths.retiming import longest_hop, retimed
 from gossamer.rules import Rules
 from gossamer.testing import tasks_of
+
 SPECS = ["ring:5", "array:3x3", "torus:4x3", "hypercube:3", "star:3", "ring:1", "array:2", "fat-tree:k=2,h=3",
          "fat-tree:k=2,h=2,capacity=exponential", "kautz:2,2", "ccc:3", "complete:5"]  # fmt: skip
 

@@ -69,4 +69,5 @@ def least_slots(demand: Demand, roads: Roads, moved: bool) -> int:
 
 def _senders(demand: Demand, packet: np.ndarray, away: np.ndarray, moved: bool) -> np.ndarray:
     """Return the origin of each packet that must be sent, once for each copy that only the origin can send."""
-    return demand.origin[packet[away]] if moved else demand.origin[np.unique(packet[away])]
+    sent: np.ndarray = packet[away] if moved else np.unique(packet[away])
+    return np.asarray(demand.origin[sent])

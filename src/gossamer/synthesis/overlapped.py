@@ -94,9 +94,14 @@ def _grown(case: Case, roads: Roads, inward: Demand, outward: Demand, depth_cost
     go: Forest | None = None
     lowest = np.inf
     for power in np.geomspace(_BLUNT, _STEEP, rounds):
-        how = {"power": float(power), "depth_cost": depth_cost}
-        come = growth.grow(inward, combining, come, inward=True, visit=draw.permutation(packets), **how)
-        go = growth.grow(outward, branching(case), go, visit=draw.permutation(packets), **how)
+        for half in (inward, outward):
+            trees = growth.grow(
+                half, combining if half is inward else branching(case), come if half is inward else go,
+                power=float(power), depth_cost=depth_cost, inward=half is inward, visit=draw.permutation(packets),
+            )  # fmt: skip
+            come, go = (trees, go) if half is inward else (come, trees)
+        assert come is not None
+        assert go is not None
         if growth.congestion < lowest - 1e-9:
             best, lowest = (come, go), growth.congestion
     assert best is not None
@@ -144,9 +149,7 @@ def _sources(graph: HopGraph) -> np.ndarray:
     return np.repeat(np.arange(graph.link.size), np.diff(graph.first))
 
 
-def _pairs(
-    left: np.ndarray, before: np.ndarray, right: np.ndarray, after: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(left: np.ndarray, before: np.ndarray, right: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all pairs of a hop of `before` and one of `after` of the same message."""
     order = np.argsort(left, kind="stable")
     count = np.bincount(left, minlength=int(right.max(initial=-1)) + 1)
@@ -164,4 +167,3 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     if case.messages.after is None:
         return Refusal("is for allreduces")
     return Offer(lambda: overlapped_allreduce(case), effort="search")
-

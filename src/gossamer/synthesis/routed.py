@@ -1,8 +1,8 @@
 """Any task whose packets are copied or moved, on any network: trees or paths by prices, then list scheduling.
 
-Trees are grown again and again over links whose prices rise with their load (`gossamer.paths.forests`), so that the most
-loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most still to go
-(`gossamer.paths.precedence`). Little is lost there: a schedule is often no longer than the largest load.
+Trees are grown again and again over links whose prices rise with their loads (`gossamer.paths.forests`), so that the
+most loaded link or port carries little. Then every link sends, whenever it can, the waiting packet with the most still
+to go (`gossamer.paths.precedence`). Little is lost there: a schedule is often no longer than the largest load.
 """
 
 from __future__ import annotations

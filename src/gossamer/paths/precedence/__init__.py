@@ -1,7 +1,7 @@
 """List scheduling of hops that wait for each other: paths, trees and reductions on any links, in any port model.
 
-No link idles, as far as its ports allow, while a hop may begin on it. Which hop of those that wait goes first is decided
-by several rules, and the shortest schedule is kept; going backwards and forwards in time shortens it further.
+No link idles, as far as its ports allow, while a hop may begin on it. Which hop of those that wait goes first is
+decided by several rules, and the shortest schedule is kept; going backwards and forwards in time shortens it further.
 """
 
 from __future__ import annotations
@@ -128,7 +128,15 @@ def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
 
     height, weight = np.empty(graph.link.size, np.int64), np.empty(graph.link.size, np.int64)
     _kernels.heights(
-        graph.link, graph.first, graph.following, roads.target, roads.occupancy, roads.latency, roads.cut, height, weight
+        graph.link,
+        graph.first,
+        graph.following,
+        roads.target,
+        roads.occupancy,
+        roads.latency,
+        roads.cut,
+        height,
+        weight,
     )
     return height, weight
 

@@ -139,7 +139,9 @@ def list_schedule(
     active, listed = np.empty(links, np.int64), np.zeros(links, np.bool_)
     top = np.empty(links, np.float64)
     key = np.empty(links, np.float64)
-    count, waiting, over, t, begun = 0, 0, 0, 0, 0
+    count, waiting, begun = 0, 0, 0
+    t = np.int64(0)
+    over = np.int64(0)
     limited = send_limited or receive_limited
     for h in range(hops - 1, -1, -1):
         if need[h] == 0:
@@ -212,6 +214,6 @@ def list_schedule(
         if waiting:
             while t < soonest and calendar[t % span] < 0:
                 t += 1
-        else:
-            t = max(t, soonest)
+        elif soonest > t:
+            t = soonest
     return over

@@ -17,7 +17,6 @@ from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.tasks import COMBINE, COPY
 
 __all__ = ["longest_hop", "retimed"]
 

@@ -1,0 +1,52 @@
+"""No refusal: every task has an algorithm on every connected network, in every port model, with all kinds of switches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.algorithms import ALGORITHMS
+from gossamer.bounds import bounds
+from gossamer.cases import Case
+from gossamer.rules import Rules
+from gossamer.tasks import TASKS, Chunked
+from gossamer.testing import tasks_of
+
+from .zoo import zoo
+
+NETWORKS = zoo()
+PORTS = ("all", "one", "one-send", "one-receive")
+
+
+def covering(case):
+    return [a for a in ALGORITHMS if a.timed and a.covers(case)]
+
+
+def rules_of(draw, network):
+    switches = {name: bool(draw.integers(2)) for name in ("cut_through", "replication", "reduction")}
+    return Rules(ports=str(draw.choice(PORTS)), **switches).on(network)
+
+
+@pytest.mark.parametrize("number", range(len(NETWORKS)), ids=lambda i: f"{i}-{NETWORKS[i].spec}")
+def test_every_task_on_every_network(number):
+    network, draw = NETWORKS[number], np.random.default_rng(number)
+    for kind in (*TASKS.values(), Chunked):
+        samples = list(tasks_of(kind, network, number))
+        task = samples[draw.integers(len(samples))]
+        case = Case(network, task, rules_of(draw, network), seed=number)
+        found = covering(case)
+        assert found, f"{task.describe()} on {network.spec} with {case.rules}"
+        schedule = found[draw.integers(len(found))].build(case)
+        verification = gossamer.verify(schedule)
+        assert verification.ok, f"{schedule.algorithm} for {task.describe()}, {case.rules}: {verification}"
+        limits = bounds(case)
+        if not case.rules.cut_through and limits:
+            assert schedule.completion_time >= limits[0].value, schedule.algorithm
+
+
+def test_same_seed_gives_the_same_schedule():
+    network = NETWORKS[8]
+    for name in ("allgather", "alltoall", "allreduce"):
+        case, again = (Case(network, gossamer.task(name), seed=4) for _ in range(2))
+        assert [a.build(case) for a in covering(case)] == [a.build(again) for a in covering(again)]
