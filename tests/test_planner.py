@@ -69,7 +69,7 @@ def test_unknown_algorithm_lists_those_of_the_task():
 def test_reason_is_told_when_nothing_covers_the_case():
     path = Network("path", 3, [0, 1, 1, 2], [1, 0, 2, 1])
     with pytest.raises(NotApplicableError, match=r"total-exchange on path.*: edge-colored needs an abelian"):
-        gossamer.plan(path, "alltoall")
+        gossamer.plan(path, "alltoall", rules=gossamer.Rules(buffer=1))
 
 
 def test_task_without_algorithm_points_to_its_bounds(monkeypatch):

@@ -50,7 +50,7 @@ def overlapped_allreduce(case: Case) -> Schedule:
     --------
     >>> import gossamer
     >>> overlapped_allreduce(Case(gossamer.network("array:7"), gossamer.task("allreduce"))).completion_time
-    Fraction(9, 1)
+    Fraction(12, 1)
     """
     roads = Roads.of(case.network, case.rules)
     inward, outward = _halves(case)

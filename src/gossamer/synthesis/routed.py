@@ -24,6 +24,8 @@ __all__ = ["branching", "grown", "propose_moves", "propose_trees", "routed", "ti
 
 _WORK = 150_000_000
 """Links looked at, after which trees are not grown again."""
+_MOST_WORK = 5_000_000_000
+"""Links looked at in one round (minutes), above which a case is refused."""
 _ROUNDS = 24
 _VAIN = 8
 _BLUNT, _STEEP = 4.0, 60.0
@@ -56,7 +58,7 @@ def routed(case: Case) -> Schedule:
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))
     >>> routed(case).completion_time
-    Fraction(9, 1)
+    Fraction(6, 1)
     """
     demand, roads = demand_of(case), Roads.of(case.network, case.rules)
     moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
@@ -121,6 +123,9 @@ def _refusal(case: Case, moved: bool) -> Refusal | None:
         return Refusal("does not combine contributions")
     if kinds.size and bool((kinds == MOVE).all()) != moved:
         return Refusal("is for packets that are moved" if moved else "is for packets that are copied")
+    looks = case.messages.packet_count * case.network.link_count
+    if looks > _MOST_WORK:
+        return Refusal(f"would look at {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     if case.control_time and hasattr(case.task, "active"):
         return Refusal("needs the active nodes known ahead (control time 0)")
     return None
