@@ -1,4 +1,4 @@
-"""No refusal: every task has an algorithm on every connected network, in every port model, with all kinds of switches."""
+"""No refusal: every task has an algorithm on every connected network, under all rules of ports and switches."""
 
 from __future__ import annotations
 

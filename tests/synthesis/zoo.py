@@ -1,4 +1,4 @@
-"""Small networks of all kinds: named and not, one-way, with switches, with times, with thin cuts, with several links."""
+"""Small networks of all kinds: named and not, one-way, with switches, with times, with thin cuts."""
 
 from __future__ import annotations
 

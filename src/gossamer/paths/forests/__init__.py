@@ -1,8 +1,9 @@
 """Trees for many packets, grown over links whose prices rise with their loads, so that no link carries too much.
 
 A packet for one node gets a path, a packet for several a tree with few links (Takahashi and Matsuyama 1980): the
-node that is nearest to what is there is attached to it, again and again. All trees are grown several times, one after the
-other, each over the links as loaded by all others; a load of a times the largest costs a to the power of q, and q rises.
+node that is nearest to what is there is attached to it, again and again. All trees are grown several times, one after
+the other, each over the links as loaded by all others; a load of a times the largest costs a to the power of q, and q
+rises.
 """
 
 from __future__ import annotations
