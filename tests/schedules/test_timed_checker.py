@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 import gossamer
 from gossamer.networks import Network
 from gossamer.rules import Rules
-from gossamer.schedules import CONTROL, KINDS, Phase, Schedule, Symmetry, verify
+from gossamer.schedules import CONTROL, KINDS, Phase, Schedule, Symmetry, buffer_peak, verify
 from gossamer.tasks import COPY, task
-from schedules import timed_twin
+from schedules import timed_twin, twin
 from schedules.timed_strategies import mutated, random_schedule
 
 pytestmark = pytest.mark.uncompiled
@@ -197,3 +198,26 @@ def test_invariant_schedules_on_links_that_differ_by_generator():
     assert set(both[0]) == set(both[1])
     with pytest.raises(gossamer.errors.ScheduleError, match="times depend on the node"):
         Symmetry(ring.with_times([2, *[1] * 47], 0))
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_buffer_peaks_and_limits_are_those_of_the_twin(backwards):
+    for seed in SEEDS[:60]:
+        schedule = random_schedule(seed, plain=seed % 3 == 0)
+        if backwards and schedule.task.name == "one-to-many-routing":
+            continue
+        for counts in ("transit", "all"):
+            forwards = buffer_peak(schedule, counts).packets
+            there = schedule.reverse() if backwards else schedule
+            found, held = buffer_peak(there, counts), timed_twin.holdings(there, counts)
+            peak = max((n for each in held for n in each.values()), default=0)
+            assert found.packets == peak, (seed, counts)
+            assert peak == 0 or held[found.slot][found.node] == peak, (seed, counts)
+            if backwards and counts == "transit":
+                assert peak == forwards, seed
+            rules = replace(there.rules, buffer=max(peak - 1, 1), buffer_counts=counts)
+            limited = there.replace(rules=rules)
+            result, expected = verify(limited, limit=100), twin.stretches_over(held, rules.buffer)
+            assert result.counts == ({"buffer": len(expected)} if expected else {}), (seed, counts)
+            assert [(v.slot, *v.nodes) for v in result.violations] == [(t, v) for t, v, _ in expected][:100]
+            assert result.counts == dict(timed_twin.counted(limited))

@@ -109,6 +109,9 @@ def violations(schedule: Schedule) -> Counter[str]:
         hops = [hop for hop in timed.hops if hop.packet == packet]
         follow(timed, packet, hops, found)
     order_problems(timed, found)
+    limit = schedule.rules.buffer
+    if limit is not None and not +found:
+        found["buffer"] = len(twin.stretches_over(holdings(schedule, schedule.rules.buffer_counts), limit))
     return +found
 
 
@@ -283,3 +286,45 @@ def order_problems(timed: Timed, found: Counter[str]) -> None:
     for message, needed in timed.known.after.items():
         if hops[message] and hops[needed]:
             found["order"] += min(h.t for h in hops[message]) < max(h.end for h in hops[needed])
+
+
+def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
+    """Return how many packets each node holds at each slot boundary of a valid explicit schedule, up to the end."""
+    timed = Timed(schedule)
+    last = max((hop.end for hop in timed.hops), default=0)
+    held: list[Counter[int]] = [Counter() for _ in range(last + 1)]
+    for packet in range(len(timed.known.table)):
+        hops = [hop for hop in timed.hops if hop.packet == packet]
+        for node in timed.known.nodes:
+            for first, until in stays(timed, packet, hops, node, last, everything=counts == "all"):
+                for t in range(first, until + 1):
+                    held[t][node] += 1
+    return held
+
+
+def stays(
+    timed: Timed, packet: int, hops: list[Hop], node: int, last: int, *, everything: bool
+) -> list[tuple[int, int]]:
+    """Return from which to which boundary a packet is in a node's buffer, as often as it is."""
+    kind, origin = timed.kind(packet), timed.origin(packet)
+    comes = sorted((h for h in hops if h.v == node), key=lambda h: h.usable)
+    leaves = [h.t for h in hops if h.u == node]
+    message = timed.known.table[packet][0]
+    if timed.one_by_one(packet, node):
+        return list(zip(sorted(h.end for h in comes), leaves, strict=False))
+    if kind == COMBINE:
+        if node == origin:
+            return [(0, last)] if everything else []
+        since = 0 if everything and node < timed.terminals else min((h.end for h in comes), default=last + 1)
+        return [(since, max(leaves, default=-1))]
+    found = []
+    arrivals = [(h.usable, h.end) for h in comes]
+    if everything and node == origin and message not in timed.known.after:
+        arrivals.insert(0, (0, 0))
+    for i, (begin, end) in enumerate(arrivals):
+        following = arrivals[i + 1][0] if i + 1 < len(arrivals) else last + 1
+        until = max((x for x in leaves if begin <= x < following), default=-1)
+        if everything and i + 1 == len(arrivals) and node in timed.targets(packet):
+            until = last
+        found.append((end, until))
+    return found

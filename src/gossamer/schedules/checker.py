@@ -15,11 +15,9 @@ import numpy.typing as npt
 from gossamer.schedules.metrics import measure_buffers
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.spans import plain_replay
-from gossamer.schedules.state import ReplayState
+from gossamer.schedules.state import ReplayState, plain_schedule
 from gossamer.schedules.timed import HOP_KINDS, message_spans, replay_timed
 from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
-from gossamer.tasks import COMBINE, COPY
 
 __all__ = ["verify"]
 
@@ -88,7 +86,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     _check_table(schedule, state, limit, found, counts)
     _check_slot_lengths(schedule, found, counts)
     if counts["wrong payload"] == 0:
-        if _plain(schedule, state):
+        if plain_schedule(schedule, state):
             _check_hops(schedule, state, limit, found, counts)
         else:
             _check_timed_hops(schedule, state, limit, found, counts)
@@ -97,12 +95,6 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
             _check_buffers(schedule, state, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
     return Verification(tuple(found[:limit]), counts, schedule.stored_hops, time.process_time() - began)
-
-
-def _plain(schedule: Schedule, state: ReplayState) -> bool:
-    """Return whether every hop ends with its slot and switches do what terminals do."""
-    copies, combines = (bool((state.kind == kind).any()) for kind in (COPY, COMBINE))
-    return plain_replay(schedule.network, schedule.rules, copies, combines)
 
 
 def _check_hops(

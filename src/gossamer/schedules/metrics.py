@@ -11,7 +11,8 @@ import numpy.typing as npt
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.state import ReplayState
+from gossamer.schedules.state import ReplayState, plain_schedule
+from gossamer.schedules.timed import stays
 from gossamer.tasks import COMBINE
 
 __all__ = ["BufferPeak", "buffer_peak", "link_load", "link_utilization", "measure_buffers"]
@@ -52,6 +53,8 @@ def link_load(schedule: Schedule) -> npt.NDArray[np.int64]:
 def link_utilization(schedule: Schedule) -> Fraction:
     """Return the share of the links' capacity that message packets use over the completion time, 0..1.
 
+    A packet uses a link for as many slots as it occupies it; latency uses nothing.
+
     Examples
     --------
     >>> import gossamer
@@ -64,8 +67,14 @@ def link_utilization(schedule: Schedule) -> Fraction:
         return Fraction(0)
     uniform = network.uniform_capacity
     capacity = network.link_count * uniform if uniform is not None else int(network.link_capacity.sum(dtype=np.int64))
-    data = int(np.count_nonzero(schedule.packet != CONTROL)) * (schedule.symmetry.order if schedule.symmetry else 1)
-    return Fraction(data, schedule.parts) / (capacity * time)
+    data = schedule.packet != CONTROL
+    same = network.uniform_occupancy
+    if same is None:
+        busy = int(network.link_occupancy[schedule.link[data]].sum(dtype=np.int64))
+    else:
+        busy = int(np.count_nonzero(data)) * same
+    busy *= schedule.symmetry.order if schedule.symmetry else 1
+    return Fraction(busy, schedule.parts) / (capacity * time)
 
 
 def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
@@ -87,7 +96,13 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     packet from the first that comes until it leaves. A packet that leaves and one that arrives in the same slot share
     a buffer (Han 1990, section 1.3.3). Control packets do not count.
 
+    On links that take time a packet is in a node's buffer from the boundary at which all of it is there to the one at
+    which it begins to leave; before and after it is on a link. One that cuts through a switch and begins to leave
+    before all of it is there never is. Where each departure from a switch uses up an arrival, each of them counts, the
+    first to be there the first to leave; what never leaves a switch does not count.
+
     One pass backwards in time, O(hops); another one forwards where packets in transit may come back to their origins.
+    Where links take time, or switches have rules of their own, O(hops log hops).
 
     Examples
     --------
@@ -107,6 +122,8 @@ def measure_buffers(
     A stretch is a maximal run of slot boundaries at which one node (of each orbit) holds more than `buffer_limit`
     packets; it is given as (first boundary, node, packets held there).
     """
+    if not plain_schedule(schedule, state):
+        return _measure_stays(schedule, state, count, buffer_limit, limit)
     from gossamer.schedules import _kernels
 
     network, symmetry = schedule.network, schedule.symmetry
@@ -129,3 +146,29 @@ def measure_buffers(
     result = BufferPeak(int(peak), None if where < 0 else node(where), None if where < 0 else int(when))
     rows = sorted((int(t), node(w), int(n)) for w, t, n in found[:, : min(over, limit)].T)
     return result, int(over), rows
+
+
+def _measure_stays(
+    schedule: Schedule, state: ReplayState, count: str, buffer_limit: int, limit: int
+) -> tuple[BufferPeak, int, list[tuple[int, int, int]]]:
+    """Measure buffers where hops take time or go through switches with rules of their own; see `measure_buffers`."""
+    node, first, last = stays(schedule, state, count == "all")
+    symmetry = schedule.symmetry
+    where = np.tile(node if symmetry is None else symmetry.orbit[node], 2)
+    when = np.concatenate([first, last.astype(np.int64) + 1])
+    change = np.repeat([1, -1], node.size)
+    order = np.lexsort((when, where))
+    where, when, level = where[order], when[order], np.cumsum(change[order])
+    # the level after all that changes at a node at a boundary; it is 0 again after the last
+    settled = np.append((where[1:] != where[:-1]) | (when[1:] != when[:-1]), True)[: where.size]
+    where, when, level = where[settled], when[settled], level[settled]
+    before = np.append(0, level[:-1])
+    names = where if symmetry is None else symmetry.representatives[where]
+    over = np.flatnonzero((level > buffer_limit) & (before <= buffer_limit)) if buffer_limit else np.zeros(0, np.intp)
+    earliest = over[np.lexsort((names[over], when[over]))][:limit]
+    rows = [(int(when[i]), int(names[i]), int(level[i])) for i in earliest]
+    if not level.size or not level.max():
+        return BufferPeak(0, None, None), 0, []
+    fullest = np.flatnonzero(level == level.max())
+    peak = int(fullest[np.argmin(when[fullest])])
+    return BufferPeak(int(level[peak]), int(names[peak]), int(when[peak])), int(over.size), rows

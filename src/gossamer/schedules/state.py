@@ -7,9 +7,10 @@ import numpy.typing as npt
 
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import Packets
-from gossamer.tasks import COPY, MOVE, Messages
+from gossamer.schedules.spans import plain_replay
+from gossamer.tasks import COMBINE, COPY, MOVE, Messages
 
-__all__ = ["ReplayState", "message_rows"]
+__all__ = ["ReplayState", "message_rows", "plain_schedule"]
 
 
 class ReplayState:
@@ -65,6 +66,12 @@ class ReplayState:
     def bits(self) -> npt.NDArray[np.uint8]:
         """Return an empty bit table."""
         return np.zeros(max(self.row_bytes * self.schedule.packets.count, 1), np.uint8)
+
+
+def plain_schedule(schedule: HopTable, state: ReplayState) -> bool:
+    """Return whether every hop ends with its slot, and switches do what terminals do."""
+    copies, combines = (bool((state.kind == kind).any()) for kind in (COPY, COMBINE))
+    return plain_replay(schedule.network, schedule.rules, copies, combines)
 
 
 def message_rows(messages: Messages, table: Packets) -> npt.NDArray[np.int32]:

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from numba import njit
 
 __all__ = [
-    "Journey", "Nodes", "busy_links", "busy_ports", "by_packet", "message_spans", "replay", "when_usable",
+    "Journey", "Nodes", "busy_links", "busy_ports", "by_packet", "message_spans", "replay", "stays", "when_ended",
+    "when_usable",
 ]  # fmt: skip
 
 COPY, MOVE, COMBINE = 0, 1, 2
@@ -84,6 +85,13 @@ def when_usable(journey, usable):
     """Write `_usable` of each hop, int64[H]."""
     for h in range(usable.size):
         usable[h] = _usable(journey, h)
+
+
+@njit(cache=True, nogil=True)
+def when_ended(journey, ended):
+    """Write `_end` of each hop, int64[H]."""
+    for h in range(ended.size):
+        ended[h] = _end(journey, h)
 
 
 @njit(cache=True, nogil=True)
@@ -425,3 +433,82 @@ def replay(
                     found_packet[written], found_node[written], found_end[written] = p, v, moved[0]
                     written += 1
     return written, total
+
+
+@njit(cache=True, nogil=True)
+def stays(
+    journey, nodes, start, order, arriving, ending, kinds, origins, message_of, target_start, targets, to_all, after,
+    replication, reduction, count_all, end, found,
+):  # fmt: skip
+    """Write when packets are in the buffers of nodes: node, first and last slot boundary; return how many stays.
+
+    Only meaningful for schedules that `replay` accepts. Hops of packet p stand in ``start[p]:start[p+1]`` of `order` by
+    slot, of `arriving` by when they are usable, of `ending` by when they end. `found` int32[3, hops + 2*packets].
+    Of nodes, `tail` has when the packet came and `whole` when it left last; `coming` begins a list of arrivals.
+    """
+    j, n = journey, nodes
+    count = 0
+    for p in range(origins.size):
+        kind, origin, m = _of(kinds, p), origins[p], message_of[p]
+        one_by_one = (kind == COPY and not replication) or (kind == COMBINE and not reduction)
+        own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
+        a, r, last = start[p], start[p], start[p + 1]
+        if one_by_one:
+            for i in range(last - 1, start[p] - 1, -1):  # arrivals at switches, the earliest first
+                v = j.target[j.link[ending[i]]]
+                _touch(n, p, v)
+                n.after[ending[i]] = n.coming[v]
+                n.coming[v] = ending[i]
+        _touch(n, p, origin)
+        n.whole[origin] = -1
+        if count_all and kind != COMBINE and own:
+            n.tail[origin] = 0
+        while a < last or r < last:
+            t = np.int64(j.slot[order[a]]) if a < last else NEVER
+            while r < last and _usable(j, arriving[r]) <= t:
+                h = arriving[r]
+                r += 1
+                v = j.target[j.link[h]]
+                _touch(n, p, v)
+                if one_by_one and v >= j.terminals and v != origin:
+                    continue
+                if kind == COMBINE:
+                    n.tail[v] = min(n.tail[v], _end(j, h))
+                    continue
+                if n.tail[v] <= n.whole[v]:
+                    found[0, count], found[1, count], found[2, count] = v, n.tail[v], n.whole[v]
+                    count += 1
+                n.tail[v], n.whole[v] = _end(j, h), -1
+            if a < last:
+                h = order[a]
+                a += 1
+                u = j.source[j.link[h]]
+                _touch(n, p, u)
+                if one_by_one and u >= j.terminals and u != origin:
+                    came = _end(j, n.coming[u])
+                    n.coming[u] = n.after[n.coming[u]]
+                elif kind == COMBINE:
+                    came = np.int64(0) if count_all and u < j.terminals else n.tail[u]
+                else:
+                    n.whole[u] = t
+                    continue
+                if came <= t:
+                    found[0, count], found[1, count], found[2, count] = u, came, t
+                    count += 1
+        if kind == COMBINE:
+            if count_all:
+                found[0, count], found[1, count], found[2, count] = origin, 0, end
+                count += 1
+            continue
+        if count_all:  # those for whom it is keep it
+            for i in range(0 if to_all else target_start[m], j.terminals if to_all else target_start[m + 1]):
+                v = i if to_all else targets[i]
+                if n.stamp[v] == p and n.tail[v] < NEVER:
+                    n.whole[v] = end
+        for i in range(start[p] - 1, last):
+            v = j.target[j.link[order[i]]] if i >= start[p] else origin
+            if n.tail[v] <= n.whole[v]:
+                found[0, count], found[1, count], found[2, count] = v, n.tail[v], n.whole[v]
+                count += 1
+            n.tail[v] = NEVER
+    return count
