@@ -37,7 +37,7 @@ PORTS = ("all", "one", "one-send")
 
 def is_valid_and_met(network, task, ports, parts=1):
     """Assert that no schedule beats the bound; return whether one is found that meets it."""
-    model = Rules(ports=ports, split=parts > 1)
+    model = Rules(ports=ports, split=parts > 1, reduction=True)
     bound = best_bound(Case(network, task, model))
     too_few = math.ceil(bound.value * parts) - 1
     try:

@@ -78,6 +78,8 @@ def load_unit(schedule: Schedule) -> str:
     'load of a link: packets over the whole schedule'
     """
     what = "packets" if schedule.parts == 1 else f"packets (1/{schedule.parts} message each)"
+    if not schedule.network.plain:
+        what = "slots in which packets occupy it"
     shared = "" if schedule.network.uniform_capacity == 1 else ", divided by its capacity"
     return f"load of a link: {what} over the whole schedule{shared}"
 

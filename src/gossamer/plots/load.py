@@ -14,7 +14,7 @@ from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.load_bars import bars_size, paint_bars
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
-from gossamer.schedules import Schedule, link_load, verify
+from gossamer.schedules import Schedule, link_busy, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,8 @@ def load_figure(
     """Draw the network with every link colored and widened by its load, or as a heat map if there are many links.
 
     The load of a link is the number of packets that cross it, divided by its capacity: the slots in which it is busy
-    if it is full in each of them. So links of different capacity can be compared.
+    if it is full in each of them. So links of different capacity can be compared. Where packets occupy a link for
+    several slots, each counts as often.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ def _seen(network: Network, layout: Layout) -> tuple[Points, Points]:
 
 
 def _load(schedule: Schedule) -> npt.NDArray[np.float64]:
-    return np.asarray(link_load(schedule) / schedule.network.link_capacity, np.float64)
+    return np.asarray(link_busy(schedule) / schedule.network.link_capacity, np.float64)
 
 
 def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:

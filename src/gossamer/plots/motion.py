@@ -199,6 +199,8 @@ def _film(schedule: Schedule, frames_per_slot: int) -> _Film:
             f"an animation needs an array or torus of one or two dimensions with at most {_MOST_NODES:,} nodes, not "
             f"{network.spec}"
         )
+    if not network.plain:
+        raise NotApplicableError("an animation shows packets that cross a link in a slot; here links take longer")
     if schedule.invariant or schedule.parts > 1 or bool((schedule.messages.discipline != MOVE).any()):
         raise NotApplicableError(
             f"an animation shows whole messages with one destination each, such as a permutation's, not "

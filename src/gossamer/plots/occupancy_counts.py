@@ -26,8 +26,8 @@ class Occupancy:
     Attributes
     ----------
     packets, control : int64[R, C]
-        Hops of message packets, and of control packets, on the links of a row in the slots of a column. Of an
-        invariant schedule the stored hops on each orbit of links.
+        Hops of message packets, and of control packets, on the links of a row in the slots of a column, each in all
+        slots in which it occupies its link. Of an invariant schedule the stored hops on each orbit of links.
     room : int64[R, C]
         Hops for which there is capacity.
     groups : tuple of (str, int, int)
@@ -90,6 +90,9 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     for a in range(0, schedule.stored_hops, _CHUNK):
         part = slice(a, a + _CHUNK)
         line = schedule.link[part] if symmetry is None else symmetry.link_orbit(schedule.link[part])
+        if not network.plain:
+            bins[0] += _spread(schedule, part, row_of[line], (count, width, slots)).reshape(-1)
+            continue
         cell = row_of[line] * width + schedule.slot[part] // slots
         control = schedule.packet[part] == CONTROL
         bins[1] += np.bincount(cell[control], minlength=count * width)
@@ -99,6 +102,24 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     room = np.bincount(row_of, capacity, minlength=count).astype(np.int64)[:, None] * lasting
     packets, control_hops = bins.reshape(2, count, width)
     return Occupancy(packets, control_hops, room, groups, row_of, slots)
+
+
+def _spread(schedule: Schedule, part: slice, row: Counts, shape: tuple[int, int, int]) -> Counts:
+    """Count the slots of each column in which hops occupy links, int64[R, C]; `shape` is R, C and slots in a column.
+
+    The slots that a hop has used up grow by one a slot from its first slot to its last; the differences of their sums
+    at the ends of columns are what is asked for.
+    """
+    count, width, slots = shape
+    starts = schedule.slot[part].astype(np.int64)
+    lasting = schedule.network.link_occupancy[schedule.link[part]]
+    grid = np.zeros(count * (width + 2), np.int64)
+    for when, sign in ((starts, 1), (np.minimum(starts + lasting, width * slots), -1)):
+        cell = row * (width + 2) + when // slots
+        first = slots - when % slots  # slots left in the column
+        for place, amount in ((cell, first), (cell + 1, slots - first)):
+            grid += sign * np.bincount(place, amount, minlength=grid.size).astype(np.int64)
+    return np.cumsum(grid.reshape(count, width + 2), axis=1)[:, :width]
 
 
 def _rows(

@@ -11,6 +11,7 @@ from gossamer.errors import TaskError
 from gossamer.plots.appearance import caption, heading, look, write
 from gossamer.plots.palette import CATEGORICAL, INK, MUTED, PAPER, tint
 from gossamer.schedules import Schedule, verify
+from gossamer.schedules.spans import hop_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +94,7 @@ def regions_figure(
 def _arrivals(schedule: Schedule) -> dict[int, int]:
     """Return the step, counted from 1, in which each node gets its message."""
     last = np.zeros(schedule.packets.count, np.int64)
-    np.maximum.at(last, schedule.packet, schedule.slot + 1)
+    np.maximum.at(last, schedule.packet, hop_ends(schedule.network, schedule.parts, schedule.slot, schedule.link))
     target = schedule.messages.targets
     assert target is not None
     return dict(zip(target.tolist(), last.tolist(), strict=True))

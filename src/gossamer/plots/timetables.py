@@ -11,6 +11,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.plots.appearance import caption, heading, look, text_width, write
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, by_number, tint
 from gossamer.schedules import Schedule, link_load, verify
+from gossamer.schedules.spans import hop_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,13 +23,14 @@ _MOST_CELLS = 3_000
 
 
 class Crossing(NamedTuple):
-    """One packet on one link: since when it waited at the link's source, when it crosses, and what it is."""
+    """One packet on one link: since when it waited at the link's source, when it crosses, what it is, and how long."""
 
     since: int
     slot: int
     packet: int
     origin: int
     target: int | None
+    slots: int = 1
 
 
 def crossings(schedule: Schedule, link: int) -> list[Crossing]:
@@ -44,7 +46,8 @@ def crossings(schedule: Schedule, link: int) -> list[Crossing]:
     explicit = schedule.expand() if schedule.invariant else schedule
     network, messages = explicit.network, explicit.messages
     into = np.flatnonzero(network.link_target[explicit.link] == network.link_source[link])
-    since = dict(zip(explicit.packet[into].tolist(), (explicit.slot[into] + 1).tolist(), strict=True))
+    usable = hop_ends(network, explicit.parts, explicit.slot[into], explicit.link[into])
+    since = dict(zip(explicit.packet[into].tolist(), usable.tolist(), strict=True))
     targets: dict[int, int] = {}
     if messages.targets is not None and messages.target_start is not None and len(messages.targets) == messages.count:
         targets = dict(zip(messages.ids.tolist(), messages.targets.tolist(), strict=True))
@@ -53,7 +56,8 @@ def crossings(schedule: Schedule, link: int) -> list[Crossing]:
     for slot, packet in zip(explicit.slot[sent].tolist(), explicit.packet[sent].tolist(), strict=True):
         origin = int(explicit.packets.origin[packet])
         target = targets.get(int(explicit.packets.message[packet]))
-        found.append(Crossing(since.get(packet, 0), slot, packet, origin, target))
+        lasting = int(network.link_occupancy[link])
+        found.append(Crossing(since.get(packet, 0), slot, packet, origin, target, lasting))
     return found
 
 
@@ -134,7 +138,7 @@ def _paint_rows(axes: Any, schedule: Schedule, rows_of: list[list[Crossing]], na
     colors = _colors(schedule)
     for y, row in enumerate(rows_of):
         for crossing in row:
-            _cell(axes, crossing.slot, y, crossing, colors, first, size)
+            _cell(axes, crossing.slot, y, crossing, colors, first, size, wide=crossing.slots)
     _frame(axes, schedule.slot_count, len(names))
     axes.set_yticks([y + 0.5 for y in range(len(names))], names, fontsize=_TEXT, color=INK, parse_math=False)
 
@@ -237,17 +241,17 @@ def _colors(schedule: Schedule) -> list[str]:
 
 
 def _cell(axes: Any, x: int, y: int, crossing: Crossing, colors: list[str], first: int, size: float, *,
-          crosses: bool = True) -> None:  # fmt: skip
+          crosses: bool = True, wide: int = 1) -> None:  # fmt: skip
     from matplotlib.patches import Rectangle
 
     color = colors[crossing.origin]
     rim = INK if crosses else FAINT
-    inset = Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, facecolor=color, edgecolor=rim, linewidth=0.8)
+    inset = Rectangle((x + 0.04, y + 0.06), wide - 0.08, 0.88, facecolor=color, edgecolor=rim, linewidth=0.8)
     axes.add_patch(inset)
     text = str(crossing.origin + first)
     if crossing.target is not None:
         text += f" → {crossing.target + first}"
-    write(axes, x + 0.5, y + 0.5, text, size, ha="center", va="center", color=INK if crosses else MUTED)
+    write(axes, x + wide / 2, y + 0.5, text, size, ha="center", va="center", color=INK if crosses else MUTED)
 
 
 def _frame(axes: Any, columns: int, rows: int, up: bool = False) -> None:

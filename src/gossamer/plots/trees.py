@@ -14,6 +14,7 @@ from gossamer.plots.appearance import caption, heading, look, text_width, write
 from gossamer.plots.layouts import ARC, STUB, lay_out
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, verify
+from gossamer.schedules.spans import hop_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +72,7 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     parent, step = np.full(network.node_count, -1), np.full(network.node_count, -1)
     step[origin] = 0
     parent[target] = network.link_source[explicit.link[hops]]
-    step[target] = explicit.slot[hops] + 1
+    step[target] = hop_ends(network, explicit.parts, explicit.slot[hops], explicit.link[hops])
     return SpreadTree(network, parent, step)
 
 

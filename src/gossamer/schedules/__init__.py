@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.schedules.checker import verify
 from gossamer.schedules.files import load, save
-from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_load, link_utilization
+from gossamer.schedules.metrics import BufferPeak, buffer_peak, link_busy, link_load, link_utilization
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.symmetry import Symmetry
@@ -26,6 +26,7 @@ __all__ = [
     "Violation",
     "buffer_peak",
     "expand",
+    "link_busy",
     "link_load",
     "link_utilization",
     "load",

@@ -21,6 +21,7 @@ from gossamer.rules import Rules
 from gossamer.schedules.columns import whole
 from gossamer.schedules.descriptions import complete, network_from_dict, with_control
 from gossamer.schedules.packets import Packets, Phase
+from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.stored import Rows, Stored, is_text, whole_schedule
 from gossamer.schedules.storing import (
@@ -30,7 +31,6 @@ from gossamer.schedules.storing import (
     PACKET_ROWS,
     PACKETS,
     PARALLEL_HOP_ROWS,
-    link_ways,
     rules_of_switches,
     rules_to_dict,
     save,

@@ -15,7 +15,7 @@ from gossamer.schedules.state import ReplayState, plain_schedule
 from gossamer.schedules.timed import stays
 from gossamer.tasks import COMBINE
 
-__all__ = ["BufferPeak", "buffer_peak", "link_load", "link_utilization", "measure_buffers"]
+__all__ = ["BufferPeak", "buffer_peak", "link_busy", "link_load", "link_utilization", "measure_buffers"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,21 @@ def link_load(schedule: Schedule) -> npt.NDArray[np.int64]:
     per_orbit = np.bincount(symmetry.link_orbit(links))
     orbit = symmetry.link_orbit(np.arange(count))
     return np.pad(per_orbit, (0, max(int(orbit.max(initial=0)) + 1 - per_orbit.size, 0)))[orbit].astype(np.int64)
+
+
+def link_busy(schedule: Schedule) -> npt.NDArray[np.int64]:
+    """Return the slots for which message packets occupy each link, all packets together, int64[L].
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> slow = gossamer.network("array:3").with_times([3, 2, 1, 1], 0)
+    >>> rules = gossamer.Rules()
+    >>> s = gossamer.Schedule(slow, gossamer.task("broadcast"), rules, [0, 3], [0, 1], [0, 0])
+    >>> link_busy(s).tolist()
+    [3, 2, 0, 0]
+    """
+    return link_load(schedule) * schedule.network.link_occupancy
 
 
 def link_utilization(schedule: Schedule) -> Fraction:

@@ -15,6 +15,7 @@ from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.schedules.descriptions import control_phases, has_spec, network_to_dict
 from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
@@ -26,7 +27,6 @@ __all__ = [
     "PACKETS",
     "PACKET_ROWS",
     "PARALLEL_HOP_ROWS",
-    "link_ways",
     "rules_of_switches",
     "rules_to_dict",
     "save",
@@ -67,22 +67,6 @@ def rules_of_switches(fields: Mapping[str, Any], network: Network) -> dict[str, 
     if any(name in fields for name in _OF_SWITCHES):
         return {name: fields[name] for name in _OF_SWITCHES}
     return {"reduction": True} if network.terminal_count < network.node_count else {}
-
-
-def link_ways(network: Network) -> npt.NDArray[np.int64]:
-    """Return for each link how many links of lower number lead from its source to its target, int64[L].
-
-    >>> import gossamer
-    >>> link_ways(gossamer.network("ring:4")).max()
-    np.int64(0)
-    """
-    pair = network.link_source * np.int64(network.node_count) + network.link_target
-    order = np.argsort(pair, kind="stable")
-    first = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    run = np.diff(np.append(first, pair.size))
-    ways = np.empty(pair.size, np.int64)
-    ways[order] = np.arange(pair.size) - np.repeat(first, run)
-    return ways
 
 
 def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:

@@ -15,6 +15,7 @@ from gossamer.errors import ScheduleError, shown
 from gossamer.networks.network import IntArray
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import CONTROL
+from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.transform import expand
 
 __all__ = ["Timed", "Timeline", "hop_timeline", "in_ticks", "timeline"]
@@ -26,8 +27,9 @@ _LONGEST = 2**62
 class Timeline:
     """A schedule as rows of what crosses from node to node from when to when, ascending by start.
 
-    Store and forward: one row a hop. Wormhole: one row a piece that a message carries, from the message's source to
-    its target, over the time of its step. A control packet or control message is one row.
+    Store and forward: one row a hop, from its first slot until what it brings is usable at the far end. Wormhole: one
+    row a piece that a message carries, from the message's source to its target, over the time of its step. A control
+    packet or control message is one row.
 
     Attributes
     ----------
@@ -149,9 +151,12 @@ def hop_timeline(schedule: HopTable) -> Timeline:
     control = schedule.packet == CONTROL
     packet = np.maximum(schedule.packet, 0)
     nothing = not table.count
+    taken: npt.NDArray[np.int64] | int = 1
+    if not network.plain:
+        taken = hop_ends(network, schedule.parts, schedule.slot, schedule.link) - schedule.slot
     return Timeline(
         start,
-        start + each[phase],
+        start + each[phase] * taken,
         network.link_source[schedule.link],
         network.link_target[schedule.link],
         np.where(control, -1, 0 if nothing else table.message[packet]).astype(np.int64),

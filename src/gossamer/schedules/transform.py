@@ -12,6 +12,7 @@ from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.hop_table import HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
+from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
@@ -200,7 +201,8 @@ def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None)
     ----------
     mapping : iterable of int, N distinct nodes
         An isomorphism: every link that the schedule uses must lead to a link of `network`, and every terminal to a
-        terminal.
+        terminal. Of parallel links the first is the one with the least latency, occupancy, and then the most capacity,
+        and so on.
 
     Raises
     ------
@@ -233,9 +235,11 @@ def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None)
     if old.terminal_count != new.terminal_count or int(to[: old.terminal_count].max()) >= new.terminal_count:
         raise ScheduleError(f"the mapping must lead the terminals to the {new.terminal_count} terminals of {new.spec}")
     _check_messages(schedule)
-    key = new.link_source.astype(np.int64) * new.node_count + new.link_target
+    ways, wanted_ways = (link_ways(network, fastest_first=True) for network in (new, old))
+    most = 1 + int(max(ways.max(initial=0), wanted_ways.max(initial=0)))
+    key = (new.link_source.astype(np.int64) * new.node_count + new.link_target) * most + ways
     order = np.argsort(key, kind="stable")
-    wanted = to[old.link_source] * new.node_count + to[old.link_target]
+    wanted = (to[old.link_source] * new.node_count + to[old.link_target]) * most + wanted_ways
     missing = np.bincount(schedule.link, minlength=old.link_count) > 0
     image = np.zeros(old.link_count, np.int64)
     if key.size:

@@ -62,7 +62,7 @@ class StreamingChecker:
     task : Task
         A task whose messages go to one target each and are not copied; packet i is its i-th message.
     rules : Rules
-        All ports; a buffer limit must count everything a node holds.
+        All ports, no cut-through of switches; a buffer limit must count everything a node holds.
     cost : StepCost, optional
         What control packets take. Default: nothing.
     limit : int
@@ -100,8 +100,12 @@ class StreamingChecker:
         messages = task.messages(network)
         if bool((messages.discipline != MOVE).any()) or messages.targets is None:
             raise TaskError(f"{task.name} copies or combines packets; streaming checks tasks that move them only")
+        if not network.plain:
+            raise ModelError("streaming checks links that packets cross in one slot; here some take longer")
         if rules.ports != "all":
             raise ModelError(f"streaming checks ports 'all' only, got {rules.ports!r}")
+        if rules.on(network).cut_through:
+            raise ModelError("streaming checks switches that store and forward, not cut-through")
         if rules.buffer is not None and rules.buffer_counts != "all":
             raise ModelError("streaming counts all that a node holds, and so must a buffer limit: buffer_counts='all'")
         self.network, self.task, self.rules, self.cost = network, task, rules, cost or StepCost()

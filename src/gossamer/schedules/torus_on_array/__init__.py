@@ -137,6 +137,8 @@ def torus_on_array(schedule: Schedule, *, keep_task: bool = False) -> Schedule:
     torus, grid = schedule.network, schedule.network.grid
     if grid is None:
         raise ScheduleError(f"{torus.spec} is not a torus, so its schedules cannot be folded into an array")
+    if not torus.plain:
+        raise ScheduleError(f"{torus.spec} has links that take time; a schedule that is folded needs those of one slot")
     if torus.uniform_capacity != 1:
         raise ScheduleError(f"{torus.spec} has links of a capacity other than 1; those of an array have capacity 1")
     if schedule.rules.ports != "all":
