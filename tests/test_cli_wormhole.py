@@ -109,7 +109,7 @@ def test_what_was_not_measured_is_a_dash(capsys):
 def test_a_deadlock_is_told(capsys):
     words = ("--load", "4", "--virtual-channels", 1, "--dateline", "none", "--warmup", 0, "--measured", 5000)
     status, out, _ = run(capsys, "wormhole", "traffic", "torus:4x4", *words)
-    assert status == 0
+    assert status == 1
     assert "deadlock found in cycle" in out
     assert "which waits for the first" in out
 
@@ -138,7 +138,7 @@ def test_run_prints_cycles_and_contention(capsys, saved):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("traffic", "star:4"), "array or torus"),
+        (("traffic", "star:4", "--routing", "xy"), "array or torus"),
         (("traffic", "torus:4x4", "--pattern", "transpos"), "did you mean 'transpose'"),
         (("traffic", "torus:4x4", "--load", "high"), "got 'high'"),
         (("traffic", "torus:4x4", "--load", "9"), "load must be a number in 8e-15..8, got 9"),
@@ -146,7 +146,7 @@ def test_run_prints_cycles_and_contention(capsys, saved):
         (("traffic", "torus:4x4", "-o", "x.jpg"), ".svg, .png, .pdf"),
         (("traffic", "torus:4x4", "--destinations", "none.txt"), "none.txt"),
         (("traffic", "torus:4x4", "--dateline", "maybe"), "maybe"),
-        (("traffic", "torus:4x4", "--pattern", "transpose", "--destinations", "x.txt"), "not both"),
+        (("traffic", "torus:4x4", "--pattern", "transpose", "--destinations", "x.txt"), "give one of"),
         (("traffic", "torus:4x4", "--saturation", "--load", "0.1"), "leave out --load"),
         (("traffic", "torus:4x4", "--hot-share", "0.5"), "--hot-share goes with --pattern hotspot"),
         (("traffic", "torus:4x4", "--load", ""), "got ''"),

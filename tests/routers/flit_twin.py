@@ -46,109 +46,143 @@ def path(channels: Channels, settings: Routers, source: int, displacement) -> li
 
 
 def twin_run(network, settings: Routers, when, source, displacement, flits, cycles: int):
-    """The movements (cycle, channel, virtual channel, message, flit) in so many cycles, and when messages end."""
-    channels = Channels(network)
-    d2, v_count, half = 2 * channels.dimensions, settings.virtual_channels, (settings.virtual_channels + 1) // 2
-    injection = d2 if settings.injection == "channels" else 1
-    ports = d2 + injection
-    paths = [path(channels, settings, s, x) for s, x in zip(source, displacement, strict=True)]
+    """The movements (cycle, channel, virtual channel, message, flit) in so many cycles, and when messages end.
+
+    Flit by flit and cycle by cycle, with nothing remembered but what the routers hold.
+    """
+    s, channels = settings, Channels(network)
+    d2, lanes, half = 2 * channels.dimensions, settings.virtual_channels, (settings.virtual_channels + 1) // 2
+    paths = [path(channels, settings, u, x) for u, x in zip(source, displacement, strict=True)]
     target = channels.target(source, displacement).tolist()
-    into = {
-        c: int(channels.target(c // d2, step_of(channels, c % d2))) for c in np.flatnonzero(channels.exists).tolist()
+    links = np.flatnonzero(channels.exists).tolist()
+    nodes = range(network.node_count)
+    # ports: links by number, then injections and ejections
+    inputs = {
+        n: [("link", c) for c in links if int(channels.target(c // d2, step_of(channels, c % d2))) == n] for n in nodes
     }
-    buffers = {(n, p, v): [] for n in range(network.node_count) for p in range(ports) for v in range(v_count)}
-    credits = dict.fromkeys(buffers, settings.buffer_depth)
-    returning, owner, way, hop = [], {}, {}, {}
-    backlog = {(n, p): [] for n in range(network.node_count) for p in range(injection)}
-    port_turn, output_turn, grant_turn, lane_turn = {}, {}, {}, {}
+    outputs = {n: [("link", c) for c in links if c // d2 == n] for n in nodes}
+    for n in nodes:
+        inputs[n] += [("in", c) for c in links if c // d2 == n] if s.injection == "channels" else [("in", n)]
+    for n in nodes:
+        outputs[n] += [("out", p) for p in inputs[n]] if s.ejection == "channels" else [("out", n)]
+    where = {p: n for n in nodes for p in inputs[n]}
+    more = s.switch_delay - 1
+    latency = {"link": s.link_latency + more, "in": s.injection_delay, "out": s.ejection_delay + more}
+    buffers = {(p, v): [] for n in nodes for p in inputs[n] for v in range(lanes)}  # (message, flit) that have arrived
+    slots = {(p, v): s.buffer_depth for n in nodes for p in {*inputs[n], *outputs[n]} for v in range(lanes)}
+    flying, opening, owner, way, hop = [], [], {}, {}, {}
+    front_since, granted_at, sent_at = {}, {}, {}
+    backlog = {p: [] for n in nodes for p in inputs[n] if p[0] == "in"}
+    current, last_lane = {}, dict.fromkeys(backlog, lanes - 1)
+    turn: dict = {}
     movements, finished = [], {}
 
-    def fill(n, p, c):
-        for lane in range(settings.injection_lanes):
-            if backlog[n, p] and not buffers[n, d2 + p, lane]:
-                m, created = backlog[n, p].pop(0)
-                first = max(c, created + settings.router_delay)
-                buffers[n, d2 + p, lane] = [(m, k, first if k == 0 else 0) for k in range(flits[m])]
+    def nearest(items, position, key, size):
+        return min(items, key=lambda x: (position(x) - turn.get(key, 0)) % size)
 
-    def rotated(items, position, turn, size):
-        return min(items, key=lambda item: (position(item) - turn) % size)
+    def wants(q, node):
+        """The output and the virtual channels that the head at the front of q may have."""
+        m = buffers[q][0][0]
+        done = hop.get(m, 0)
+        if done == len(paths[m]):
+            assert node == target[m]
+            return ("out", q[0]) if s.ejection == "channels" else ("out", node), range(lanes)
+        channel, kind = paths[m][done]
+        if kind == "same":
+            kind = "upper" if q[1] >= half else "lower"
+        return ("link", channel), {"any": range(lanes), "lower": range(half), "upper": range(half, lanes)}[kind]
 
     for c in range(cycles):
-        for due, q in [r for r in returning if r[0] <= c]:
-            credits[q] += 1
-            returning.remove((due, q))
-        for m in np.flatnonzero(np.asarray(when) == c).tolist():
-            p = 0 if injection == 1 else paths[m][0][0] % d2
-            backlog[source[m], p].append((m, c))
-            fill(source[m], p, c)
-        moves = []
-        for n in range(network.node_count):
-            ready = [q for q in buffers if q[0] == n and buffers[q] and buffers[q][0][2] <= c]
-            asking = {}
-            for q in ready:
-                m = buffers[q][0][0]
-                if q in way:
-                    continue
-                done = hop.get(m, 0)
-                if done == len(paths[m]):
-                    assert n == target[m]
-                    way[q] = None
-                    continue
-                channel, lanes = paths[m][done]
-                assert channel // d2 == n
-                if lanes == "same":
-                    lanes = "upper" if q[2] >= half else "lower"
-                allowed = {"any": range(v_count), "lower": range(half), "upper": range(half, v_count)}[lanes]
-                free = [v for v in allowed if (into[channel], channel % d2, v) not in owner]
-                if free:
-                    asking.setdefault(channel, []).append((q, free))
-            for channel, askers in asking.items():
-
-                def position(a):
-                    return a[0][1] * v_count + a[0][2]
-
-                q, free = rotated(askers, position, grant_turn.get(channel, 0), ports * v_count)
-                v = rotated(free, int, lane_turn.get(channel, 0), v_count)
-                way[q] = (into[channel], channel % d2, v)
-                owner[way[q]] = q
-                hop[buffers[q][0][0]] = hop.get(buffers[q][0][0], 0) + 1
-                grant_turn[channel] = (position((q,)) + 1) % (ports * v_count)
-                lane_turn[channel] = (v + 1) % v_count
-            requests = {}
-            for p in range(ports):
-                able = [q for q in ready if q[1] == p and q in way and (way[q] is None or credits[way[q]] > 0)]
+        for item in [o for o in opening if o[0] <= c]:
+            slots[item[1]] += 1
+            opening.remove(item)
+        for m in [m for m in range(len(source)) if when[m] == c]:
+            backlog["in", source[m] if s.injection == "node" else paths[m][0][0]].append(m)
+        for p, waiting in backlog.items():
+            if p not in current and waiting:
+                lane = next(
+                    (v for k in range(1, lanes + 1) if slots[p, v := (last_lane[p] + k) % lanes] > 0), None
+                )  # fmt: skip
+                if lane is not None:
+                    current[p] = [waiting.pop(0), 0, lane]
+                    last_lane[p] = lane
+            if p in current:
+                m, flit, lane = current[p]
+                if slots[p, lane] > 0:
+                    slots[p, lane] -= 1
+                    flying.append((c + latency["in"], (p, lane), (m, flit)))
+                    current[p][1] += 1
+                    if flit == flits[m] - 1:
+                        del current[p]
+        for item in [f for f in flying if f[0] <= c]:
+            if not buffers[item[1]]:
+                front_since[item[1]] = c
+            buffers[item[1]].append(item[2])
+            flying.remove(item)
+        # virtual channels: every head asks for one, every one takes one
+        asked: dict = {}
+        for q, held in buffers.items():
+            if not held or q in way or front_since[q] + s.routing_delay > c:
+                continue
+            node = where[q[0]]
+            out, allowed = wants(q, node)
+            free = [v for v in allowed if (out, v) not in owner]
+            if free:
+                base = outputs[node].index(out) * lanes
+                v = nearest(free, lambda v, base=base: base + v, ("ask", q), len(outputs[node]) * lanes)
+                asked.setdefault((out, v), []).append(q)
+        for w, heads in asked.items():
+            node = where[heads[0][0]]
+            size = len(inputs[node]) * lanes
+            q = nearest(heads, lambda q, n=node: inputs[n].index(q[0]) * lanes + q[1], ("grant", w), size)
+            way[q], owner[w], granted_at[q] = w, q, c
+            turn["ask", q] = (outputs[node].index(w[0]) * lanes + w[1] + 1) % (len(outputs[node]) * lanes)
+            turn["grant", w] = (inputs[node].index(q[0]) * lanes + q[1] + 1) % size
+            m = buffers[q][0][0]
+            hop[m] = hop.get(m, 0) + 1
+        # the switch: every port chooses a queue, every output a port
+        chosen: dict = {}
+        for node in nodes:
+            for p in inputs[node]:
+                able = [
+                    (p, v) for v in range(lanes)
+                    if buffers[p, v] and (p, v) in way and slots[way[p, v]] > 0
+                    and granted_at[p, v] + s.allocation_delay <= c and sent_at.get((p, v), -99) + s.switch_delay <= c
+                ]  # fmt: skip
                 if able:
-                    q = rotated(able, lambda q: q[2], port_turn.get((n, p), 0), v_count)
-                    if way[q] is None and settings.ejection == "channels":
-                        moves.append(q)
-                    else:
-                        requests.setdefault(d2 if way[q] is None else way[q][1], []).append(q)
-            for o, queues in requests.items():
-                q = rotated(queues, lambda q: q[1], output_turn.get((n, o), 0), ports)
-                output_turn[n, o] = (q[1] + 1) % ports
-                moves.append(q)
-        for q in moves:
-            n, p, v = q
-            port_turn[n, p] = (v + 1) % v_count
-            m, flit, _ = buffers[q].pop(0)
-            to = way[q]
-            if to is None:
-                movements.append((c, -1, 0, m, flit))
-                if flit == flits[m] - 1:
-                    finished[m] = c + 1
+                    count = len(outputs[node])
+                    out = nearest(
+                        {way[q][0] for q in able}, lambda o, n=node: outputs[n].index(o), ("port", p), count
+                    )  # fmt: skip
+                    q = nearest([q for q in able if way[q][0] == out], lambda q: q[1], ("lane", p), lanes)
+                    chosen.setdefault(out, []).append(q)
+        for out, queues in chosen.items():
+            node = where[queues[0][0]]
+            q = nearest(queues, lambda q, n=node: inputs[n].index(q[0]), ("output", out), len(inputs[node]))
+            turn["output", out] = (inputs[node].index(q[0]) + 1) % len(inputs[node])
+            turn["port", q[0]] = (outputs[node].index(out) + 1) % len(outputs[node])
+            turn["lane", q[0]] = (q[1] + 1) % lanes
+            m, flit = buffers[q].pop(0)
+            w = way[q]
+            left = c + s.switch_delay
+            sent_at[q] = c
+            front_since[q] = left
+            if q[0][0] == "in":
+                opening.append((max(left, left + s.credit_delay - 1), q))
             else:
-                sender = next(k for k in range(d2) if into.get(n * d2 + k) == to[0] and k == to[1])
-                movements.append((c, n * d2 + sender, to[2], m, flit))
-                credits[to] -= 1
-                buffers[to].append((m, flit, c + 1 + settings.router_delay))
+                opening.append((left + s.credit_delay, q))
+            slots[w] -= 1
+            arrival = c + latency[out[0]]
+            if out[0] == "out":
+                movements.append((c, -1, 0, m, flit))
+                opening.append((arrival + 1 + s.credit_delay, w))
+                if flit == flits[m] - 1:
+                    finished[m] = arrival
+            else:
+                movements.append((c, out[1], w[1], m, flit))
+                flying.append((arrival, w, (m, flit)))
             if flit == flits[m] - 1:
-                del way[q]
-                if to is not None:
-                    del owner[to]
-            if p < d2:
-                returning.append((c + 1 + settings.credit_delay, q))
-            elif flit == flits[m] - 1:
-                fill(n, p - d2, c + 1)
+                del way[q], owner[w], sent_at[q]
     return movements, finished
 
 

@@ -21,11 +21,15 @@ ROUTERS = st.builds(
     Routers,
     virtual_channels=st.integers(2, 4),
     buffer_depth=st.integers(1, 5),
-    router_delay=st.integers(0, 2),
+    routing_delay=st.integers(0, 2),
+    allocation_delay=st.integers(0, 2),
+    switch_delay=st.integers(1, 2),
+    link_latency=st.integers(1, 3),
     credit_delay=st.integers(0, 2),
+    injection_delay=st.integers(0, 2),
+    ejection_delay=st.integers(1, 3),
     injection=st.sampled_from(["channels", "node"]),
     ejection=st.sampled_from(["channels", "node"]),
-    injection_lanes=st.integers(1, 2),
     dateline=st.sampled_from(["balanced", "plain"]),
 )
 
@@ -46,15 +50,17 @@ def all_pairs(network, shortest=True):
 
 
 @pytest.mark.parametrize("spec", ["torus:8x8", "array:5x4", "torus:7x3", "ring:12", "torus:3x4x2", "torus:2x2"])
-@pytest.mark.parametrize("routers", [Routers(), Routers(router_delay=0, credit_delay=0, buffer_depth=2)])
+@pytest.mark.parametrize(
+    "routers", [Routers(), Routers(routing_delay=0, credit_delay=0, buffer_depth=2), Routers.preset("booksim")]
+)
 def test_zero_load_latency_is_the_formula_for_every_pair(spec, routers):
     network = gossamer.network(spec)
     source, move = all_pairs(network)
     flits = 1 + np.arange(source.size) % 9
     run = simulate_schedule(bare_messages(network, np.arange(source.size), source, move, flits), settings=routers)
     hops = np.abs(move).sum(axis=1)
-    t = routers.router_delay
-    assert run.latency.tolist() == (hops * (t + 1) + t + flits).tolist()
+    t, ends = routers.routing_delay + routers.allocation_delay, routers.injection_delay + routers.ejection_delay
+    assert run.latency.tolist() == (hops * (t + routers.link_latency) + t + ends + flits - 1).tolist()
     assert run.latency.tolist() == [routers.zero_load_latency(h, f) for h, f in zip(hops, flits, strict=True)]
     assert run.flit_hops == int((hops * flits).sum())
     assert (run.blocked, run.stalled, run.deadlock) == (0, 0, None)
@@ -70,7 +76,7 @@ def test_displacements_may_go_the_longer_way():
 @pytest.mark.parametrize("depth", [1, 2, 3, 5])
 @pytest.mark.parametrize("delays", [(1, 1), (2, 0), (0, 3)])
 def test_short_buffers_send_bursts_of_a_round_trip(depth, delays):
-    routers = Routers(buffer_depth=depth, router_delay=delays[0], credit_delay=delays[1])
+    routers = Routers(buffer_depth=depth, routing_delay=delays[0], credit_delay=delays[1])
     network = gossamer.network("array:6")
     flits = np.array([1, 2, 5, 12, 12])
     run = simulate_schedule(
@@ -138,7 +144,7 @@ def test_every_movement_obeys_the_rules(case, routers):
         for f in range(flits[m]):
             times, path, lanes = zip(*journeys[m, f], strict=True)
             assert list(path) == [*expected, -1], "a flit off its path, or not delivered"
-            assert all(b - a >= routers.router_delay + 1 for a, b in pairwise(times))
+            assert all(b - a >= routers.link_latency + routers.switch_delay - 1 for a, b in pairwise(times))
             assert f == 0 or lanes == tuple(r[2] for r in journeys[m, 0]), "a flit left its message's virtual channels"
             assert f == 0 or all(t > e[0] for t, e in zip(times, journeys[m, f - 1], strict=True)), "flits out of order"
     queue = defaultdict(list)
@@ -154,7 +160,7 @@ def test_every_movement_obeys_the_rules(case, routers):
             m = order[k][0]
             assert order[k:end] == [(m, f) for f in range(flits[m])], "messages mixed in a virtual channel"
         for enter, *_ in stays:
-            inside = sum(e <= enter < leave + 1 + routers.credit_delay for e, leave, *_ in stays)
+            inside = sum(e <= enter < leave + routers.switch_delay + routers.credit_delay for e, leave, *_ in stays)
             assert inside <= routers.buffer_depth, f"buffer of {channels.name(ch)} overflows ({d2})"
 
 
@@ -181,12 +187,12 @@ def test_contenders_share_a_channel_evenly():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"virtual_channels": 0}, ("virtual_channels", "1..4096", "0")),
+        ({"virtual_channels": 0}, ("virtual_channels", "1..31", "0")),
         ({"buffer_depth": 2.5}, ("buffer_depth", "2.5")),
-        ({"router_delay": -1}, ("router_delay", "0..4096", "-1")),
+        ({"routing_delay": -1}, ("routing_delay", "0..4096", "-1")),
         ({"injection": "nodes"}, ("injection", "'nodes'", "did you mean 'node'")),
         ({"dateline": "on"}, ("dateline", "'balanced', 'plain' or 'none'", "'on'")),
-        ({"injection_lanes": 3}, ("injection_lanes", "virtual_channels = 2", "3")),
+        ({"input_speedup": 3}, ("input_speedup", "virtual_channels = 2", "3")),
     ],
 )
 def test_bad_settings_are_told_in_one_line(changes, words):

@@ -65,7 +65,7 @@ def test_routers_without_delay_take_the_models_time_and_one_cycle_a_hop():
     """Where the longest message of a step is also the one that goes furthest."""
     network, model = gossamer.network("torus:6x6"), LinearCost(startup=40, message_bytes=64, hop_time=4)
     schedule = sequential_broadcasts(WormholeCase(network, MultinodeBroadcast(), model))
-    run = simulate_schedule(schedule, settings=Routers(router_delay=0))
+    run = simulate_schedule(schedule, settings=Routers(routing_delay=0))
     assert run.model_cycles == run.cycles == run.predicted_cycles
 
 
@@ -128,8 +128,8 @@ def test_messages_that_collide_are_seen_to_contend():
 def test_messages_of_one_source_queue_wait_for_each_other():
     network = gossamer.network("array:4")
     run = simulate_schedule(bare_messages(network, [0, 0], [0, 0], [[1], [3]], [10, 10]))
-    assert run.latency.tolist() == [13, 10 + 1 + 6 + 10]
-    assert run.blocked == 11
+    assert run.latency.tolist() == [13, 10 + 1 + 6 + 10 + 1]  # the first's tail is in the next buffer
+    assert run.blocked == 10
     node = simulate_schedule(
         bare_messages(network, [0, 0], [1, 1], [[1], [-1]], [10, 10]), settings=Routers(injection="node")
     )

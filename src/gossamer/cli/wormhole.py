@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,6 +14,7 @@ from gossamer.cli.options import Words, fills
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.networks import Network
     from gossamer.routers import Saturation, ScheduleRun, TrafficRun, TrafficSettings
     from gossamer.schedules import Verification
 
@@ -39,11 +40,19 @@ ROUTERS = Words(
     "routers/settings.py",
     "Routers",
     (
-        *("virtual_channels", "buffer_depth", "router_delay", "credit_delay"),
-        *("injection", "ejection", "injection_lanes", "dateline"),
+        *("virtual_channels", "buffer_depth", "routing_delay", "allocation_delay", "switch_delay", "link_latency"),
+        *("credit_delay", "injection_delay", "ejection_delay", "injection", "ejection"),
+        *("input_speedup", "output_speedup", "dateline"),
     ),
 )
-TRAFFIC = Words("routers/settings.py", "TrafficSettings", ("message_flits", "hot_share", "warmup", "measured", "seed"))
+TRAFFIC = Words(
+    "routers/traffic_settings.py",
+    "TrafficSettings",
+    (
+        *("message_flits", "hot_share", "burst", "reply_flits", "routing", "terminals"),
+        *("warmup", "measured", "seed"),
+    ),
+)
 FLITS = Words("routers/settings.py", "Routers", ("flit_bytes",))
 TrafficOutput = Annotated[
     list[Path] | None,
@@ -55,28 +64,46 @@ TrafficOutput = Annotated[
         metavar="FILE",
     ),
 ]
+Networks = Annotated[
+    list[str], typer.Argument(help="Networks, such as torus:8x8 or fat-tree:2:3; one or more.", metavar="NETWORK...")
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default uniform.",
+        metavar="NAME",
+    ),
+]
+Destined = Annotated[
+    Path | None,
+    typer.Option(
+        help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
+        metavar="FILE",
+    ),
+]
+Demands = Annotated[
+    Path | None,
+    typer.Option(help="File (text, .npy) with a table: how much each node sends to each other one.", metavar="FILE"),
+]
+PresetName = Annotated[
+    str, typer.Option("--preset", help="Routers to begin with: plain or booksim (4 cycles a hop).", metavar="NAME")
+]
+Jobs = Annotated[int | None, typer.Option(help="Loads simulated at once. Default: one a processor.", metavar="N")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @commands.command()
 @fills(settings=(TRAFFIC,), routers=(ROUTERS,))
 def traffic(
-    networks: Annotated[
-        list[str], typer.Argument(help="Arrays and tori, such as torus:8x8; one or more.", metavar="NETWORK...")
-    ],
+    networks: Networks,
     *,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default "
-            "uniform.",
-            metavar="NAME",
-        ),
-    ] = None,
-    destinations: Annotated[
+    pattern: Pattern = None,
+    destinations: Destined = None,
+    demands: Demands = None,
+    trace: Annotated[
         Path | None,
         typer.Option(
-            help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
+            help="Run the messages of a file instead: lines 'cycle source target flits' in order of time.",
             metavar="FILE",
         ),
     ] = None,
@@ -89,47 +116,177 @@ def traffic(
     saturation: Annotated[
         bool, typer.Option("--saturation", help="Search the largest load that gets through, instead of --load.")
     ] = False,
+    preset: PresetName = "plain",
     settings: dict[str, Any],
     routers: dict[str, Any],
-    jobs: Annotated[int, typer.Option(help="Loads simulated at once.")] = 1,
+    jobs: Jobs = None,
     output: TrafficOutput = None,
+    details: Annotated[
+        Path | None,
+        typer.Option(help="Write what each node, flow, channel and latency had (.csv).", metavar="FILE"),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Latency and throughput of random traffic, flit by flit."""
+    """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli.files import split_outputs
     from gossamer.errors import ModelError, TaskError
     from gossamer.routers import Routers, TrafficSettings
     from gossamer.sweeps import read_loads
 
-    if pattern is not None and destinations is not None:
-        raise TaskError("give --pattern or --destinations, not both")
-    if load is not None and saturation:
-        raise ModelError("--saturation chooses the loads; leave out --load")
-    if "hot_share" in settings and not (pattern or "").strip().lower().startswith("hotspot"):
-        raise TaskError("--hot-share goes with --pattern hotspot")
+    if sum(x is not None for x in (pattern, destinations, demands, trace)) > 1:
+        raise TaskError("give one of --pattern, --destinations, --demands and --trace")
+    if (load is not None or trace is not None) and saturation:
+        raise ModelError("--saturation chooses the loads; leave out --load and --trace")
+    if load is not None and trace is not None:
+        raise ModelError("--trace says when messages are created; leave out --load")
+    _check_hot_share(settings, pattern)
     written = split_outputs(output or [])
-    asked = TrafficSettings(routers=Routers(**routers), **settings)
+    asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
-    curves, found = _simulated(networks, destinations or pattern or "uniform", loads, asked, jobs, written)
+    where = _Where(pattern, destinations, demands, trace)
+    curves, found = _simulated(networks, where, loads, asked, jobs, written)
     _print_traffic(curves, found, json)
-    for path in output or []:
+    runs = [run for curve in curves.values() for run in curve]
+    if details is not None:
+        _write_details(runs, details)
+    for path in [*(output or []), *([details] if details else [])]:
         if not json:
             print(f"wrote {path}")
+    raise typer.Exit(1 if any(run.deadlock is not None for run in runs) else 0)
+
+
+@commands.command()
+@fills(settings=(TRAFFIC,), routers=(ROUTERS,))
+def saturation(
+    networks: Networks,
+    *,
+    pattern: Pattern = None,
+    destinations: Destined = None,
+    demands: Demands = None,
+    resolution: Annotated[
+        float, typer.Option(help="How close the search comes, as a share of the ideal load.", metavar="SHARE")
+    ] = 0.01,
+    preset: PresetName = "plain",
+    settings: dict[str, Any],
+    routers: dict[str, Any],
+    json: Json = False,
+) -> None:
+    """Search the largest load that gets through."""
+    from gossamer.cli.console import print_json, progress
+    from gossamer.errors import TaskError
+    from gossamer.networks import as_network
+    from gossamer.routers import Routers, TrafficSettings, saturation_throughput
+
+    if sum(x is not None for x in (pattern, destinations, demands)) > 1:
+        raise TaskError("give one of --pattern, --destinations and --demands")
+    _check_hot_share(settings, pattern)
+    asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
+    where = _Where(pattern, destinations, demands, None)
+    with progress() as stage:
+        found = {}
+        for net in [as_network(text) for text in networks]:
+            found[net.spec] = saturation_throughput(
+                net, where.on(net), resolution=resolution, settings=asked, progress=stage
+            )
+    if json:
+        print_json({"saturation": [_saturation_fields(spec, s) for spec, s in found.items()]})
+        return
+    for spec, s in found.items():
+        name = s.runs[0].pattern if s.runs else "traffic"
+        print(
+            f"{spec}, {name}, {s.runs[0].routing} routing: load {s.load:.4f} gets through, "
+            f"{100 * s.share:.1f}% of the ideal {s.ideal:.4f} ({len(s.runs)} loads tried)"
+        )
+
+
+@commands.command()
+@fills(routers=(ROUTERS,))
+def routing(
+    network: Annotated[str, typer.Argument(help="Network, such as torus:8x8.", metavar="NETWORK")],
+    *,
+    routing: Annotated[str, typer.Option(help="The routing function.", metavar="NAME")] = "default",
+    terminals: Annotated[int, typer.Option(help="Terminals of each router.", metavar="N")] = 1,
+    preset: PresetName = "plain",
+    routers: dict[str, Any],
+    json: Json = False,
+) -> None:
+    """Say whether messages that follow a routing function can deadlock; exit status 1 if they can."""
+    from gossamer.cli.console import print_entries, print_json
+    from gossamer.networks import as_network
+    from gossamer.routers import ROUTINGS, Routers, deadlock_freedom
+    from gossamer.routers import routing as routing_function
+
+    rule = routing_function(as_network(network), routing, Routers.preset(preset, **routers), terminals)
+    proof = deadlock_freedom(rule)
+    if json:
+        print_json(
+            {
+                "network": rule.fabric.network.spec,
+                "routing": rule.name,
+                "virtual_channels": rule.settings.virtual_channels,
+                "free": proof.free,
+                "dependencies": proof.dependencies,
+                "circle": [rule.fabric.name(c) for c in proof.circle],
+            }
+        )
+    else:
+        print_entries([("routing", [f"{rule.name}: {ROUTINGS[rule.name]}"]), ("deadlock", [str(proof)])])
+    raise typer.Exit(0 if proof.free else 1)
+
+
+class _Where(NamedTuple):
+    """Where messages go, as it was given."""
+
+    pattern: str | None
+    destinations: Path | None
+    demands: Path | None
+    trace: Path | None
+
+    def on(self, network: Network) -> Any:
+        """Return the pattern, the destinations or the table of demands for a network."""
+        from gossamer.reading.tables import read_destinations
+
+        if self.destinations is not None:
+            return read_destinations(self.destinations, network.terminal_count)
+        if self.demands is not None:
+            from gossamer.routers.demands import read_demands
+
+            return read_demands(self.demands)
+        return self.pattern or "uniform"
+
+
+def _check_hot_share(settings: dict[str, Any], pattern: str | None) -> None:
+    from gossamer.errors import TaskError
+
+    if "hot_share" in settings and not (pattern or "").strip().lower().startswith("hotspot"):
+        raise TaskError("--hot-share goes with --pattern hotspot")
+
+
+def _write_details(runs: Sequence[TrafficRun], path: Path) -> None:
+    """Write what each node, flow, channel and latency of each run had."""
+    import csv
+
+    from gossamer.writing import whole_file
+
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(("network", "load", "kind", "name", "count", "mean"))
+        for run in runs:
+            lines.writerows((run.network.spec, run.load, *row) for row in run.details())
 
 
 def _simulated(
     networks: list[str],
-    where: str | Path,
+    where: _Where,
     loads: Sequence[float] | None,
     settings: TrafficSettings,
-    jobs: int,
+    jobs: int | None,
     written: tuple[list[Path], list[Path]],
 ) -> tuple[dict[str, Sequence[TrafficRun]], dict[str, Saturation]]:
     """Simulate every network at the loads, or up to its saturation without loads; write and draw the runs."""
     from gossamer.cli.console import progress
     from gossamer.networks import as_network
-    from gossamer.reading.tables import read_destinations
-    from gossamer.routers import saturation_throughput
+    from gossamer.routers import read_trace, saturation_throughput, simulate_trace
     from gossamer.sweeps import latency_load, write_table
 
     curves: dict[str, Sequence[TrafficRun]] = {}
@@ -137,7 +294,10 @@ def _simulated(
     nets = [as_network(text) for text in networks]
     with progress() as stage:
         for net in nets:
-            pattern: Any = read_destinations(where, net.node_count) if isinstance(where, Path) else where
+            if where.trace is not None:
+                curves[net.spec] = [simulate_trace(net, read_trace(where.trace), settings=settings, progress=stage)]
+                continue
+            pattern = where.on(net)
             if loads is None:
                 found[net.spec] = saturation_throughput(net, pattern, settings=settings, progress=stage)
                 curves[net.spec] = found[net.spec].runs
@@ -161,10 +321,7 @@ def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Sat
     if json:
         fields: dict[str, Any] = {"runs": [run.to_dict() for curve in curves.values() for run in curve]}
         if found:
-            fields["saturation"] = [
-                {"network": spec, "load": s.load, "throughput": s.throughput, "ideal": s.ideal}
-                for spec, s in found.items()
-            ]
+            fields["saturation"] = [_saturation_fields(spec, s) for spec, s in found.items()]
         print_json(fields)
         return
     for place, (spec, curve) in enumerate(curves.items()):
@@ -174,6 +331,10 @@ def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Sat
         if spec in found:
             s = found[spec]
             print(f"\nload {s.load:.3f} gets through, {100 * s.share:.0f}% of the ideal {s.ideal:.3f}")
+
+
+def _saturation_fields(spec: str, s: Saturation) -> dict[str, Any]:
+    return {"network": spec, "load": s.load, "throughput": s.throughput, "ideal": s.ideal}
 
 
 @commands.command()
@@ -190,6 +351,7 @@ def run(
     startup_cycles: Annotated[
         int | None, typer.Option(help="Cycles of a start-up. Default: the schedule's start-up time.", metavar="CYCLES")
     ] = None,
+    preset: PresetName = "plain",
     routers: dict[str, Any],
     json: Json = False,
 ) -> None:
@@ -199,7 +361,7 @@ def run(
     from gossamer.wormhole import verify
     from gossamer.wormhole.files import load
 
-    settings = Routers(**routers)
+    settings = Routers.preset(preset, **routers)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
@@ -227,8 +389,11 @@ def _print_runs(runs: Sequence[TrafficRun]) -> None:
             continue
         rows.append(
             (
-                f"{r.load:.4g}", f"{r.throughput:.4f}", _shown(r.latency), _shown(r.half_width),
-                *(str(q) if (q := r.percentile(share)) >= 0 else "-" for share in (0.5, 0.99)),
+                f"{r.load:.4g}", f"{r.throughput:.4f}",
+                *(("-",) * 4 if r.saturated else (
+                    _shown(r.latency), _shown(r.half_width),
+                    *(str(q) if (q := r.percentile(share)) >= 0 else "-" for share in (0.5, 0.99)),
+                )),
                 f"{r.peak_utilization:.3f}", "saturated" if r.saturated else "",
             )
         )  # fmt: skip

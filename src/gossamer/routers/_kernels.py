@@ -1,12 +1,20 @@
 """Compiled kernels of the flit simulator; plain arrays in and out.
 
-A node has input ports: one for each channel that enters it (port 2i+s for dimension i and direction s, 0 up, 1 down)
-and, from 2d on, its injection ports. A port has V queues: the buffers of the channel's virtual channels, or lanes of
-injection. Queue ``(node*ports + port)*V + v``. A virtual channel is named by the queue that it fills.
+A *channel* carries one flit a cycle from an output port to an input port: a link of the network, or what joins a
+terminal to its router (injection) or a router to its terminal (ejection). At its end each channel has V queues, the
+buffers of its virtual channels: queue ``channel*V + v``, B slots. Input ports are named by the channel that fills them.
 
-What a router decides in a cycle depends only on what was so when the cycle began: a flit that crosses a channel in
-cycle c can leave its new queue from c + 1 + router_delay on, and the slot it left can be filled from
-c + 1 + credit_delay on. So the order in which routers are visited does not matter.
+A cycle, for the whole network at once:
+
+1. each source sends a flit of its message, as long as the buffer of its injection channel has room;
+2. what the time wheel holds happens: flits arrive, heads have found their way, slots are known to be free;
+3. heads ask for a virtual channel of their next channel, each for one; each virtual channel takes one of the heads;
+4. each input port chooses one of its queues whose front flit may go, each output one of the ports; those flits leave.
+
+Every choice is in turn (round robin), and a turn moves on when it was granted: separable input-first allocation with
+one iteration. Nothing is polled: WANT has a bit for each queue of a port whose front flit may go, a head without
+a free virtual channel waits in the list of its channel, a flit without a free slot until the slot opens. No decision
+depends on another of the same step, so that the order in which queues are visited does not matter.
 
 No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they run a quarter faster.
 """
@@ -16,41 +24,60 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from numba import njit
+from numba.extending import overload
 
-NEVER = 2**62
-FREE, EJECT = -1, -2  # values of OUT: no way out yet, or out of the network
+NEVER = 2**31 - 1
+"""Opening time of a slot with a flit; runs end before."""
+FREE = -1  # value of OUT: no way out yet
+EJECT = -1  # last step of a route where each input port has an ejection of its own
+ADAPTIVE = -2  # the one step of a route that is chosen on the way
+KEEP = 255  # class of virtual channels: the half in which the message is
 
 # what `run` returns: the time is up or nothing is left to do; or flits wait and none can move
 UNTIL, STUCK = 0, 1
 
+# what happens at a time of the wheel
+ARRIVE, ROUTED, RETRY = range(3)
+
 # columns of the tables
-COUNT, FRONT, OUT, LEFT, OWNER, PORT, NODE, LANE = range(8)  # queue
-MESSAGE, READY, OPENS = range(3)  # slot
-FILLED, TURN = range(2)  # port
-ENTRY, PORT_TURN, GRANT_TURN, LANE_TURN, CROSSED = range(5)  # output
-WORK, LISTED, COORDINATE = range(3)  # node; coordinates from COORDINATE on
-SOURCE, AT_PORT, FLITS, CREATED, STARTED, FINISHED, FOLLOWING, WAITING, SUCCESSOR, REMAINING = range(10)  # message
+(
+    COUNT, FRONT, BACK, OUT, OWNER, HELD, WAITED, ASK_TURN, GRANT_TURN, ASKER, LANE, CHANNEL, SINCE, STALL, GATE, NEXT
+) = range(16)  # queue  # fmt: skip
+(
+    TO, FROM, IN_PLACE, OUT_PLACE, INPUTS, OUTPUTS, LATENCY, EJECTION, WANT, TAKEN, CROSSED, LISTED, LAST, WAITERS,
+    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY
+) = range(21)  # channel  # fmt: skip
+FLIT, OPENS = range(2)  # slot
+OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
+(
+    SOURCE, FLITS, ROUTE, FOLLOWING, WAITING, SUCCESSOR, OTHER, TARGET, CREATED, STARTED, FINISHED
+) = range(11)  # message  # fmt: skip
+PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
 
 # rules
 (
-    DIMENSIONS,  # d
-    PORTS,  # input ports of a node
     LANES,  # V
     DEPTH,  # B
-    ROUTER_DELAY,
+    ROUTING_DELAY,
+    ALLOCATION_DELAY,
+    SWITCH_DELAY,
     CREDIT_DELAY,
-    INJECTION_LANES,
-    NODE_EJECTION,  # 1: a node ejects one flit a cycle; 0: one flit a port
-    DATELINE,  # 0 none, 1 plain, 2 balanced
+    INPUT_SPEEDUP,
+    OUTPUT_SPEEDUP,
     STARTUP,  # cycles after which a released message starts
-) = range(10)
-RULES = 10
+    LINKS,  # channels 0..LINKS-1 are links, then come injections
+    EJECTIONS,  # the first ejection
+    WHEEL,  # slots of the time wheel less one; their number is a power of two
+    THRESHOLD,  # by how much a longer way must promise to be faster
+    RECORDING,
+    ESCAPE,  # virtual channels, as bits, that a message does not leave for others
+    CLASSES,  # the virtual channels of class k are the bits of rules[CLASSES + k]
+) = range(16)
 
-# counters
+# counters, behind those of the lists
 (
-    CURRENT,  # the cycle
-    ACTIVE,  # routers in the list of active ones
-    HOPS,  # flits that crossed a channel
+    NOW,  # the cycle
+    HOPS,  # flits that crossed a link
     EJECTED,  # flits that left the network
     DELIVERED,  # messages whose last flit left the network
     BLOCKED,  # cycles that flits at the front waited because another message had the way
@@ -60,500 +87,683 @@ RULES = 10
     RECORDED,  # rows of `record`
     RELEASED_FIRST,  # first and last entry of the list of messages that dependencies released
     RELEASED_LAST,
-    IDLE,  # cycles in a row without any movement
-) = range(13)
-COUNTERS = 13
+    EVENTS,  # in the time wheel
+    ALLOCATIONS,  # virtual channels granted
+    DETOURS,  # messages that took the longer way
+) = range(5, 19)
+COUNTERS = 19
 
 
 class State(NamedTuple):
-    """Everything that a simulation holds; all arrays are int64 and changed in place.
+    """Everything that a simulation holds; arrays are changed in place.
 
-    In the tables, rows come first. LEFT counts the flits of the front message that have still to leave, once OUT is
-    set; a lane of injection has COUNT 1 while it has a message. Times are cycles: READY, from which on a flit may
-    leave; OPENS, from which on a slot may be filled. TURN, PORT_TURN, GRANT_TURN and LANE_TURN say who is first: the
-    lane of a port, the port that an output serves, the queue that gets a virtual channel, the virtual channel given.
+    In the tables, rows come first. COUNT are the flits that have arrived at a queue, HELD those with the ones on their
+    way to it, OWNER the queue whose message holds it, OUT the queue that its front message holds. SINCE is when the
+    front flit could have left, STALL since when it waits for a slot (-1: it does not), GATE when it may ask for the
+    switch. A slot is known to be free from cycle OPENS on. TAKEN are the virtual channels held, as bits.
     """
 
-    rules: Any  # [RULES]
-    sides: Any  # [d]
-    wraps: Any  # [d], 1 for a ring
-    queue: Any  # [N*ports*V, 8]
-    slot: Any  # [N*ports*V*B, 3]
-    port: Any  # [N*ports, 2]
-    output: Any  # [N*(2d+1), 5]: the channels of each node, then its ejection
-    node: Any  # [N, 2+d]
-    active: Any  # [2N]
-    backlog: Any  # [N*injection ports, 2] first and last message of each source queue, -1
-    message: Any  # [S, 9+d]: REMAINING and the columns after it are the hops that the head has still to be granted
-    dependent_first: Any  # [S+1], or [1] where there are no dependencies
-    dependent: Any
-    released: Any  # [S] messages released by others, in order of time
-    wanted: Any  # [2d+1, 4] best priority, queue, and the virtual channels it may have
-    found: Any  # [ports*V]
-    record: Any  # [R, 5] cycle, OUT, queue, message, flit
-    counters: Any  # [COUNTERS]
+    rules: Any  # int64[CLASSES + K]
+    queue: Any  # int32[Q, 16]
+    slot: Any  # int32[Q*B, 2] 2*message + (1 for the last flit), opening time
+    channel: Any  # int32[C, 21]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
+    turn: Any  # int32[C*speedup, 5]
+    wheel: Any  # int32[slots, 1 + ...] how many, then 4*queue + what happens
+    lists: Any  # int32[5, ...]
+    message: Any  # int32[S, 11]
+    route: Any  # int32 steps 256*channel + class
+    candidate_first: Any  # int32[R, targets+1] or empty: the ways of an adaptive routing function
+    candidate: Any  # int32[..., 2] 256*channel + class, and its rank
+    dependent_first: Any  # int64[S+1], or [1] where there are no dependencies
+    dependent: Any  # int64
+    released: Any  # int64[S] messages released by others, in order of time, around the end
+    record: Any  # int64[R, 4] cycle, queue filled, message, whether it is its last flit
+    counters: Any  # int64[COUNTERS]
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
-def _activate(node, active, counters, v):
-    if node[v, LISTED] == 0:
-        node[v, LISTED] = 1
-        active[counters[ACTIVE]] = v
-        counters[ACTIVE] += 1
+def lowest(bits: int) -> int:
+    """Return the number of the lowest bit that is set."""
+    return int((int(bits) & -int(bits)).bit_length() - 1)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _fill_lane(queue, slot, port, node, message, counters, ports, depth, router_delay, q, m, c):
-    """Put message m in a lane of injection, where it can be routed from cycle c on."""
-    created = message[m, CREATED]
-    slot[q * depth, MESSAGE] = m
-    slot[q * depth, READY] = max(created + router_delay, c)
-    queue[q, COUNT] = 1
-    queue[q, OUT] = FREE
-    queue[q, LEFT] = message[m, FLITS]
-    message[m, STARTED] = max(c, created)
-    v = queue[q, NODE]
-    port[v * ports + queue[q, PORT], FILLED] += 1
-    node[v, WORK] += 1
-    counters[QUEUED] += message[m, STARTED] - created
+@overload(lowest)
+def _lowest(bits: Any) -> Any:
+    from numba.cpython.unsafe.numbers import trailing_zeros
+
+    def compiled(bits: Any) -> Any:
+        return trailing_zeros(bits)
+
+    return compiled
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _inject(rules, queue, slot, port, node, active, backlog, message, counters, m, c):
-    """Release message m at its source in cycle c."""
-    ports, d2, depth = rules[PORTS], 2 * rules[DIMENSIONS], rules[DEPTH]
-    v = message[m, SOURCE]
-    place = v * (ports - d2) + message[m, AT_PORT]
-    first = (v * ports + d2 + message[m, AT_PORT]) * rules[LANES]
-    message[m, CREATED] = c
-    message[m, FOLLOWING] = -1
-    counters[IN_FLIGHT] += 1
-    _activate(node, active, counters, v)
-    if backlog[place, 0] < 0:
-        for q in range(first, first + rules[INJECTION_LANES]):
-            if queue[q, COUNT] == 0:
-                _fill_lane(queue, slot, port, node, message, counters, ports, depth, rules[ROUTER_DELAY], q, m, c)
-                return
-        backlog[place, 0] = m
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _at(rules, wheel, counters, when, event):
+    """Let something happen in cycle `when`."""
+    place = when & rules[WHEEL]
+    k = wheel[place, 0] + 1
+    wheel[place, k] = event
+    wheel[place, 0] = k
+    counters[EVENTS] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _want(rules, queue, slot, channel, wheel, lists, counters, q, c):
+    """Let the front flit of queue q, whose message has a virtual channel, ask for the switch once there is a slot."""
+    w = queue[q, OUT]
+    opens = slot[w * rules[DEPTH] + queue[w, BACK], OPENS]
+    if opens <= c:
+        p = queue[q, CHANNEL]
+        channel[p, WANT] |= 1 << queue[q, LANE]
+        if channel[p, LISTED] == 0:
+            channel[p, LISTED] = 1
+            lists[PORTS, counters[PORTS]] = p
+            counters[PORTS] += 1
+        if queue[q, STALL] >= 0:
+            counters[STALLED] += c - queue[q, STALL]
+            queue[q, SINCE] += c - queue[q, STALL]
+            queue[q, STALL] = -1
+        return
+    if queue[q, STALL] < 0:
+        queue[q, STALL] = c
+    if opens == NEVER:
+        queue[w, WAITED] = 1
     else:
-        message[backlog[place, 1], FOLLOWING] = m
-    backlog[place, 1] = m
+        _at(rules, wheel, counters, opens, 4 * q + RETRY)
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _head(rules, queue, wheel, lists, counters, q, c, later):
+    """Note that a head is at the front of queue q from cycle c on; `later` if the next allocation comes before."""
+    queue[q, SINCE] = c + rules[ROUTING_DELAY] + rules[ALLOCATION_DELAY]
+    if rules[ROUTING_DELAY] > 0 or later:
+        _at(rules, wheel, counters, c + rules[ROUTING_DELAY], 4 * q + ROUTED)
+    else:
+        lists[HEADS, counters[HEADS]] = q
+        counters[HEADS] += 1
 
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _released(message, released, counters, startup, m, c):
-    """Take one from what message m waits for; after the last, it starts `startup` cycles later."""
+    """Take one, of cycle c, from what message m waits for; after the last of them, it starts `startup` cycles later."""
+    if m < 0:
+        return
     message[m, WAITING] -= 1
+    message[m, CREATED] = max(message[m, CREATED], c + startup)
     if message[m, WAITING] == 0:
-        message[m, CREATED] = c + startup
-        released[counters[RELEASED_LAST]] = m
+        place = counters[RELEASED_LAST]
         counters[RELEASED_LAST] += 1
+        while place > counters[RELEASED_FIRST]:
+            before = released[(place - 1) % released.size]
+            if message[before, CREATED] <= message[m, CREATED]:
+                break
+            released[place % released.size] = before
+            place -= 1
+        released[place % released.size] = m
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _route(message, node, queue, sides, wraps, dateline, lanes, q, m):
-    """Return the channel 0..2d-1 that message m takes next (-1: none, it has arrived) and its virtual channels."""
-    v = queue[q, NODE]
-    for i in range(sides.size):
-        hops = message[m, REMAINING + i]
-        if hops != 0:
-            o = 2 * i + (1 if hops < 0 else 0)
-            if wraps[i] == 0 or dateline == 0:
-                return o, 0, lanes
-            x, side, half = node[v, COORDINATE + i], sides[i], (lanes + 1) // 2
-            if (hops > 0 and x == side - 1) or (hops < 0 and x == 0):
-                return o, half, lanes  # the channel that closes the ring: behind the dateline
-            if queue[q, PORT] == o:  # straight on: it keeps its half
-                return (o, half, lanes) if queue[q, LANE] >= half else (o, 0, half)
-            if dateline == 1 or x + hops >= side or x + hops < 0:
-                return o, 0, half
-            return o, 0, lanes
-    return -1, 0, 0
-
-
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
-def _allocate(rules, sides, wraps, queue, slot, output, node, message, wanted, found, v, n):
-    """Grant one virtual channel of each channel to one of the n found queues that want it, in turn."""
-    lanes, depth, d2, dateline = rules[LANES], rules[DEPTH], 2 * rules[DIMENSIONS], rules[DATELINE]
-    queues = rules[PORTS] * lanes
-    outputs = v * (d2 + 1)
-    for o in range(d2):
-        wanted[o, 1] = -1
-    some = False
-    for k in range(n):
-        q = found[k]
-        if queue[q, OUT] != FREE:
-            continue
-        m = slot[q * depth + queue[q, FRONT], MESSAGE]
-        o, low, high = _route(message, node, queue, sides, wraps, dateline, lanes, q, m)
-        if o < 0:
-            queue[q, OUT] = EJECT
-            queue[q, LEFT] = message[m, FLITS]
-            continue
-        entry = output[outputs + o, ENTRY]
-        for w in range(entry + low, entry + high):
-            if queue[w, OWNER] < 0:
-                turn = q - v * queues - output[outputs + o, GRANT_TURN]
-                if turn < 0:
-                    turn += queues
-                if wanted[o, 1] < 0 or turn < wanted[o, 0]:
-                    wanted[o, 0] = turn
-                    wanted[o, 1] = q
-                    wanted[o, 2] = low
-                    wanted[o, 3] = high
-                    some = True
-                break
-    if some:
-        for o in range(d2):
-            q = wanted[o, 1]
-            if q < 0:
+def _events(rules, queue, slot, channel, wheel, lists, counters, c):
+    """Let happen what the wheel holds for cycle c."""
+    place = c & rules[WHEEL]
+    n = wheel[place, 0]
+    wheel[place, 0] = 0
+    counters[EVENTS] -= n
+    for k in range(1, n + 1):
+        q = wheel[place, k] >> 2
+        kind = wheel[place, k] & 3
+        asks = kind == RETRY
+        if kind == ARRIVE:
+            queue[q, COUNT] += 1
+            if queue[q, COUNT] > 1:
                 continue
-            entry = output[outputs + o, ENTRY]
-            w = output[outputs + o, LANE_TURN]
-            while w < wanted[o, 2] or w >= wanted[o, 3] or queue[entry + w, OWNER] >= 0:
-                w = w + 1 if w + 1 < lanes else 0
-            m = slot[q * depth + queue[q, FRONT], MESSAGE]
-            queue[entry + w, OWNER] = q
-            queue[q, OUT] = entry + w
-            queue[q, LEFT] = message[m, FLITS]
-            message[m, REMAINING + o // 2] += 1 if o % 2 else -1
-            output[outputs + o, LANE_TURN] = w + 1 if w + 1 < lanes else 0
-            turn = q - v * queues + 1
-            output[outputs + o, GRANT_TURN] = turn if turn < queues else 0
+            if queue[q, OUT] == FREE:
+                _head(rules, queue, wheel, lists, counters, q, c, False)
+            else:
+                queue[q, SINCE] = max(c, queue[q, GATE])
+                asks = True
+        elif kind == ROUTED:
+            lists[HEADS, counters[HEADS]] = q
+            counters[HEADS] += 1
+        if asks and queue[q, OUT] != FREE and queue[q, COUNT] > 0 and queue[q, GATE] <= c:
+            _want(rules, queue, slot, channel, wheel, lists, counters, q, c)
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
-def _choose(rules, queue, slot, port, output, wanted, found, v, n, c):
-    """Let each port choose one of its queues and each output one of the ports; write the winners to `found`.
-
-    Return the number of winners and of queues that wait for a free slot.
-    """
-    lanes, depth, ports, d2 = rules[LANES], rules[DEPTH], rules[PORTS], 2 * rules[DIMENSIONS]
-    outputs = v * (d2 + 1)
-    for o in range(d2 + 1):
-        wanted[o, 1] = -1
-    stalled, k, winners = 0, 0, 0
-    while k < n:
-        p = queue[found[k], PORT]
-        first = port[v * ports + p, TURN]
-        best, chosen = lanes, -1
-        while k < n and queue[found[k], PORT] == p:
-            q = found[k]
-            k += 1
-            way = queue[q, OUT]
-            if way == FREE:
-                continue
-            if way >= 0:
-                spot = queue[way, FRONT] + queue[way, COUNT]
-                if spot >= depth:
-                    spot -= depth
-                if slot[way * depth + spot, OPENS] > c:
-                    stalled += 1
-                    continue
-            turn = queue[q, LANE] - first
-            if turn < 0:
-                turn += lanes
-            if turn < best:
-                best, chosen = turn, q
-        if chosen < 0:
-            continue
-        way = queue[chosen, OUT]
-        if way == EJECT and rules[NODE_EJECTION] == 0:
-            found[winners] = chosen  # winners <= k: the entry has been read
-            winners += 1
-            continue
-        o = d2 if way == EJECT else queue[way, PORT]
-        turn = p - output[outputs + o, PORT_TURN]
-        if turn < 0:
-            turn += ports
-        if wanted[o, 1] < 0 or turn < wanted[o, 0]:
-            wanted[o, 0] = turn
-            wanted[o, 1] = chosen
-    for o in range(d2 + 1):
-        q = wanted[o, 1]
-        if q >= 0:
-            p = queue[q, PORT]
-            output[outputs + o, PORT_TURN] = p + 1 if p + 1 < ports else 0
-            output[outputs + o, CROSSED] += 1
-            found[winners] = q
-            winners += 1
-    return winners, stalled
-
-
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
-def _move(
-    rules, queue, slot, port, node, active, backlog, message, dependent_first, dependent, released, record, counters,
-    v, q, c,
-):  # fmt: skip
-    """Send the front flit of queue q of node v on its way."""
-    lanes, depth, ports, d2 = rules[LANES], rules[DEPTH], rules[PORTS], 2 * rules[DIMENSIONS]
-    p = queue[q, PORT]
-    place = q * depth + queue[q, FRONT]
-    m = slot[place, MESSAGE]
-    way = queue[q, OUT]
-    port[v * ports + p, TURN] = queue[q, LANE] + 1 if queue[q, LANE] + 1 < lanes else 0
-    queue[q, LEFT] -= 1
-    last = queue[q, LEFT] == 0
-    if counters[RECORDED] < record.shape[0]:
-        row = counters[RECORDED]
-        counters[RECORDED] += 1
-        record[row, 0] = c
-        record[row, 1] = way
-        record[row, 2] = q
-        record[row, 3] = m
-        record[row, 4] = message[m, FLITS] - queue[q, LEFT] - 1
-    if way == EJECT:
-        counters[EJECTED] += 1
-        if last:
-            message[m, FINISHED] = c + 1
-            counters[DELIVERED] += 1
-            counters[IN_FLIGHT] -= 1
-            if dependent_first.size > 1:
-                for k in range(dependent_first[m], dependent_first[m + 1]):
-                    _released(message, released, counters, rules[STARTUP], dependent[k], c + 1)
+@njit(cache=True, nogil=True, _nrt=False)
+def _release(rules, channel, message, lists, counters, m, c):
+    """Put message m into its source queue in cycle c."""
+    p = rules[LINKS] + message[m, SOURCE]
+    message[m, CREATED] = c
+    message[m, FOLLOWING] = -1
+    counters[IN_FLIGHT] += 1
+    if channel[p, BACKLOG] < 0:
+        channel[p, BACKLOG] = m
     else:
-        spot = queue[way, FRONT] + queue[way, COUNT]
-        if spot >= depth:
-            spot -= depth
-        spot += way * depth
-        slot[spot, MESSAGE] = m
-        slot[spot, READY] = c + 1 + rules[ROUTER_DELAY]
-        slot[spot, OPENS] = NEVER
-        if queue[way, COUNT] == 0:
-            target = queue[way, NODE]
-            port[target * ports + queue[way, PORT], FILLED] += 1
-            node[target, WORK] += 1
-            _activate(node, active, counters, target)
-        queue[way, COUNT] += 1
-        counters[HOPS] += 1
-        if last:
-            queue[way, OWNER] = -1
-    if last:
-        queue[q, OUT] = FREE
-    if p < d2:
-        slot[place, OPENS] = c + 1 + rules[CREDIT_DELAY]
+        message[channel[p, BACKLOG_END], FOLLOWING] = m
+    channel[p, BACKLOG_END] = m
+    if channel[p, BUSY] == 0:
+        channel[p, BUSY] = 1
+        lists[SOURCES, counters[SOURCES]] = p
+        counters[SOURCES] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _choose_route(rules, queue, message, route, counters, m):
+    """Let message m take its other route if that promises to be faster: fewer flits in the way times links."""
+    here, there = message[m, ROUTE], message[m, OTHER]
+    near, far = 0, 0
+    for v in range(rules[LANES]):
+        near += queue[(route[here] >> 8) * rules[LANES] + v, HELD]
+        far += queue[(route[there] >> 8) * rules[LANES] + v, HELD]
+    if near * route[here - 1] > far * route[there - 1] + rules[THRESHOLD]:
+        message[m, ROUTE] = there
+        counters[DETOURS] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters, c):
+    """Let each source with a message send a flit; return how many did."""
+    lanes, depth = rules[LANES], rules[DEPTH]
+    sent, kept = 0, 0
+    for k in range(counters[SOURCES]):
+        p = lists[SOURCES, k]
+        m = channel[p, CURRENT]
+        if m < 0:
+            m = channel[p, BACKLOG]
+            if m < 0:
+                channel[p, BUSY] = 0
+                continue
+            lists[SOURCES, kept] = p
+            kept += 1
+            v = channel[p, LAST_LANE]
+            found = -1
+            for _ in range(lanes):
+                v = v + 1 if v + 1 < lanes else 0
+                q = p * lanes + v
+                if slot[q * depth + queue[q, BACK], OPENS] <= c:
+                    found = q
+                    break
+            if found < 0:
+                continue
+            channel[p, BACKLOG] = message[m, FOLLOWING]
+            channel[p, CURRENT] = m
+            channel[p, LEFT] = message[m, FLITS]
+            channel[p, SENDING] = found
+            channel[p, LAST_LANE] = v
+            message[m, STARTED] = c
+            counters[QUEUED] += c - message[m, CREATED]
+            if message[m, OTHER] >= 0:
+                _choose_route(rules, queue, message, route, counters, m)
+        else:
+            lists[SOURCES, kept] = p
+            kept += 1
+        q = channel[p, SENDING]
+        place = q * depth + queue[q, BACK]
+        if slot[place, OPENS] > c:
+            continue
+        sent += 1
+        left = channel[p, LEFT] - 1
+        channel[p, LEFT] = left
+        slot[place, FLIT] = 2 * m + (1 if left == 0 else 0)
+        slot[place, OPENS] = NEVER
+        queue[q, HELD] += 1
+        queue[q, BACK] = queue[q, BACK] + 1 if queue[q, BACK] + 1 < depth else 0
+        _at(rules, wheel, counters, c + channel[p, LATENCY], 4 * q + ARRIVE)
+        if left == 0:
+            channel[p, CURRENT] = -1
+    counters[SOURCES] = kept
+    return sent
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _lanes_of(rules, queue, kind, q):
+    """Return the virtual channels, as bits, that a message in queue q may take in a class."""
+    if kind == KEEP:
+        return rules[CLASSES + 2] if queue[q, LANE] >= (rules[LANES] + 1) // 2 else rules[CLASSES + 1]
+    return rules[CLASSES + kind]
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _in_turn(free, base, turn, lanes):
+    """Return the first free virtual channel of the output whose first is number `base`, from the turn on."""
+    first = turn - base
+    if first > 0 and first < lanes:
+        later = (free >> first) << first
+        if later != 0:
+            free = later
+    return lowest(free)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m):
+    """Return the queue that the head of message m in queue q asks for among those of the highest rank, or -1."""
+    lanes = rules[LANES]
+    p = queue[q, CHANNEL]
+    best, rank, chosen = 1 << 60, -1, -1
+    size = channel[p, OUTPUTS] * lanes
+    first = candidate_first[channel[p, TO], message[m, TARGET]]
+    # a message that took an escape stays there if the function says so
+    stays = p < rules[LINKS] and (rules[ESCAPE] >> queue[q, LANE]) & 1
+    for k in range(first, candidate_first[channel[p, TO], message[m, TARGET] + 1]):
+        if stays and candidate[k, 1] > 0:
+            continue
+        o = candidate[k, 0] >> 8
+        if o < 0:
+            o = channel[p, EJECTION]
+        free = _lanes_of(rules, queue, candidate[k, 0] & 255 if candidate[k, 0] >= 0 else 0, q) & ~channel[o, TAKEN]
+        if free == 0 or candidate[k, 1] < rank:
+            continue
+        base = channel[o, OUT_PLACE] * lanes
+        v = _in_turn(free, base, queue[q, ASK_TURN], lanes)
+        away = base + v - queue[q, ASK_TURN]
+        if away < 0:
+            away += size
+        if candidate[k, 1] > rank or away < best:
+            best, rank, chosen = away, candidate[k, 1], o * lanes + v
+    return chosen
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, candidate, counters):
+    """Let each head ask for a virtual channel; return how many virtual channels are asked for."""
+    lanes, depth = rules[LANES], rules[DEPTH]
+    wanted, kept = 0, 0
+    for k in range(counters[HEADS]):
+        q = lists[HEADS, k]
+        p = queue[q, CHANNEL]
+        m = slot[q * depth + queue[q, FRONT], FLIT] >> 1
+        step = route[message[m, ROUTE]]
+        if step == ADAPTIVE:
+            w = _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m)
+            if w < 0:
+                lists[HEADS, kept] = q
+                kept += 1
+                continue
+        else:
+            o, kind = channel[p, EJECTION], 0
+            if step >= 0:
+                o, kind = step >> 8, step & 255
+            free = _lanes_of(rules, queue, kind, q) & ~channel[o, TAKEN]
+            if free == 0:
+                queue[q, NEXT] = channel[o, WAITERS]
+                channel[o, WAITERS] = q
+                continue
+            w = o * lanes + _in_turn(free, channel[o, OUT_PLACE] * lanes, queue[q, ASK_TURN], lanes)
+        other = queue[w, ASKER]
+        if other < 0:
+            queue[w, ASKER] = q
+            lists[WANTED, wanted] = w
+            wanted += 1
+            continue
+        size = channel[queue[w, CHANNEL], INPUTS] * lanes
+        turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] - queue[w, GRANT_TURN]
+        theirs = channel[queue[other, CHANNEL], IN_PLACE] * lanes + queue[other, LANE] - queue[w, GRANT_TURN]
+        if turn < 0:
+            turn += size
+        if theirs < 0:
+            theirs += size
+        if turn < theirs:
+            queue[w, ASKER] = q
+            q = other
+        lists[HEADS, kept] = q
+        kept += 1
+    counters[HEADS] = kept
+    return wanted
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, wanted, c):
+    """Give the virtual channels that are asked for to those whose turn it is."""
+    lanes, depth = rules[LANES], rules[DEPTH]
+    for k in range(wanted):
+        w = lists[WANTED, k]
+        q = queue[w, ASKER]
+        queue[w, ASKER] = -1
+        p, o = queue[q, CHANNEL], queue[w, CHANNEL]
+        channel[o, TAKEN] |= 1 << queue[w, LANE]
+        queue[w, OWNER] = q
+        queue[q, OUT] = w
+        turn = channel[o, OUT_PLACE] * lanes + queue[w, LANE] + 1
+        queue[q, ASK_TURN] = turn if turn < channel[p, OUTPUTS] * lanes else 0
+        turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] + 1
+        queue[w, GRANT_TURN] = turn if turn < channel[o, INPUTS] * lanes else 0
+        m = slot[q * depth + queue[q, FRONT], FLIT] >> 1
+        if route[message[m, ROUTE]] >= 0:
+            message[m, ROUTE] += 1
+        if rules[ALLOCATION_DELAY] == 0:
+            _want(rules, queue, slot, channel, wheel, lists, counters, q, c)
+        elif rules[ALLOCATION_DELAY] == 1:
+            lists[GRANTED, counters[GRANTED]] = q
+            counters[GRANTED] += 1
+        else:
+            queue[q, GATE] = c + rules[ALLOCATION_DELAY]
+            _at(rules, wheel, counters, c + rules[ALLOCATION_DELAY], 4 * q + RETRY)
+    counters[ALLOCATIONS] += wanted
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _pick(lanes, queue, channel, turn, p, part, bits):
+    """Return the queue of an input port that asks for the switch: that of the output in turn, and its lane in turn."""
+    outputs = channel[p, OUTPUTS]
+    best, q = 1 << 60, -1
+    while bits != 0:
+        other = p * lanes + lowest(bits)
+        bits &= bits - 1
+        away = channel[queue[queue[other, OUT], CHANNEL], OUT_PLACE] - turn[part, IN_TURN]
+        if away < 0:
+            away += outputs
+        lane = queue[other, LANE] - turn[part, OFFSET]
+        if lane < 0:
+            lane += lanes
+        if away * lanes + lane < best:
+            best = away * lanes + lane
+            q = other
+    return q
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most):
+    """Let part of an input port ask for output o; return the number of outputs asked for."""
+    out = o if outward == 1 else o * most + channel[p, IN_PLACE] % outward
+    other = turn[out, BEST]
+    if other < 0:
+        turn[out, BEST] = part
+        lists[WANTED, wanted] = out
+        return wanted + 1
+    size = channel[o, INPUTS] * inward
+    theirs = other // most
+    mine = channel[p, IN_PLACE] * inward + part - p * most - turn[out, OUT_TURN]
+    rival = channel[theirs, IN_PLACE] * inward + other - theirs * most - turn[out, OUT_TURN]
+    if mine < 0:
+        mine += size
+    if rival < 0:
+        rival += size
+    if mine < rival:
+        turn[out, BEST] = part
+    return wanted
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _switch(rules, queue, channel, turn, lists, counters):
+    """Let each port choose one of its queues and each output one of the ports; return the outputs that have one."""
+    lanes, inward, outward = rules[LANES], rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
+    most = max(inward, outward)
+    wanted, kept = 0, 0
+    for k in range(counters[PORTS]):
+        p = lists[PORTS, k]
+        bits = channel[p, WANT]
+        if bits == 0:
+            channel[p, LISTED] = 0
+            continue
+        lists[PORTS, kept] = p
+        kept += 1
+        for share in range(inward):
+            some = bits
+            if inward > 1:
+                some = 0
+                for v in range(share, lanes, inward):
+                    some |= bits & (1 << v)
+                if some == 0:
+                    continue
+            part = p * most + share
+            alone = some & (some - 1) == 0
+            q = p * lanes + lowest(some) if alone else _pick(lanes, queue, channel, turn, p, part, some)
+            turn[part, PICK] = q
+            o = queue[queue[q, OUT], CHANNEL]
+            wanted = _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most)
+    counters[PORTS] = kept
+    return wanted
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _ejected(rules, message, dependent_first, dependent, released, counters, m, c):
+    """Note that the last flit of message m reaches its terminal in cycle c."""
+    message[m, FINISHED] = c
+    counters[DELIVERED] += 1
+    counters[IN_FLIGHT] -= 1
+    if dependent_first.size > 1:
+        for k in range(dependent_first[m], dependent_first[m + 1]):
+            _released(message, released, counters, rules[STARTUP], dependent[k], c)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left):
+    """Free virtual channel w, as the last flit of a message left queue q; who waits for one asks again."""
+    p, o = queue[q, CHANNEL], queue[w, CHANNEL]
+    channel[o, TAKEN] &= ~(1 << queue[w, LANE])
+    channel[p, WANT] &= ~(1 << queue[q, LANE])
+    queue[w, OWNER] = -1
+    queue[q, OUT] = FREE
+    queue[q, GATE] = 0
+    u = channel[o, WAITERS]
+    channel[o, WAITERS] = -1
+    while u >= 0:
+        lists[HEADS, counters[HEADS]] = u
+        counters[HEADS] += 1
+        u = queue[u, NEXT]
+    if queue[q, COUNT] > 0:
+        _head(rules, queue, wheel, lists, counters, q, left, rules[SWITCH_DELAY] > 1)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _leave(
+    rules, queue, slot, channel, turn, wheel, lists, message, dependent_first, dependent, released, record, counters,
+    wanted, c,
+):  # fmt: skip
+    """Send the flits that the outputs chose on their way."""
+    lanes, depth, links, ejections = rules[LANES], rules[DEPTH], rules[LINKS], rules[EJECTIONS]
+    inward, most = rules[INPUT_SPEEDUP], max(rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP])
+    left = c + rules[SWITCH_DELAY]
+    for k in range(wanted):
+        out = lists[WANTED, k]
+        part = turn[out, BEST]
+        turn[out, BEST] = -1
+        q = turn[part, PICK]
+        p, w = queue[q, CHANNEL], queue[q, OUT]
+        o = queue[w, CHANNEL]
+        place = channel[p, IN_PLACE] * inward + part - p * most + 1
+        turn[out, OUT_TURN] = place if place < channel[o, INPUTS] * inward else 0
+        place = channel[o, OUT_PLACE] + 1
+        turn[part, IN_TURN] = place if place < channel[p, OUTPUTS] else 0
+        place = queue[q, LANE] + inward
+        turn[part, OFFSET] = place if place < lanes else place - lanes
+        # the flit, its slot and the next one
+        place = q * depth + queue[q, FRONT]
+        flit = slot[place, FLIT]
+        opens = left + rules[CREDIT_DELAY]
+        if p >= links:
+            opens = max(left, opens - 1)
+            if flit & 1 and released.size and message[flit >> 1, SUCCESSOR] >= 0:
+                _released(message, released, counters, rules[STARTUP], message[flit >> 1, SUCCESSOR], left)
+        slot[place, OPENS] = opens
+        if queue[q, WAITED] != 0:
+            queue[q, WAITED] = 0
+            _at(rules, wheel, counters, opens, 4 * queue[q, OWNER] + RETRY)
         queue[q, FRONT] = queue[q, FRONT] + 1 if queue[q, FRONT] + 1 < depth else 0
         queue[q, COUNT] -= 1
-        if queue[q, COUNT] == 0:
-            port[v * ports + p, FILLED] -= 1
-            node[v, WORK] -= 1
-    elif last:
-        queue[q, COUNT] = 0
-        port[v * ports + p, FILLED] -= 1
-        node[v, WORK] -= 1
-        if released.size and message[m, SUCCESSOR] >= 0:
-            _released(message, released, counters, rules[STARTUP], message[m, SUCCESSOR], c + 1)
-        source = v * (ports - d2) + p - d2
-        following = backlog[source, 0]
-        if following >= 0:
-            backlog[source, 0] = message[following, FOLLOWING]
-            _fill_lane(
-                queue, slot, port, node, message, counters, ports, depth, rules[ROUTER_DELAY], q, following, c + 1
-            )  # fmt: skip
+        queue[q, HELD] -= 1
+        counters[BLOCKED] += c - queue[q, SINCE]
+        channel[o, CROSSED] += 1
+        there = c + channel[o, LATENCY]
+        if rules[OUTPUT_SPEEDUP] > 1:
+            there = max(there, channel[o, LAST] + 1)
+            channel[o, LAST] = there
+        if rules[RECORDING] != 0:
+            row = counters[RECORDED]
+            counters[RECORDED] += 1
+            record[row, 0] = c
+            record[row, 1] = w
+            record[row, 2] = flit >> 1
+            record[row, 3] = flit & 1
+        place = w * depth + queue[w, BACK]
+        queue[w, BACK] = queue[w, BACK] + 1 if queue[w, BACK] + 1 < depth else 0
+        if o < ejections:
+            slot[place, FLIT] = flit
+            slot[place, OPENS] = NEVER
+            queue[w, HELD] += 1
+            counters[HOPS] += 1
+            _at(rules, wheel, counters, there, 4 * w + ARRIVE)
+        else:
+            slot[place, OPENS] = there + 1 + rules[CREDIT_DELAY]
+            counters[EJECTED] += 1
+            if flit & 1:
+                _ejected(rules, message, dependent_first, dependent, released, counters, flit >> 1, there)
+        if flit & 1:
+            _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left)
+            continue
+        queue[q, SINCE] = left
+        opens = slot[w * depth + queue[w, BACK], OPENS]
+        if left > c + 1:
+            queue[q, GATE] = left
+            channel[p, WANT] &= ~(1 << queue[q, LANE])
+            _at(rules, wheel, counters, left, 4 * q + RETRY)
+        elif queue[q, COUNT] == 0 or opens > left:
+            channel[p, WANT] &= ~(1 << queue[q, LANE])
+            if queue[q, COUNT] > 0:
+                _want(rules, queue, slot, channel, wheel, lists, counters, q, left)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _cycle(
-    rules, sides, wraps, queue, slot, port, output, node, active, backlog, message, dependent_first, dependent,
-    released, wanted, found, record, counters, c,
-):  # fmt: skip
-    """Let every active router work for one cycle; return the number of flits moved."""
-    lanes, depth, ports = rules[LANES], rules[DEPTH], rules[PORTS]
-    total, kept, here = 0, 0, counters[ACTIVE]
-    for i in range(here):
-        v = active[i]
-        if node[v, WORK] == 0:
-            node[v, LISTED] = 0
-            continue
-        active[kept] = v
-        kept += 1
-        n = 0
-        unrouted = False
-        for p in range(v * ports, (v + 1) * ports):
-            if port[p, FILLED] > 0:
-                for q in range(p * lanes, (p + 1) * lanes):
-                    if queue[q, COUNT] > 0 and slot[q * depth + queue[q, FRONT], READY] <= c:
-                        found[n] = q
-                        n += 1
-                        unrouted |= queue[q, OUT] == FREE
-        if n == 0:
-            continue
-        if unrouted:
-            _allocate(rules, sides, wraps, queue, slot, output, node, message, wanted, found, v, n)
-        moved, stalled = _choose(rules, queue, slot, port, output, wanted, found, v, n, c)
-        for k in range(moved):
-            _move(
-                rules, queue, slot, port, node, active, backlog, message, dependent_first, dependent, released,
-                record, counters, v, found[k], c,
-            )  # fmt: skip
-        total += moved
-        counters[STALLED] += stalled
-        counters[BLOCKED] += n - moved - stalled
-    for i in range(here, counters[ACTIVE]):  # activated in this cycle
-        active[kept] = active[i]
-        kept += 1
-    counters[ACTIVE] = kept
-    return total
+def _cycle(s, c):
+    """Let the network work for one cycle; return the number of flits and heads that went on."""
+    rules, queue, slot, channel, turn, counters = s.rules, s.queue, s.slot, s.channel, s.turn, s.counters
+    wheel, lists, message, route = s.wheel, s.lists, s.message, s.route
+    moved = 0
+    if counters[SOURCES]:
+        moved += _sources(rules, queue, slot, channel, wheel, lists, message, route, counters, c)
+    if wheel[c & rules[WHEEL], 0]:
+        _events(rules, queue, slot, channel, wheel, lists, counters, c)
+    counters[GRANTED] = 0
+    if counters[HEADS]:
+        wanted = _ask(
+            rules, queue, slot, channel, lists, message, route, s.candidate_first, s.candidate, counters
+        )  # fmt: skip
+        _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, wanted, c)
+        moved += wanted
+    wanted = _switch(rules, queue, channel, turn, lists, counters)
+    if wanted:
+        _leave(
+            rules, queue, slot, channel, turn, wheel, lists, message, s.dependent_first, s.dependent, s.released,
+            s.record, counters, wanted, c,
+        )  # fmt: skip
+    for k in range(counters[GRANTED]):
+        _want(rules, queue, slot, channel, wheel, lists, counters, lists[GRANTED, k], c + 1)
+    return moved + wanted
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def run(
-    rules, sides, wraps, queue, slot, port, output, node, active, backlog, message, dependent_first, dependent,
-    released, wanted, found, record, counters, when, which, until,
-):  # fmt: skip
-    """Simulate from cycle ``counters[CURRENT]`` to `until`, or to the end of all work; return UNTIL or STUCK.
+def run(s, when, which, until):
+    """Simulate from cycle ``counters[NOW]`` to `until`, or to the end of all work; return UNTIL or STUCK.
 
-    The first arguments are those of a `State`. Message ``which[k]`` is released in cycle ``when[k]``, ascending;
-    messages released by others follow.
+    Message ``which[k]`` is released in cycle ``when[k]``, ascending; messages released by others follow.
     """
-    c = counters[CURRENT]
+    counters, message, released = s.counters, s.message, s.released
+    c = counters[NOW]
     k = 0
-    patience = rules[ROUTER_DELAY] + rules[CREDIT_DELAY] + 3
+    idle = 0
     while c < until:
         while k < when.size and when[k] <= c:
-            _inject(rules, queue, slot, port, node, active, backlog, message, counters, which[k], c)
+            _release(s.rules, s.channel, message, s.lists, counters, which[k], c)
             k += 1
         while counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
-            m = released[counters[RELEASED_FIRST]]
+            m = released[counters[RELEASED_FIRST] % released.size]
             if message[m, CREATED] > c:
                 break
             counters[RELEASED_FIRST] += 1
-            _inject(rules, queue, slot, port, node, active, backlog, message, counters, m, c)
-        if counters[ACTIVE] == 0:
-            following = until
-            if k < when.size:
-                following = min(following, when[k])
-            if counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
-                following = min(following, message[released[counters[RELEASED_FIRST]], CREATED])
-            elif k >= when.size:
-                break
-            c = following
-            continue
-        moved = _cycle(
-            rules, sides, wraps, queue, slot, port, output, node, active, backlog, message, dependent_first, dependent,
-            released, wanted, found, record, counters, c,
-        )  # fmt: skip
-        if moved > 0:
-            counters[IDLE] = 0
-        else:
-            counters[IDLE] += 1
-            if counters[IDLE] > patience:
-                counters[CURRENT] = c
-                return STUCK
-        c += 1
-    counters[CURRENT] = c
+            _release(s.rules, s.channel, message, s.lists, counters, m, c)
+        moved = 0
+        if counters[EVENTS] + counters[PORTS] + counters[HEADS] + counters[SOURCES] > 0:
+            moved = _cycle(s, c)
+            c += 1
+            idle = 0 if moved + counters[EVENTS] > 0 else idle + 1
+            if idle <= s.rules[WHEEL] or counters[IN_FLIGHT] == 0:
+                continue
+        if counters[IN_FLIGHT] > 0:
+            counters[NOW] = c
+            return STUCK
+        following = until
+        if k < when.size:
+            following = min(following, when[k])
+        if counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
+            following = min(following, message[released[counters[RELEASED_FIRST] % released.size], CREATED])
+        elif k >= when.size:
+            break
+        c = max(c, following)
+    counters[NOW] = c
     return UNTIL
 
 
 @njit(cache=True, nogil=True, _nrt=False)
 def holder(queue, way):
-    """Return the queue with the next flit of the message that holds virtual channel `way`."""
+    """Return the queue with the next flit of the message that holds virtual channel `way`; -1 for its source."""
     q = queue[way, OWNER]
-    while queue[q, COUNT] == 0:
+    while q >= 0 and queue[q, HELD] == 0:
         q = queue[q, OWNER]
     return q
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def wait(state, q):
-    """Return the range of virtual channels of which the front message of queue q needs one; -1 if it has arrived."""
-    rules, queue = state.rules, state.queue
-    m = state.slot[q * rules[DEPTH] + queue[q, FRONT], MESSAGE]
-    o, low, high = _route(
-        state.message, state.node, queue, state.sides, state.wraps, rules[DATELINE], rules[LANES], q, m
-    )  # fmt: skip
+def _way(s, q, k):
+    """Return the k-th channel that the head at the front of queue q may take, and its virtual channels; or -1."""
+    rules, queue, channel = s.rules, s.queue, s.channel
+    p = queue[q, CHANNEL]
+    m = s.slot[q * rules[DEPTH] + queue[q, FRONT], FLIT] >> 1
+    step = s.route[s.message[m, ROUTE]]
+    if step != ADAPTIVE:
+        if k > 0:
+            return -1, 0
+        if step == EJECT:
+            return channel[p, EJECTION], rules[CLASSES]
+        return step >> 8, _lanes_of(rules, queue, step & 255, q)
+    row = s.candidate_first[channel[p, TO], s.message[m, TARGET]] + k
+    if row >= s.candidate_first[channel[p, TO], s.message[m, TARGET] + 1]:
+        return -1, 0
+    o = s.candidate[row, 0] >> 8
     if o < 0:
-        return -1, -1
-    entry = state.output[queue[q, NODE] * (2 * rules[DIMENSIONS] + 1) + o, ENTRY]
-    return entry + low, entry + high
+        return channel[p, EJECTION], rules[CLASSES]
+    return o, _lanes_of(rules, queue, s.candidate[row, 0] & 255, q)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def mark_live(state, live):
+def mark_live(s, live):
     """Mark the queues whose front flit can leave at some time if all others do their best; bool[Q], false at first.
 
     A queue with flits that stays unmarked is part of a deadlock or waits behind one.
     """
-    queue, slot, depth = state.queue, state.slot, state.rules[DEPTH]
+    queue, depth, lanes = s.queue, s.rules[DEPTH], s.rules[LANES]
+    first = s.rules[EJECTIONS] * lanes
     changed = True
     while changed:
         changed = False
-        for q in range(queue.shape[0]):
-            if live[q] or queue[q, COUNT] == 0:
+        for q in range(first):
+            if live[q] or queue[q, HELD] == 0:
                 continue
-            way = queue[q, OUT]
-            if way == EJECT:
-                able = True
-            elif way >= 0:
-                spot = way * depth + (queue[way, FRONT] + queue[way, COUNT]) % depth
-                able = slot[spot, OPENS] != NEVER or live[way]
+            w = queue[q, OUT]
+            able = False
+            if w >= 0:
+                able = w >= first or queue[w, HELD] < depth or live[w]
             else:
-                low, high = wait(state, q)
-                able = low < 0
-                for w in range(low, high):
-                    able |= queue[w, OWNER] < 0 or live[holder(queue, w)]
+                k = 0
+                o, bits = _way(s, q, k)
+                while o >= 0 and not able:
+                    for v in range(lanes):
+                        if (bits >> v) & 1:
+                            u = holder(queue, o * lanes + v)
+                            able |= u < 0 or live[u] or queue[o * lanes + v, OWNER] < 0
+                    k += 1
+                    o, bits = _way(s, q, k)
             if able:
                 live[q] = True
                 changed = True
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def next_in_wait(state, q):
-    """Return a queue that queue q, whose front flit cannot leave, waits for."""
-    if state.queue[q, OUT] >= 0:
-        return state.queue[q, OUT]
-    low, _ = wait(state, q)
-    return holder(state.queue, low)
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def dependents(
-    first_event, event, payload, payload_first, payload_piece, origin, control, giver, stamp, mark,
-    first, into, fill,
-):  # fmt: skip
-    """Count, or with `fill` write, for each message the messages that wait for its arrival; return a message or -1.
-
-    Node v has the events ``event[first_event[v]:first_event[v+1]]`` in order of steps, sends before receipts:
-    ``2*m + 0`` for a send of message m, ``2*m + 1`` for its receipt. A message waits for the first arrival at its
-    source of every piece that it carries, and for every control message that came before; a control message waits
-    for all that came before. `giver` int32[P], `stamp` int32[P] and `mark` int32[M] are scratch, filled with -1.
-    Counts are added to ``first[m + 1]``; with `fill`, `first` holds the next place of each message. The message
-    returned carries a piece that its source does not have.
-    """
-    for v in range(first_event.size - 1):
-        for e in range(first_event[v], first_event[v + 1]):
-            m = event[e] >> 1
-            if event[e] & 1:
-                if not control[m]:
-                    for k in range(payload_first[payload[m]], payload_first[payload[m] + 1]):
-                        p = payload_piece[k]
-                        if stamp[p] != v:
-                            stamp[p] = v
-                            giver[p] = m
-                continue
-            for f in range(first_event[v], e):
-                if event[f] & 1 and (control[m] or control[event[f] >> 1]):
-                    g = event[f] >> 1
-                    if fill:
-                        into[first[g]] = m
-                        first[g] += 1
-                    else:
-                        first[g + 1] += 1
-                    mark[g] = m
-            if control[m]:
-                continue
-            for k in range(payload_first[payload[m]], payload_first[payload[m] + 1]):
-                p = payload_piece[k]
-                if origin[p] == v:
-                    continue
-                if stamp[p] != v:
-                    return m
-                g = giver[p]
-                if mark[g] != m:
-                    mark[g] = m
-                    if fill:
-                        into[first[g]] = m
-                        first[g] += 1
-                    else:
-                        first[g + 1] += 1
-    return -1
+def next_in_wait(s, live, q):
+    """Return a queue that queue q, whose front flit can never leave, waits for."""
+    queue = s.queue
+    if queue[q, OUT] >= 0:
+        return queue[q, OUT]
+    o, bits = _way(s, q, 0)
+    w = o * s.rules[LANES] + lowest(bits)
+    if queue[w, HELD] > 0 and not live[w]:
+        return w
+    return holder(queue, w)

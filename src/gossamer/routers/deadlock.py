@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.routers.fabric import entries
-from gossamer.wormhole.channels import Channels
+from gossamer.routers.fabric import Fabric
 
 if TYPE_CHECKING:
     from gossamer.routers._kernels import State
@@ -27,7 +26,7 @@ class Deadlock:
     cycle : int
         When it was found.
     channels : tuple of int
-        Channel numbers, see `gossamer.wormhole.Channels`.
+        Channels of the `Fabric`.
     virtual_channels : tuple of int
         The virtual channel of each.
     blocked : int
@@ -46,7 +45,7 @@ class Deadlock:
         return self.text
 
 
-def find_deadlock(channels: Channels, state: State) -> Deadlock | None:
+def find_deadlock(fabric: Fabric, state: State) -> Deadlock | None:
     """Return a deadlock among the flits in the network, or None if every one of them can still leave.
 
     Notes
@@ -58,21 +57,19 @@ def find_deadlock(channels: Channels, state: State) -> Deadlock | None:
 
     live = np.zeros(len(state.queue), np.bool_)
     _kernels.mark_live(state, live)
-    dead = np.flatnonzero(~live & (state.queue[:, _kernels.COUNT] > 0))
+    dead = np.flatnonzero(~live & (state.queue[:, _kernels.HELD] > 0))
     if not dead.size:
         return None
     order: dict[int, int] = {}
     q = int(dead[0])
     while q not in order:
         order[q] = len(order)
-        q = int(_kernels.next_in_wait(state, q))
+        q = int(_kernels.next_in_wait(state, live, q))
     circle = list(order)[order[q] :]
-    channel_of = {int(first): k for k, first in enumerate(entries(state).tolist()) if first >= 0}
-    lanes = int(state.rules[_kernels.LANES])
-    pairs = [divmod(p, lanes) for p in circle]
-    held = [(channel_of[p * lanes], v) for p, v in pairs if p * lanes in channel_of]
-    cycle = int(state.counters[_kernels.CURRENT])
-    names = [f"{channels.name(c)} virtual channel {v}" for c, v in held]
+    lanes, links = int(state.rules[_kernels.LANES]), int(state.rules[_kernels.LINKS])
+    held = [divmod(q, lanes) for q in circle if q < links * lanes]
+    cycle = int(state.counters[_kernels.NOW])
+    names = [f"{fabric.name(c)} virtual channel {v}" for c, v in held]
     shown = ", which waits for ".join(names[:_NAMED])
     rest = f", ... ({len(names)} channels in all)" if len(names) > _NAMED else ""
     end = f"which waits for the first; {dead.size} queues are blocked for ever"

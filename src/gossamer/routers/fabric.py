@@ -1,141 +1,146 @@
-"""The state of a simulation: routers with empty buffers, and a table of messages."""
+"""What a simulation runs on: routers, the channels between them, and the terminals that they serve."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ModelError
-from gossamer.routers.settings import Routers
+from gossamer.errors import ModelError, NetworkError
+from gossamer.networks.network import IntArray, Network
+from gossamer.reading import whole
 from gossamer.wormhole.channels import Channels
 
-if TYPE_CHECKING:
-    from gossamer.routers._kernels import State
+__all__ = ["Fabric"]
 
-__all__ = ["crossings", "entries", "grown", "injection_port", "new_state", "write_messages"]
+_MOST_CHANNELS = 1 << 22
 
 
-def new_state(channels: Channels, settings: Routers, messages: int, record: int = 0) -> State:
-    """Return routers with empty buffers, with room for `messages` messages and a record of `record` rows.
+class Fabric:
+    """Routers, links and terminals of any network.
+
+    Every node has a router. The links are the channels 0..link_count-1: on arrays and tori those of
+    `gossamer.wormhole.Channels`, on other networks the links, one for each packet of their capacity.
+
+    Attributes
+    ----------
+    network : Network
+        The network.
+    grid : Channels or None
+        The channels of an array or torus.
+    source, target : int32[C]
+        Ends of each channel.
+    number : int32[C]
+        Number of the channel in `grid`, or of the link in the network.
+    latency : int32[C]
+        Cycles that the network's link takes besides.
+    per_router : int
+        Terminals of each router that has any; terminal t is at router ``t // per_router``.
 
     Raises
     ------
-    ModelError
-        If the network has rings and the settings do not suffice for datelines.
+    NetworkError
+        If it is no network, or has no links or too many.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> f = Fabric(gossamer.network("fat-tree:2:2"))
+    >>> f.link_count, f.terminal_count
+    (16, 4)
     """
-    from gossamer.routers import _kernels as k
 
-    d, n, lanes, depth = (
-        channels.dimensions,
-        channels.network.node_count,
-        settings.virtual_channels,
-        settings.buffer_depth,
-    )
-    if any(channels.wraps) and settings.dateline != "none" and lanes < 2:
-        raise ModelError(
-            f"datelines on the rings of {channels.network.spec} need virtual_channels of at least 2, got {lanes}; "
-            "with dateline 'none' messages can deadlock"
-        )
-    injection = 2 * d if settings.injection == "channels" else 1
-    ports = 2 * d + injection
-    rules = np.zeros(k.RULES, np.int64)
-    rules[[k.DIMENSIONS, k.PORTS, k.LANES, k.DEPTH]] = d, ports, lanes, depth
-    rules[[k.ROUTER_DELAY, k.CREDIT_DELAY]] = settings.router_delay, settings.credit_delay
-    rules[[k.INJECTION_LANES, k.NODE_EJECTION]] = settings.injection_lanes, settings.ejection == "node"
-    rules[k.DATELINE] = {"none": 0, "plain": 1, "balanced": 2}[settings.dateline]
-    queue = np.zeros((n, ports, lanes, 8), np.int64)
-    queue[..., k.OUT] = k.FREE
-    queue[..., k.OWNER] = -1
-    queue[..., k.NODE] = np.arange(n)[:, None, None]
-    queue[..., k.PORT] = np.arange(ports)[:, None]
-    queue[..., k.LANE] = np.arange(lanes)
-    output = np.zeros((n, 2 * d + 1, 5), np.int64)
-    output[:, : 2 * d, k.ENTRY] = _entries(channels, ports, lanes)
-    node = np.zeros((n, k.COORDINATE + d), np.int64)
-    node[:, k.COORDINATE :] = channels.coordinates(np.arange(n))
-    return k.State(
-        rules=rules,
-        sides=np.array(channels.sides, np.int64),
-        wraps=np.array(channels.wraps, np.int64),
-        queue=queue.reshape(-1, 8),
-        slot=np.zeros((n * ports * lanes * depth, 3), np.int64),
-        port=np.zeros((n * ports, 2), np.int64),
-        output=output.reshape(-1, 5),
-        node=node,
-        active=np.zeros(2 * n, np.int64),
-        backlog=np.full((n * injection, 2), -1, np.int64),
-        message=np.zeros((messages, k.REMAINING + d), np.int64),
-        dependent_first=np.zeros(1, np.int64),
-        dependent=np.zeros(0, np.int64),
-        released=np.zeros(0, np.int64),
-        wanted=np.zeros((2 * d + 1, 4), np.int64),
-        found=np.zeros(ports * lanes, np.int64),
-        record=np.zeros((record, 5), np.int64),
-        counters=np.zeros(k.COUNTERS, np.int64),
-    )
+    def __init__(self, network: Network, per_router: int = 1) -> None:
+        if not isinstance(network, Network):
+            raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
+        self.network = network
+        self.per_router = whole(per_router, "terminals of a router", 1, 1024)
+        self.grid = Channels(network) if network.grid is not None and network.uniform_capacity == 1 else None
+        if self.grid is not None:
+            place = np.arange(2 * self.grid.dimensions)
+            move = np.zeros((place.size, self.grid.dimensions), np.int64)
+            move[place, place // 2] = 1 - 2 * (place % 2)
+            ends = self.grid.target(np.arange(network.node_count)[:, None], move).astype(np.int32).reshape(-1)
+            self.number = np.flatnonzero(self.grid.exists).astype(np.int32)
+            self.source = (self.number // place.size).astype(np.int32)
+            self.target = ends[self.number]
+            self.latency = np.zeros(self.number.size, np.int32)
+            if network.uniform_latency != 0:
+                link = {(int(u), int(v)): k for k, (u, v) in enumerate(zip(*self._ends(), strict=True))}
+                of = [link[int(u), int(v)] for u, v in zip(self.source, self.target, strict=True)]
+                self.latency = np.ascontiguousarray(network.link_latency)[of].astype(np.int32)
+        else:
+            self.number = np.repeat(np.arange(network.link_count, dtype=np.int32), network.link_capacity)
+            self.source, self.target = (ends[self.number].astype(np.int32) for ends in self._ends())
+            self.latency = np.array(network.link_latency, np.int32)[self.number]
+        if not self.link_count:
+            raise NetworkError(f"messages need a network of at least 2 nodes with links, {network.spec} has none")
+        if self.link_count > _MOST_CHANNELS:
+            raise NetworkError(
+                f"the flit simulator runs up to {_MOST_CHANNELS:,} channels, {network.spec} has {self.link_count:,}"
+            )
 
+    def _ends(self) -> tuple[IntArray, IntArray]:
+        return self.network.link_source, self.network.link_target
 
-def grown(state: State, messages: int) -> State:
-    """Return the state with room for more messages, the present ones in their places."""
-    old = state.message
-    new = np.zeros((messages, old.shape[1]), np.int64)
-    new[: len(old)] = old
-    return state._replace(message=new)
+    @property
+    def link_count(self) -> int:
+        """Channels between routers C."""
+        return int(self.number.size)
 
+    @property
+    def router_count(self) -> int:
+        """Routers, one a node."""
+        return self.network.node_count
 
-def write_messages(
-    state: State,
-    rows: npt.NDArray[np.integer] | slice,
-    settings: Routers,
-    source: npt.NDArray[np.integer],
-    displacement: npt.NDArray[np.integer],
-    flits: npt.NDArray[np.integer] | int,
-) -> None:
-    """Write messages that are still to be released to rows of the table.
+    @property
+    def terminal_count(self) -> int:
+        """Terminals, which send and receive messages."""
+        return self.network.terminal_count * self.per_router
 
-    `source` int[M], `displacement` int[M, d] signed hops, `flits` int[M].
-    """
-    from gossamer.routers import _kernels as k
+    @cached_property
+    def link_of(self) -> IntArray:
+        """The channel of each channel number of `grid`, -1 for none, int32[2 N d]."""
+        assert self.grid is not None
+        found = np.full(self.grid.count, -1, np.int32)
+        found[self.number] = np.arange(self.link_count)
+        return found
 
-    state.message[rows, k.SOURCE] = source
-    state.message[rows, k.AT_PORT] = injection_port(settings, displacement)
-    state.message[rows, k.FLITS] = flits
-    state.message[rows, k.FINISHED] = -1
-    state.message[rows, k.REMAINING :] = displacement
+    @cached_property
+    def leaving(self) -> tuple[npt.NDArray[np.int64], IntArray]:
+        """The channels that leave each router: ``links[first[r]:first[r+1]]``, int64[R+1] and int32[C]."""
+        return _grouped(self.source, self.router_count)
 
+    @cached_property
+    def entering(self) -> tuple[npt.NDArray[np.int64], IntArray]:
+        """The channels that enter each router, likewise."""
+        return _grouped(self.target, self.router_count)
 
-def injection_port(settings: Routers, displacement: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the source queue of messages with displacements of shape (M, d): that of the first channel, int64[M]."""
-    if settings.injection == "node":
-        return np.zeros(len(displacement), np.int64)
-    first = (displacement != 0).argmax(axis=1)
-    sign = np.take_along_axis(displacement, first[:, None], axis=1)[:, 0]
-    return np.asarray(2 * first + (sign < 0), np.int64)
+    def injections(self, interface: str) -> IntArray:
+        """Return the router of each source queue: one a terminal, or one for each channel that leaves a router."""
+        if interface == "node":
+            return np.arange(self.terminal_count, dtype=np.int32) // self.per_router
+        if self.per_router > 1:
+            raise ModelError("injection 'node' is needed where routers have several terminals, got 'channels'")
+        return self.source
 
+    def ejections(self, interface: str) -> IntArray | None:
+        """Return the router of each way to a terminal, or None where each input port has its own."""
+        return None if interface == "channels" else np.arange(self.terminal_count, dtype=np.int32) // self.per_router
 
-def crossings(state: State) -> npt.NDArray[np.int64]:
-    """Return the flits that crossed each channel, int64[2 N d]."""
-    from gossamer.routers import _kernels as k
-
-    outputs = 2 * int(state.rules[k.DIMENSIONS]) + 1
-    return np.array(state.output[:, k.CROSSED].reshape(-1, outputs)[:, :-1].reshape(-1), np.int64)
+    def name(self, channel: int) -> str:
+        """Return ``source->target`` by node names, with what tells parallel channels apart."""
+        if self.grid is not None:
+            return self.grid.name(int(self.number[channel]))
+        u, v = int(self.source[channel]), int(self.target[channel])
+        text = f"{self.network.node_name(u)}->{self.network.node_name(v)}"
+        same = np.flatnonzero((self.source == u) & (self.target == v))
+        return text if same.size == 1 else f"{text} ({int(np.searchsorted(same, channel)) + 1} of {same.size})"
 
 
-def entries(state: State) -> npt.NDArray[np.int64]:
-    """Return the first queue that each channel fills, -1 for numbers without a channel, int64[2 N d]."""
-    from gossamer.routers import _kernels as k
-
-    outputs = 2 * int(state.rules[k.DIMENSIONS]) + 1
-    return np.array(state.output[:, k.ENTRY].reshape(-1, outputs)[:, :-1].reshape(-1), np.int64)
-
-
-def _entries(channels: Channels, ports: int, lanes: int) -> npt.NDArray[np.int64]:
-    """Return the first queue that each channel fills, -1 for numbers without a channel, int64[N, 2d]."""
-    d, n = channels.dimensions, channels.network.node_count
-    place = np.arange(2 * d)
-    move = np.zeros((2 * d, d), np.int64)
-    move[place, place // 2] = 1 - 2 * (place % 2)
-    target = channels.target(np.arange(n)[:, None], move).astype(np.int64)
-    return np.where(channels.exists.reshape(n, 2 * d), (target * ports + place) * lanes, -1)
+def _grouped(key: IntArray, groups: int) -> tuple[npt.NDArray[np.int64], IntArray]:
+    order = np.argsort(key, kind="stable").astype(np.int32)
+    first = np.zeros(groups + 1, np.int64)
+    np.cumsum(np.bincount(key, minlength=groups), out=first[1:])
+    return first, order

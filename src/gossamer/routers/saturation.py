@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.reading import number
-from gossamer.routers.destinations import ideal_throughput
-from gossamer.routers.settings import TrafficSettings
+from gossamer.routers.ideal import ideal_throughput
 from gossamer.routers.traffic import simulate_traffic
 from gossamer.routers.traffic_run import TrafficRun
+from gossamer.routers.traffic_settings import TrafficSettings
 
 __all__ = ["Saturation", "saturation_throughput"]
 
@@ -89,8 +89,10 @@ def saturation_throughput(
     """
     settings = TrafficSettings() if settings is None else settings
     resolution = number(resolution, "resolution", 0.001, 0.5)
-    ideal = ideal_throughput(network, pattern, hot_share=settings.hot_share, seed=settings.seed)
-    limit = min(ideal, float(settings.message_flits))
+    ideal = ideal_throughput(
+        network, pattern, hot_share=settings.hot_share, seed=settings.seed, per_router=settings.terminals
+    )
+    limit = min(ideal, 1.0 if settings.routers.injection == "node" else ideal, settings.lengths.mean)
     low, high = 0.0, limit
     runs: list[TrafficRun] = []
     best: TrafficRun | None = None

@@ -15,8 +15,10 @@ from gossamer.errors import ScheduleError
 from gossamer.reading import choice, whole
 from gossamer.routers.deadlock import Deadlock, find_deadlock
 from gossamer.routers.dependencies import dependencies
-from gossamer.routers.fabric import crossings, entries, injection_port, new_state, write_messages
+from gossamer.routers.fabric import Fabric
+from gossamer.routers.routing.grids import DimensionOrder, write_paths
 from gossamer.routers.settings import Routers
+from gossamer.routers.state import crossings, new_state, with_routes, write_messages
 from gossamer.wormhole.schedule import WormholeSchedule
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ __all__ = ["ScheduleRun", "Starts", "simulate_schedule"]
 Starts = Literal["barrier", "dependencies"]
 
 _SPAN = 1 << 16
+_MOST_CYCLES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def simulate_schedule(
 
     Notes
     -----
-    A step of contention-free messages takes ``startup + max(hops * (t_r + 1) + t_r + flits)`` cycles, exactly.
+    A step of contention-free messages takes ``startup + max(zero_load_latency)`` cycles (`Routers`), exactly.
     A deadlock ends the run and is described. O(flit-hops) time.
 
     Examples
@@ -197,21 +200,25 @@ def simulate_schedule(
     if m and int(flits.max()) >= 2**31:
         raise ScheduleError(f"a message has {int(flits.max())} flits; at most {2**31 - 1} are allowed")
     moves = int((flits * (schedule.hops + 1)).sum()) if record else 0
-    state = new_state(schedule.channels, settings, m, moves)
-    write_messages(state, slice(None), settings, schedule.source, schedule.displacement, flits)
+    routing = DimensionOrder(Fabric(schedule.network), settings)
+    state, port = _prepared(schedule, routing, flits, moves)
     predicted = _predicted(schedule, settings, flits, startup_cycles)
+    if int(predicted.sum()) >= _MOST_CYCLES:
+        raise ScheduleError(
+            f"the run would take {int(predicted.sum()):,} cycles; at most {_MOST_CYCLES:,} are simulated"
+        )
     step_cycles = np.zeros(schedule.step_count, np.int64)
     tell = progress or (lambda _: None)
     if starts == "barrier":
-        deadlock = _with_barriers(schedule, settings, state, startup_cycles, step_cycles, tell)
+        deadlock = _with_barriers(schedule, routing.fabric, settings, state, startup_cycles, step_cycles, tell)
     else:
-        state, deadlock = _by_dependencies(schedule, settings, state, startup_cycles, step_cycles, tell)
-    counters, created = state.counters, state.message[:, _kernels.CREATED].copy()
-    finished = state.message[:, _kernels.FINISHED]
+        state, deadlock = _by_dependencies(schedule, routing.fabric, port, state, startup_cycles, step_cycles, tell)
+    counters, created = state.counters, state.message[:, _kernels.CREATED].astype(np.int64)
+    finished = state.message[:, _kernels.FINISHED].astype(np.int64)
     if starts == "barrier" and deadlock is None:
         cycles = int(step_cycles.sum())
     else:
-        cycles = int(counters[_kernels.CURRENT]) if deadlock else int(finished.max(initial=0))
+        cycles = int(counters[_kernels.NOW]) if deadlock else int(finished.max(initial=0))
     return ScheduleRun(
         schedule, settings, starts, startup_cycles, flits, step_cycles, predicted, cycles,
         released=created,
@@ -219,9 +226,9 @@ def simulate_schedule(
         blocked=int(counters[_kernels.BLOCKED] + counters[_kernels.QUEUED]),
         stalled=int(counters[_kernels.STALLED]),
         flit_hops=int(counters[_kernels.HOPS]),
-        crossings=crossings(state),
+        crossings=_by_number(routing.fabric, crossings(state)),
         deadlock=deadlock,
-        record=movements(state),
+        record=movements(routing.fabric, state),
     )  # fmt: skip
 
 
@@ -230,30 +237,59 @@ def cycle_time(schedule: WormholeSchedule, settings: Routers) -> Fraction:
     return settings.flit_bytes * schedule.cost.per_byte or Fraction(1)
 
 
-def movements(state: State) -> npt.NDArray[np.int64]:
+def movements(fabric: Fabric, state: State) -> npt.NDArray[np.int64]:
     """Return the record with the channels and virtual channels that were crossed, int64[R, 5]."""
     from gossamer.routers import _kernels
 
-    rows = state.record[: int(state.counters[_kernels.RECORDED])].copy()
-    way = rows[:, 1].copy()
-    channel_of = np.full(len(state.queue), -1, np.int64)
-    entry = entries(state)
-    channel_of[entry[entry >= 0]] = np.flatnonzero(entry >= 0)
-    v = np.where(way >= 0, way % state.rules[_kernels.LANES], 0)
-    rows[:, 1] = np.where(way >= 0, channel_of[way - v], -1)
-    rows[:, 2] = v
-    return np.asarray(rows, np.int64)
+    rows = state.record[: int(state.counters[_kernels.RECORDED])]
+    way, lanes = rows[:, 1], int(state.rules[_kernels.LANES])
+    link = way // lanes
+    inside = link < fabric.link_count
+    # the flits of a message enter a queue in their order
+    order = np.lexsort((rows[:, 0], way, rows[:, 2]))
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (np.diff(way[order]) != 0) | (np.diff(rows[order, 2]) != 0)
+    place = np.arange(len(rows))
+    flit = np.zeros(len(rows), np.int64)
+    flit[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    number = np.where(inside, fabric.number[np.where(inside, link, 0)], -1)
+    lane = np.where(inside, way % lanes, 0)
+    return np.stack([rows[:, 0], number, lane, rows[:, 2], flit], axis=1).astype(np.int64)
+
+
+def _prepared(
+    schedule: WormholeSchedule, routing: DimensionOrder, flits: npt.NDArray[np.int64], moves: int
+) -> tuple[State, npt.NDArray[np.int64]]:
+    """Return routers with the messages of a schedule in their table, and the source queue of each at its source."""
+    fabric, settings = routing.fabric, routing.settings
+    hops = np.asarray(schedule.hops, np.int64)
+    begin = np.cumsum(hops + 1) - (hops + 1)
+    route = np.zeros(int((hops + 1).sum()) + 1, np.int32)
+    order = np.zeros(hops.size, np.int64)
+    ends = routing.ends(schedule.target)
+    write_paths(routing, route, begin, schedule.source, schedule.displacement, order, 0, ends)
+    state = with_routes(new_state(fabric, settings, hops.size, classes=routing.classes, record=moves), route)
+    if settings.injection == "node":
+        write_messages(state, slice(None), schedule.source, begin, flits)
+        return state, np.zeros(hops.size, np.int64)
+    first = route[begin] >> 8
+    write_messages(state, slice(None), first, begin, flits)
+    return state, fabric.number[first] % (2 * routing.grid.dimensions)
+
+
+def _by_number(fabric: Fabric, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    assert fabric.grid is not None
+    found = np.zeros(fabric.grid.count, np.int64)
+    found[fabric.number] = values
+    return found
 
 
 def _predicted(
     schedule: WormholeSchedule, settings: Routers, flits: npt.NDArray[np.int64], startup: int
 ) -> npt.NDArray[np.int64]:
     """Return the cycles of each step if no message meets another."""
-    last = flits - 1
-    if settings.buffer_depth < settings.round_trip:
-        bursts = last // settings.buffer_depth * settings.round_trip + last % settings.buffer_depth
-        last = np.where(schedule.hops > 0, bursts, last)
-    latency = settings.router_delay + schedule.hops * (settings.router_delay + 1) + last + 1
+    head = np.array([settings.head_latency(h) for h in range(int(schedule.hops.max(initial=0)) + 1)], np.int64)
+    latency = head[schedule.hops] + settings.following(flits - 1)
     longest = _least_cycles(schedule, settings)
     np.maximum.at(longest, schedule.step, latency)
     return np.where(longest >= 0, longest + startup, 0).astype(np.int64)
@@ -270,6 +306,7 @@ def _least_cycles(schedule: WormholeSchedule, settings: Routers) -> npt.NDArray[
 
 def _with_barriers(
     schedule: WormholeSchedule,
+    fabric: Fabric,
     settings: Routers,
     state: State,
     startup: int,
@@ -287,8 +324,8 @@ def _with_barriers(
             continue
         if step % 16 == 0:
             tell(f"step {step + 1} of {schedule.step_count}, cycle {now:,}")
-        state.counters[_kernels.CURRENT] = now + startup
-        deadlock = _until_done(schedule, state, np.full(rows.size, now + startup, np.int64), rows, tell)
+        state.counters[_kernels.NOW] = now + startup
+        deadlock = _until_done(fabric, state, np.full(rows.size, now + startup, np.int64), rows, tell)
         if deadlock is not None:
             return deadlock
         end = max(int(state.message[rows, _kernels.FINISHED].max(initial=0)), now + startup + int(max(least[step], 0)))
@@ -299,7 +336,8 @@ def _with_barriers(
 
 def _by_dependencies(
     schedule: WormholeSchedule,
-    settings: Routers,
+    fabric: Fabric,
+    port: npt.NDArray[np.int64],
     state: State,
     startup: int,
     step_cycles: npt.NDArray[np.int64],
@@ -308,21 +346,21 @@ def _by_dependencies(
     """Start each message as soon as its source has it; fill `step_cycles` and return the state at the end."""
     from gossamer.routers import _kernels
 
-    needs = dependencies(schedule, injection_port(settings, schedule.displacement))
+    needs = dependencies(schedule, port)
     state = state._replace(
         dependent_first=needs.first,
         dependent=needs.dependent,
-        released=np.zeros(schedule.message_count, np.int64),
+        released=np.zeros(max(1, schedule.message_count), np.int64),
     )
     state.message[:, _kernels.WAITING] = needs.waiting
     state.message[:, _kernels.SUCCESSOR] = needs.successor
     state.rules[_kernels.STARTUP] = startup
     at_once = np.flatnonzero(needs.waiting == 0)
     when = np.full(at_once.size, startup, np.int64)
-    deadlock = _until_done(schedule, state, when, at_once, tell)
+    deadlock = _until_done(fabric, state, when, at_once, tell)
     finished, created = state.message[:, _kernels.FINISHED], state.message[:, _kernels.CREATED]
     delivered = np.flatnonzero(finished >= 0)
-    began = np.full(schedule.step_count, _kernels.NEVER, np.int64)
+    began = np.full(schedule.step_count, 1 << 62, np.int64)
     np.minimum.at(began, schedule.step[delivered], created[delivered] - startup)
     np.maximum.at(step_cycles, schedule.step[delivered], finished[delivered])
     step_cycles -= np.minimum(began, step_cycles)
@@ -330,7 +368,7 @@ def _by_dependencies(
 
 
 def _until_done(
-    schedule: WormholeSchedule,
+    fabric: Fabric,
     state: State,
     when: npt.NDArray[np.int64],
     rows: npt.NDArray[np.int64],
@@ -341,14 +379,14 @@ def _until_done(
 
     counters = state.counters
     while True:
-        first = counters[_kernels.CURRENT]
-        status = _kernels.run(*state, when, rows, first + _SPAN)
+        first = counters[_kernels.NOW]
+        status = _kernels.run(state, when, rows, first + _SPAN)
         if status == _kernels.STUCK or counters[_kernels.IN_FLIGHT]:
-            deadlock = find_deadlock(schedule.channels, state)
+            deadlock = find_deadlock(fabric, state)
             if deadlock is not None:
                 return deadlock
-        if counters[_kernels.CURRENT] < first + _SPAN:
+        if counters[_kernels.NOW] < first + _SPAN:
             return None
-        left = when > counters[_kernels.CURRENT] - 1
+        left = when > counters[_kernels.NOW] - 1
         when, rows = when[left], rows[left]
-        tell(f"cycle {int(counters[_kernels.CURRENT]):,}, {int(counters[_kernels.IN_FLIGHT]):,} messages on their way")
+        tell(f"cycle {int(counters[_kernels.NOW]):,}, {int(counters[_kernels.IN_FLIGHT]):,} messages on their way")

@@ -1,26 +1,32 @@
-"""Random traffic: messages created at random, with unlimited source queues (an open loop)."""
+"""Random traffic and traces: messages from unlimited source queues (an open loop)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import TaskError
 from gossamer.networks.network import Network
+from gossamer.routers.arrivals import Arrivals, RandomArrivals, TraceArrivals
 from gossamer.routers.deadlock import Deadlock, find_deadlock
-from gossamer.routers.destinations import Destinations, destinations, shortest_displacement
-from gossamer.routers.fabric import crossings, grown, new_state, write_messages
-from gossamer.routers.settings import TrafficSettings
-from gossamer.routers.traffic_run import Latencies, TrafficRun
-from gossamer.wormhole.channels import Channels
+from gossamer.routers.destinations import destinations
+from gossamer.routers.energy import Energy
+from gossamer.routers.fabric import Fabric
+from gossamer.routers.routing import Routing, routing_on
+from gossamer.routers.state import crossings, grown, new_state, with_routes, write_messages
+from gossamer.routers.statistics import Latencies, settled
+from gossamer.routers.trace import Trace
+from gossamer.routers.traffic_run import TrafficRun
+from gossamer.routers.traffic_settings import TrafficSettings
 
 if TYPE_CHECKING:
     from gossamer.routers._kernels import State
 
-__all__ = ["simulate_traffic"]
+__all__ = ["simulate_trace", "simulate_traffic"]
 
 _SPAN = 2048
 """Most cycles between two deadlock checks."""
@@ -29,6 +35,9 @@ _ARRIVALS = 1 << 17
 _DRAIN = 2
 """Measured messages may be on their way for this many times the measured cycles after the last of these."""
 _KEEPING_UP = 0.95
+_SAMPLE, _LONGEST_WARMUP = 128, 1 << 16
+_FLOWS = 256
+_Item = TypeVar("_Item", bound=np.generic)
 
 
 def simulate_traffic(
@@ -41,27 +50,27 @@ def simulate_traffic(
 ) -> TrafficRun:
     """Measure latency and throughput of random traffic at one load.
 
-    In each cycle every sending node creates a message with probability ``load / message_flits``. Messages take a
-    shortest path, dimension 0 first; half way round a ring the direction is drawn. They wait in unlimited source
-    queues. Messages created in the measured cycles are followed until all are delivered, while others go on coming.
+    In each cycle every sending node creates a message with probability ``load / message_flits``. Messages follow the
+    routing function. They wait in unlimited source queues. Messages created in the measured cycles are followed until
+    all are delivered, while others go on coming.
 
     Parameters
     ----------
     network : Network
-        An array or torus.
-    pattern : str or array_like of int, shape (N,)
-        Destinations; see `destinations`.
+        Any.
+    pattern : str or array_like, shape (T,) or (T, T)
+        Destinations, or demands; see `destinations`.
     load : float
         Flits per sending node and cycle, above 0 and at most one message a cycle.
     settings : TrafficSettings, optional
-        Messages, routers, and how long is measured. Default: ``TrafficSettings()``.
+        Messages, routing, routers, and how long is measured. Default: ``TrafficSettings()``.
     progress : callable, optional
         Called with a line of text now and then.
 
     Raises
     ------
     NetworkError, TaskError, ModelError
-        If the network is no array or torus, the pattern does not fit, or a value is out of range.
+        If the network has no links, the pattern or the routing does not fit, or a value is out of range.
 
     Notes
     -----
@@ -78,154 +87,315 @@ def simulate_traffic(
     """
     settings = TrafficSettings() if settings is None else settings
     load = settings.check_load(load)
-    channels = Channels(network)
-    where = destinations(network, pattern, hot_share=settings.hot_share, seed=settings.seed)
-    return _Run(channels, where, load, settings, progress or (lambda _: None)).measure()
+    fabric = Fabric(network, settings.terminals)
+    where = destinations(
+        network, pattern, hot_share=settings.hot_share, seed=settings.seed, per_router=settings.terminals
+    )
+    random = np.random.default_rng(settings.seed)
+    mean = settings.lengths.mean
+    source = RandomArrivals(where, fabric.terminal_count, load / mean, settings.lengths, settings.burst, random)
+    rule = routing_on(fabric, settings.routing, settings.routers)
+    return Simulation(rule, source, where.name, settings, random, progress).measure(load, source.nodes.size)
 
 
-class _Run:
+def simulate_trace(
+    network: Network,
+    trace: Trace,
+    *,
+    settings: TrafficSettings | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TrafficRun:
+    """Run the messages of a trace, from empty routers until all are delivered.
+
+    Parameters
+    ----------
+    network : Network
+        Any.
+    trace : Trace
+        Between terminals of the network.
+    settings : TrafficSettings, optional
+        Routing, routers, terminals and replies; the rest is ignored.
+    progress : callable, optional
+        Called with a line of text now and then.
+
+    Raises
+    ------
+    NetworkError, TaskError, ModelError
+        If the trace is empty or names other terminals, or the routing does not fit.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.routers import Trace
+    >>> simulate_trace(gossamer.network("ring:4"), Trace([0, 50], [0, 1], [2, 2], [8, 8])).latency
+    12.0
+    """
+    settings = TrafficSettings() if settings is None else settings
+    fabric = Fabric(network, settings.terminals)
+    for column in (trace.source, trace.target):
+        wrong = np.flatnonzero(column >= fabric.terminal_count)
+        if wrong.size:
+            k = int(wrong[0])
+            most = fabric.terminal_count - 1
+            raise TaskError(f"message {k} of the trace names terminal {column[k]}; {network.spec} has 0..{most}")
+    if not trace.count:
+        raise TaskError("the trace has no messages")
+    same = np.flatnonzero(trace.source == trace.target)
+    if same.size:
+        raise TaskError(f"message {int(same[0])} of the trace goes from terminal {trace.source[same[0]]} to itself")
+    rule = routing_on(fabric, settings.routing, settings.routers)
+    run = Simulation(rule, TraceArrivals(trace), "trace", settings, np.random.default_rng(settings.seed), progress)
+    sources = np.unique(trace.source).size
+    return run.measure(float(trace.flits.sum()) / trace.cycles / sources, sources, warmup=0, measured=trace.cycles)
+
+
+class Simulation:
     """A simulation in progress: the routers, the messages, and the source of more."""
 
     def __init__(
         self,
-        channels: Channels,
-        where: Destinations,
-        load: float,
+        rule: Routing,
+        arrivals: Arrivals,
+        name: str,
         settings: TrafficSettings,
-        progress: Callable[[str], None],
+        random: np.random.Generator,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
-        self.channels, self.where, self.load, self.settings, self.tell = channels, where, load, settings, progress
-        self.flits = settings.message_flits
-        self.rate = load / self.flits
-        self.random = np.random.default_rng(settings.seed)
-        self.nodes = where.sources(channels.network.node_count)
-        self.state: State = new_state(channels, settings.routers, 1024)
-        self.free = np.arange(1024)[::-1]
-        self.used = np.zeros(1024, np.bool_)
+        self.rule, self.arrivals, self.name, self.settings = rule, arrivals, name, settings
+        self.random, self.tell = random, progress or (lambda _: None)
+        self.fabric = rule.fabric
+        self.state: State = new_state(
+            self.fabric, settings.routers, 0, classes=rule.classes, adaptive=rule.adaptive, escape=rule.escape
+        )
+        self.free, self.used = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        self.source_of, self.target_of = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self.deadlock: Deadlock | None = None
-        self.created = 0
-        self.peak = 0
+        self.created = self.created_flits = self.peak = 0
         self.latencies = Latencies(0, 1)
         self.window = (0, 0)
+        self.on_their_way: list[int] = []
+        self.grow(1024)
 
     def count(self, name: str) -> int:
+        """Return a counter of the kernel."""
         from gossamer.routers import _kernels
 
         return int(self.state.counters[getattr(_kernels, name)])
 
-    def arrivals(self, first: int, cycles: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return when and where messages are created in `cycles` cycles from `first` on, sorted by time."""
-        cells = cycles * self.nodes.size
-        if self.rate >= 1:
-            cell = np.arange(cells)
-        else:
-            expected = cells * self.rate
-            draw = int(expected + 8 * expected**0.5 + 16)
-            gaps = self.random.geometric(self.rate, draw)
-            cell = np.cumsum(gaps) - 1
-            while cell[-1] < cells:
-                cell = np.concatenate([cell, cell[-1] + np.cumsum(self.random.geometric(self.rate, draw))])
-            cell = cell[: np.searchsorted(cell, cells)]
-        return first + cell // self.nodes.size, self.nodes[cell % self.nodes.size]
+    def grow(self, size: int) -> None:
+        """Make room for `size` messages."""
+        old = self.used.size
+        state = with_routes(grown(self.state, size), _longer(self.state.route, size * self.rule.row_size))
+        if self.settings.reply_flits:
+            dependent = np.full(size, -1, np.int64)
+            dependent[: state.dependent.size] = state.dependent
+            state = state._replace(
+                dependent_first=np.arange(size + 1), dependent=dependent, released=_ring(state, size)
+            )
+        self.state = state
+        self.used = _longer(self.used, size)
+        self.source_of, self.target_of = _longer(self.source_of, size), _longer(self.target_of, size)
+        self.free = np.concatenate([np.arange(old, size)[::-1], self.free])
 
     def advance(self, until: int) -> None:
         """Simulate up to cycle `until`, or to a deadlock."""
         from gossamer.routers import _kernels
 
         counters = self.state.counters
-        most = max(1, int(_ARRIVALS / (self.rate * self.nodes.size)))
-        while self.deadlock is None and counters[_kernels.CURRENT] < until:
-            first = int(counters[_kernels.CURRENT])
+        most = max(1, int(_ARRIVALS / max(self.arrivals.per_cycle, 1e-9)))
+        while self.deadlock is None and counters[_kernels.NOW] < until:
+            first = int(counters[_kernels.NOW])
             span = min(until - first, _SPAN, most)
-            when, source = self.arrivals(first, span)
-            rows = self.place(source)
-            low, high = self.window
-            self.created += int(np.searchsorted(when, high) - np.searchsorted(when, low))
-            status = _kernels.run(*self.state, when, rows, first + span)
+            new = self.arrivals.take(first, span)
+            rows = self.place(new.source, new.target, new.flits)
+            low, high = np.searchsorted(new.when, self.window)
+            replies = 2 if self.settings.reply_flits else 1
+            self.created += int(high - low) * replies
+            self.created_flits += int(new.flits[low:high].sum()) + int(high - low) * self.settings.reply_flits
+            status = _kernels.run(self.state, new.when, rows, first + span)
             self.peak = max(self.peak, int(counters[_kernels.IN_FLIGHT]))
             if status == _kernels.STUCK or counters[_kernels.IN_FLIGHT]:
-                self.deadlock = find_deadlock(self.channels, self.state)
-            if status != _kernels.STUCK:
-                counters[_kernels.CURRENT] = first + span
+                self.deadlock = find_deadlock(self.fabric, self.state)
+            if status != _kernels.STUCK or self.deadlock is None:
+                counters[_kernels.NOW] = first + span
             self.harvest()
             self.tell(f"cycle {first + span:,}, {int(counters[_kernels.IN_FLIGHT]):,} messages on their way")
 
-    def place(self, source: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Write new messages in free rows of the table; return the rows."""
+    def place(
+        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], flits: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Write new messages, and their replies, in free rows of the table; return the rows."""
+        from gossamer.routers import _kernels
+
+        rows = self._write(source, target, flits)
+        if self.settings.reply_flits:
+            answers = self._write(target, source, np.full(source.size, self.settings.reply_flits))
+            self.state.dependent[rows] = answers
+            self.state.dependent[answers] = -1
+            self.state.message[answers, _kernels.WAITING] = 1
+        return rows
+
+    def _write(
+        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], flits: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
         if source.size > self.free.size:
-            old = self.used.size
-            size = max(2 * old, old + source.size)
-            self.state = grown(self.state, size)
-            self.used = np.concatenate([self.used, np.zeros(size - old, np.bool_)])
-            self.free = np.concatenate([np.arange(old, size)[::-1], self.free])
+            self.grow(max(2 * self.used.size, self.used.size + source.size))
         rows = np.ascontiguousarray(self.free[self.free.size - source.size :][::-1])
         self.free = self.free[: self.free.size - source.size]
         self.used[rows] = True
-        target = self.where.draw(source, self.channels.network.node_count, self.random)
-        move = shortest_displacement(self.channels, source, target, self.random)
-        write_messages(self.state, rows, self.settings.routers, source, move, self.flits)
+        self.source_of[rows], self.target_of[rows] = source, target
+        begin = rows * self.rule.row_size + 1
+        self.rule.write(self.state.route, begin, source, target, self.random)
+        queue = source
+        if self.settings.routers.injection == "channels":
+            queue = self._first_link(source, target, begin)
+        other = begin + self.rule.longest + 2 if self.rule.routes == 2 else -1
+        write_messages(self.state, rows, queue, begin, flits, target, other)
         return rows
+
+    def _first_link(
+        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return the source queue of messages that have one for each link: that of their first link."""
+        step = self.state.route[begin]
+        if self.rule.adaptive is not None:  # the first way of all
+            table = self.rule.adaptive
+            step = table.way[table.first[source, target], 0]
+        return np.asarray(step >> 8, np.int64)
 
     def harvest(self) -> None:
         """Count the messages delivered and free their rows."""
         from gossamer.routers import _kernels
 
         finished = self.state.message[:, _kernels.FINISHED]
-        done = np.flatnonzero(self.used & (finished >= 0))
-        created = self.state.message[done, _kernels.CREATED]
+        done = np.flatnonzero(self.used & (finished >= 0) & (finished < self.state.counters[_kernels.NOW]))
+        created = self.state.message[done, _kernels.CREATED].astype(np.int64)
         low, high = self.window
         inside = (created >= low) & (created < high)
-        self.latencies.add(created[inside], (finished[done] - created)[inside])
+        kept = done[inside]
+        self.latencies.add(
+            created[inside], finished[kept] - created[inside], self.source_of[kept], self.target_of[kept]
+        )
         self.used[done] = False
         self.free = np.concatenate([self.free, done[::-1]])
 
-    def measure(self) -> TrafficRun:
+    def warm_up(self) -> int:
+        """Simulate until the number of messages on their way is steady, or for the longest time; return the cycle."""
+        samples: list[int] = []
+        cycle = 0
+        while cycle < _LONGEST_WARMUP and self.deadlock is None:
+            cycle += _SAMPLE
+            self.advance(cycle)
+            samples.append(self.count("IN_FLIGHT"))
+            if len(samples) % 8 == 0 and settled(samples):
+                break
+        return cycle
+
+    def measure(self, load: float, senders: int, warmup: int | None = None, measured: int | None = None) -> TrafficRun:
         """Warm up, measure, and follow the measured messages to their ends."""
         began = perf_counter()
-        warmup, measured = self.settings.warmup, self.settings.measured
-        self.advance(warmup)
-        self.window = (warmup, warmup + measured)
-        self.latencies = Latencies(warmup, measured)
-        before = self.count("EJECTED")
-        self.advance(warmup + measured)
+        asked = self.settings.warmup if warmup is None else warmup
+        measured = self.settings.measured if measured is None else measured
+        if asked is None:
+            asked = self.warm_up()
+        else:
+            self.advance(asked)
+        self.window = (asked, asked + measured)
+        terminals = self.fabric.terminal_count
+        self.latencies = Latencies(asked, measured, terminals, terminals <= _FLOWS)
+        before, crossed = self.count("EJECTED"), crossings(self.state)
+        self.advance(asked + measured)
         through = self.count("EJECTED") - before
-        offered = self.created * self.flits
-        end = warmup + (1 + _DRAIN) * measured
-        keeping_up = through >= _KEEPING_UP * offered - self.flits * self.nodes.size
-        while keeping_up and self.deadlock is None and self.latencies.count < self.created:
-            cycle = self.count("CURRENT")
-            if cycle >= end:
+        crossed = crossings(self.state) - crossed
+        end = asked + (1 + _DRAIN) * measured
+        largest = max(*self.settings.lengths.flits, self.settings.reply_flits, 1)
+        whole_trace = isinstance(self.arrivals, TraceArrivals)
+        keeping_up = whole_trace or through >= _KEEPING_UP * self.created_flits - largest * senders
+        while keeping_up and self.deadlock is None and self.missing() > 0:
+            cycle = self.count("NOW")
+            if cycle >= end and not whole_trace:
                 break
-            self.advance(min(end, cycle + _SPAN // 8))
-        return self.found(through, not keeping_up, perf_counter() - began)
+            self.advance(min(end, cycle + _SPAN // 8) if not whole_trace else cycle + _SPAN)
+        per = measured * senders
+        return self.found(load, per, through, crossed, not keeping_up, (asked, measured), perf_counter() - began)
 
-    def found(self, through: int, behind: bool, seconds: float) -> TrafficRun:
+    def missing(self) -> int:
+        """Messages created in the measured cycles that are not yet delivered; with replies, any that are on the way."""
+        if not self.settings.reply_flits:
+            return self.created - self.latencies.count
+        from gossamer.routers import _kernels
+
+        rows = np.flatnonzero(self.used)
+        created, waits = self.state.message[rows, _kernels.CREATED], self.state.message[rows, _kernels.WAITING]
+        return int(((created >= self.window[0]) & (created < self.window[1]) & (waits == 0)).sum())
+
+    def found(
+        self,
+        load: float,
+        per: int,
+        through: int,
+        crossed: npt.NDArray[np.int64],
+        behind: bool,
+        times: tuple[int, int],
+        seconds: float,
+    ) -> TrafficRun:
         """Return what was measured; `through` flits left in the measured cycles, `behind` what was offered or not."""
-        per = self.settings.measured * self.nodes.size
-        missing = self.created - self.latencies.count
-        cycles = self.count("CURRENT")
-        histogram = self.latencies.histogram
+        missing = self.missing()
+        cycles, seen = self.count("NOW"), self.latencies
+        histogram = seen.histogram
+        hops, ejected = self.count("HOPS"), self.count("EJECTED")
+        means = [np.stack([t[0], t[1] / np.where(t[0] > 0, t[0], np.nan)]) for t in (seen.sent, seen.received)]
+        with np.errstate(invalid="ignore"):
+            flows = np.stack([seen.flows[0], seen.flows[1] / np.where(seen.flows[0] > 0, seen.flows[0], np.nan)])
         return TrafficRun(
-            network=self.channels.network,
-            pattern=self.where.name,
+            network=self.fabric.network,
+            pattern=self.name,
+            routing=self.rule.name,
             settings=self.settings.routers,
-            message_flits=self.flits,
-            load=self.load,
+            message_flits=str(self.settings.lengths),
+            load=load,
             throughput=through / per,
-            offered=self.created * self.flits / per,
-            latency=self.latencies.mean,
-            half_width=self.latencies.half_width,
+            offered=self.created_flits / per,
+            latency=seen.mean,
+            half_width=seen.half_width,
             histogram=histogram[: int(np.flatnonzero(histogram).max(initial=0)) + 1],
-            messages=self.created,
+            messages=seen.count + missing if self.settings.reply_flits else self.created,
             undelivered=missing,
             saturated=behind or missing > 0,
-            mean_hops=self.count("HOPS") / max(1, self.count("EJECTED")),
+            mean_hops=hops / max(1, ejected),
             peak_utilization=int(crossings(self.state).max()) / max(1, cycles),
+            warmup=times[0],
+            measured=times[1],
             cycles=cycles,
-            flit_hops=self.count("HOPS"),
+            flit_hops=hops,
             blocked=self.count("BLOCKED"),
             stalled=self.count("STALLED"),
             in_flight_peak=self.peak,
+            detours=self.count("DETOURS"),
+            energy=Energy(hops + ejected, hops + ejected, hops, self.count("ALLOCATIONS")),
+            sent=means[0],
+            received=means[1],
+            flows=flows,
+            crossings=crossed,
+            channel_names=tuple(self.fabric.name(c) for c in range(self.fabric.link_count)),
             deadlock=self.deadlock,
             seconds=seconds,
         )
+
+
+def _longer(values: npt.NDArray[_Item], size: int) -> npt.NDArray[_Item]:
+    """Return an array with zeros behind."""
+    found = np.zeros(size, values.dtype)
+    found[: min(values.size, size)] = values[:size]
+    return found
+
+
+def _ring(state: State, size: int) -> npt.NDArray[np.int64]:
+    """Return a larger ring of released messages, those in it in their places."""
+    from gossamer.routers import _kernels
+
+    found = np.zeros(size, np.int64)
+    old = state.released
+    for k in range(int(state.counters[_kernels.RELEASED_FIRST]), int(state.counters[_kernels.RELEASED_LAST])):
+        found[k % size] = old[k % old.size]
+    return found

@@ -10,56 +10,10 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.routers.deadlock import Deadlock
+from gossamer.routers.energy import Energy
 from gossamer.routers.settings import Routers
 
-__all__ = ["BATCHES", "Latencies", "TrafficRun"]
-
-BATCHES = 20
-"""Batches of which the confidence interval of the mean is made."""
-_T = 2.093
-"""Student's t for 95 per cent and 19 degrees of freedom."""
-
-
-class Latencies:
-    """Collects latencies: how often each value came, and sums by batch of creation time."""
-
-    def __init__(self, first: int, cycles: int) -> None:
-        self.first, self.cycles = first, cycles
-        self.histogram = np.zeros(64, np.int64)
-        self.sums = np.zeros(BATCHES)
-        self.counts = np.zeros(BATCHES, np.int64)
-
-    def add(self, created: npt.NDArray[np.int64], latency: npt.NDArray[np.int64]) -> None:
-        """Count messages that were created in the measured cycles, int64[k] each."""
-        if not latency.size:
-            return
-        size = int(latency.max()) + 1
-        if size > self.histogram.size:
-            grown = np.zeros(max(size, 2 * self.histogram.size), np.int64)
-            grown[: self.histogram.size] = self.histogram
-            self.histogram = grown
-        self.histogram[:size] += np.bincount(latency, minlength=size)
-        batch = (created - self.first) * BATCHES // self.cycles
-        self.sums += np.bincount(batch, latency, minlength=BATCHES)
-        self.counts += np.bincount(batch, minlength=BATCHES)
-
-    @property
-    def count(self) -> int:
-        """Messages counted."""
-        return int(self.counts.sum())
-
-    @property
-    def mean(self) -> float:
-        """Mean latency, nan without messages."""
-        return float(self.sums.sum() / self.count) if self.count else float("nan")
-
-    @property
-    def half_width(self) -> float:
-        """Half of the 95 per cent confidence interval of the mean by batch means, nan if a batch is empty."""
-        if not self.counts.all():
-            return float("nan")
-        means = self.sums / self.counts
-        return float(_T * means.std(ddof=1) / BATCHES**0.5)
+__all__ = ["TrafficRun"]
 
 
 @dataclass(frozen=True)
@@ -69,13 +23,15 @@ class TrafficRun:
     Attributes
     ----------
     network : Network
-        The array or torus.
+        The network.
     pattern : str
         Name of the pattern.
+    routing : str
+        The routing function.
     settings : Routers
         The routers.
-    message_flits : int
-        Flits of a message.
+    message_flits : str
+        Flits of a message, or a mix.
     load : float
         Flits that each sending node offers in a cycle, on average.
     offered : float
@@ -84,9 +40,10 @@ class TrafficRun:
         Flits per sending node and cycle that left the network in the measured cycles.
     latency : float
         Mean cycles from the creation of a message, before any wait in the source queue, to its last flit's delivery,
-        over the delivered ones of those created in the measured cycles.
+        over the delivered ones of those created in the measured cycles. Of a saturated network it says little: it
+        grows as long as one measures.
     half_width : float
-        Half of the 95 per cent confidence interval of `latency`, by batch means.
+        Half of the 95 per cent confidence interval of `latency`.
     histogram : int64[longest + 1]
         Number of measured messages by latency in cycles.
     messages : int
@@ -100,14 +57,26 @@ class TrafficRun:
         Flit-hops for each flit that was delivered, over the whole run.
     peak_utilization : float
         Share of the cycles in which the busiest channel was busy, over the whole run.
-    cycles : int
-        Cycles simulated.
+    warmup, measured, cycles : int
+        Cycles before the measurement, of it, and in all.
     flit_hops : int
-        Flits that crossed a channel.
+        Flits that crossed a link.
     blocked, stalled : int
         Cycles that flits at the head of a queue waited for others, and for a free slot.
     in_flight_peak : int
         Most messages at once on their way or in source queues, at the ends of the spans simulated.
+    detours : int
+        Messages that took the longer way, where their source chooses.
+    energy : Energy
+        Events of the whole run.
+    sent, received : float64[2, T]
+        Measured messages by source and by target, and their mean latencies, nan for none.
+    flows : float64[2, T, T]
+        The same by source and target; empty with more than 256 terminals.
+    crossings : int64[C]
+        Flits that crossed each link channel in the measured cycles.
+    channel_names : tuple of str
+        Of the link channels.
     deadlock : Deadlock or None
         Messages that wait for each other for ever.
     seconds : float
@@ -116,8 +85,9 @@ class TrafficRun:
 
     network: Network
     pattern: str
+    routing: str
     settings: Routers
-    message_flits: int
+    message_flits: str
     load: float
     offered: float
     throughput: float
@@ -129,11 +99,20 @@ class TrafficRun:
     saturated: bool
     mean_hops: float
     peak_utilization: float
+    warmup: int
+    measured: int
     cycles: int
     flit_hops: int
     blocked: int
     stalled: int
     in_flight_peak: int
+    detours: int
+    energy: Energy
+    sent: npt.NDArray[np.float64] = field(repr=False)
+    received: npt.NDArray[np.float64] = field(repr=False)
+    flows: npt.NDArray[np.float64] = field(repr=False)
+    crossings: npt.NDArray[np.int64] = field(repr=False)
+    channel_names: tuple[str, ...] = field(repr=False)
     deadlock: Deadlock | None
     seconds: float
 
@@ -150,6 +129,7 @@ class TrafficRun:
         return {
             "network": self.network.spec,
             "pattern": self.pattern,
+            "routing": self.routing,
             "message_flits": self.message_flits,
             "load": self.load,
             "offered": self.offered,
@@ -165,15 +145,31 @@ class TrafficRun:
             "saturated": self.saturated,
             "mean_hops": self.mean_hops,
             "peak_utilization": self.peak_utilization,
+            "warmup": self.warmup,
+            "measured": self.measured,
             "cycles": self.cycles,
             "flit_hops": self.flit_hops,
             "blocked": self.blocked,
             "stalled": self.stalled,
             "in_flight_peak": self.in_flight_peak,
+            "detours": self.detours,
+            "energy": self.energy.total(),
             "deadlock": None if self.deadlock is None else str(self.deadlock),
             "seconds": self.seconds,
             "routers": self.settings.to_dict(),
         }
+
+    def details(self) -> list[tuple[str, str, float, float]]:
+        """Return rows (kind, name, count, mean): messages and latency by node and flow, flits and share by channel."""
+        rows: list[tuple[str, str, float, float]] = []
+        for kind, table in (("source", self.sent), ("target", self.received)):
+            rows += [(kind, str(t), float(n), float(mean)) for t, (n, mean) in enumerate(table.T) if n]
+        for u, v in np.argwhere(self.flows[0] > 0).tolist():
+            rows.append(("flow", f"{u}->{v}", float(self.flows[0, u, v]), float(self.flows[1, u, v])))
+        for name, count in zip(self.channel_names, self.crossings.tolist(), strict=True):
+            rows.append(("channel", name, float(count), count / self.measured))
+        rows += [("latency", str(k), float(n), float(k)) for k, n in enumerate(self.histogram.tolist()) if n]
+        return rows
 
     def __repr__(self) -> str:
         state = "deadlock" if self.deadlock else "saturated" if self.saturated else f"latency {self.latency:.1f}"

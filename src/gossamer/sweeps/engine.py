@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -57,15 +58,17 @@ class _Sweep:
         return found
 
 
-def run_points(points: Sequence[Point[Found]], *, jobs: int = 1, progress: Progress | None = None) -> list[Found]:
+def run_points(
+    points: Sequence[Point[Found]], *, jobs: int | None = 1, progress: Progress | None = None
+) -> list[Found]:
     """Run points and return what came of them, in their order.
 
     Parameters
     ----------
     points : sequence of Point
         What to simulate.
-    jobs : int
-        Points at once, in threads: the kernels leave the interpreter's lock.
+    jobs : int or None
+        Points at once, in threads: the kernels leave the interpreter's lock. None: one a processor.
     progress : callable, optional
         Told what is being simulated, and how many points are done.
 
@@ -77,7 +80,7 @@ def run_points(points: Sequence[Point[Found]], *, jobs: int = 1, progress: Progr
         What a point raised, with the title of the point before it. The other points are then not begun, and those under
         way end as soon as they can, as they do on an interrupt.
     """
-    jobs = whole(jobs, "jobs", 1, _MOST_JOBS)
+    jobs = min(os.cpu_count() or 1, _MOST_JOBS) if jobs is None else whole(jobs, "jobs", 1, _MOST_JOBS)
     sweep = _Sweep(len(points), progress)
     if jobs == 1:
         return [sweep.run(point) for point in points]

@@ -53,7 +53,7 @@ def latency_load(
     loads: Iterable[float] = (0.1, 0.2, 0.3, 0.4),
     *,
     settings: TrafficSettings | None = None,
-    jobs: int = 1,
+    jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> list[TrafficRun]:
     """Return a run for each load, in the order given; parameters as for `TrafficPoint` and `run_points`.

@@ -51,7 +51,7 @@ def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> D
     -----
     O(total number of pieces in all messages, and control messages times receipts of their nodes).
     """
-    from gossamer.routers import _kernels
+    from gossamer.routers.dependencies import _kernels
 
     m, n = schedule.message_count, schedule.network.node_count
     rows = np.arange(m, dtype=np.int64)
