@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import NetworkError
-from gossamer.networks import AbelianGroup, array, hypercube, linear_array, ring, torus
+from gossamer.networks import AbelianGroup, array, hypercube, linear_array, network_size, parse, ring, torus
 from gossamer.networks.network import Grid
 
 sides = st.lists(st.integers(1, 6), min_size=1, max_size=4)
@@ -172,3 +172,65 @@ def test_illegal_sizes_are_refused_in_one_line_before_anything_is_built(call, me
 
 def test_numpy_integers_are_sizes():
     assert torus(np.int64(3), np.int32(4)) == torus(3, 4)
+
+
+@pytest.mark.parametrize("family", [array, torus])
+@pytest.mark.parametrize("sides", [(3, 4), (2, 5), (4, 3, 3), (6,)])
+def test_links_of_each_dimension_are_as_wide_and_slow_as_told(family, sides):
+    capacity, occupancy, latency = (tuple(range(low, low + len(sides))) for low in (2, 3, 1))
+    net = family(*sides, capacity=capacity, occupancy=occupancy, latency=latency)
+    plain = family(*sides)
+    assert np.array_equal(net.link_target, plain.link_target)
+    places = np.stack(np.unravel_index(np.arange(net.node_count), sides), axis=1)
+    for link in range(net.link_count):
+        differ = np.flatnonzero(places[net.link_source[link]] != places[net.link_target[link]])
+        assert len(differ) == 1
+        d = int(differ[0])
+        told = net.link_capacity[link], net.link_occupancy[link], net.link_latency[link]
+        assert told == (capacity[d], occupancy[d], latency[d])
+    assert (net.grid, net.group) == (plain.grid, plain.group)
+    assert not net.factors  # these have links of capacity 1
+    assert network_size(net.spec) == (net.node_count, net.link_count)
+    assert parse(net.spec) == net
+    assert parse(net.spec).spec == net.spec
+
+
+def test_slow_links_of_capacity_one_keep_the_factors():
+    net = torus(4, 4, occupancy=(1, 3))
+    assert net.factors == torus(4, 4).factors
+    assert not net.plain
+    assert net.alike
+    assert net.without_time == torus(4, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "spec"),
+    [
+        ("torus:4,4,capacity=2", "torus:4x4,capacity=2"),
+        ("torus:4x4,capacity=2x2,latency=0", "torus:4x4,capacity=2"),
+        ("torus:4x4,capacity=1x1,occupancy=1", "torus:4x4"),
+        ("Mesh: 3 x 4, latency = 0x2, occupancy=2", "array:3x4,occupancy=2,latency=0x2"),
+        ("torus:6,capacity=3", "torus:6,capacity=3"),
+    ],
+)
+def test_what_is_said_of_links_is_canonical(given, spec):
+    assert parse(given).spec == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("torus:3x4,capacity=1x2x3", "torus: capacity needs 1 number or 2, one for each side, got 3"),
+        ("torus:3x4,capacity=0", "torus: a capacity must be a whole number in 1..2147483647, got 0"),
+        ("array:3x4,latency=-1", "array: a latency must be a whole number in 0..2147483647, got -1"),
+        ("torus:3x4,speed=2", "torus: unknown parameter 'speed'"),
+        ("torus:3x4,capacity=2,capacity=3", "torus: parameter capacity is given twice"),
+        ("torus:3x4,capacity=2.5", "torus: expected an integer, got '2.5'"),
+        ("torus:capacity=2,3x4", "torus: expected an integer, got 'capacity=2'"),
+    ],
+)
+def test_other_links_are_refused_in_one_line(spec, message):
+    for ask in (parse, network_size):
+        with pytest.raises(NetworkError, match=message) as caught:
+            ask(spec)
+        assert "\n" not in str(caught.value)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import MAX_POSITIONS, SOURCE
 from gossamer.cases import Case
@@ -87,7 +88,7 @@ class _Boxes:
             count = np.cumsum(np.concatenate([count, count], axis=i) if a.wraps else count, axis=i, dtype=np.int32)
             count = np.pad(count, [(int(k == i), 0) for k in range(len(axes))])
         self.below = count
-        self.capacity = 1 if case.limited else case.network.uniform_capacity or 1
+        self.capacity = max(axis_capacity(case, axis) for axis in axes)
         self.thinned = False
 
     def spread(self) -> list[Interval]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
 from gossamer.cases.demands import Counts, HubDemand, Line, PairDemand
@@ -92,7 +93,7 @@ def _line(case: Case, axis: Axis) -> Line:
 def _array(case: Case, axis: Axis) -> Bound | None:
     line = _line(case, axis)
     n, area = case.network.node_count, case.network.node_count // axis.size
-    width = area * (1 if case.limited else case.network.uniform_capacity or 1)
+    width = area * axis_capacity(case, axis)
     capacity = np.full(axis.size - 1, width, np.int64)
     up = layer_cut(case, line, capacity)
     down = layer_cut(case, line.mirrored(), capacity)
@@ -139,7 +140,7 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
         a, b = _slab_crossings(case, demand, line, firsts, lengths)
         out += a
         into += b
-    widths = _slab_widths(case, lengths, s, area)
+    widths = _slab_widths(case, axis, lengths, area)
     ratios = [out / widths[0], into / widths[1]]
     way = int(ratios[1].max() > ratios[0].max())
     i, k = (int(x) for x in np.unravel_index(int(np.argmax(ratios[way])), out.shape))
@@ -160,9 +161,9 @@ def _ring(case: Case, axis: Axis) -> Bound | None:
     return Bound(f"cut across {axis.name}", case.steps(messages, capacity), text, "cut", SOURCE)
 
 
-def _slab_widths(case: Case, lengths: Counts, s: int, area: int) -> tuple[Counts, Counts]:
+def _slab_widths(case: Case, axis: Axis, lengths: Counts, area: int) -> tuple[Counts, Counts]:
     """Return the packets per slot that leave, and that enter, a slab of each length."""
-    links = 2 * area * (1 if case.limited else case.network.uniform_capacity or 1)
+    links, s = 2 * area * axis_capacity(case, axis), axis.size
     inside, outside = area * np.minimum(lengths, 2), area * np.minimum(s - lengths, 2)  # nodes at the two cuts
     widths = []
     for tails, heads in ((inside, outside), (outside, inside)):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
 from gossamer.cases.demands import Demand, HubDemand
@@ -37,7 +38,7 @@ def load_bounds(case: Case) -> Iterator[Bound]:
     for axis in axes if len(axes) > 1 else ():
         if not axis.links:
             continue
-        links = axis.links * (n // axis.size) * (1 if case.limited else case.network.uniform_capacity or 1)
+        links = axis.links * (n // axis.size) * axis_capacity(case, axis)
         capacity, text = links, f"over {quantity(links, 'link')} along it"
         if case.limited and n < links:
             capacity, text = n, f"by {quantity(n, 'node')}, one each a step"

@@ -10,7 +10,7 @@ from gossamer.networks.family import Size
 from gossamer.networks.network import MAX_LINKS
 from gossamer.reading import whole
 
-__all__ = ["MAX_CAPACITY", "capacities", "checked_size", "fractional_capacity", "is_list", "whole_number"]
+__all__ = ["MAX_CAPACITY", "checked_size", "fractional_capacity", "is_list", "one_or_each", "whole_number"]
 
 MAX_CAPACITY = 2**31 - 1
 """The largest capacity of a link, in packets per slot."""
@@ -63,16 +63,18 @@ def is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def capacities(family: str, given: object, count: int, each: str) -> tuple[int, ...]:
-    """Return the capacities of so many kinds of links, from one number for all or one for each.
+def one_or_each(
+    family: str, given: object, count: int, each: str, name: str = "capacity", low: int = 1
+) -> tuple[int, ...]:
+    """Return what is said of so many kinds of links by one number for all or by one for each.
 
-    >>> capacities("hyperx", 2, 3, "side"), capacities("hyperx", (1, 2), 2, "side")
+    >>> one_or_each("hyperx", 2, 3, "side"), one_or_each("hyperx", (1, 2), 2, "side")
     ((2, 2, 2), (1, 2))
     """
     several = tuple(given) if is_list(given) else (given,)
-    numbers = tuple(whole_number(c, family, "a capacity", 1, MAX_CAPACITY) for c in several)
+    numbers = tuple(whole_number(x, family, f"a {name}", low, MAX_CAPACITY) for x in several)
     if len(numbers) not in (1, count):
-        raise NetworkError(f"{family}: capacity needs 1 number or {count}, one for each {each}, got {len(numbers)}")
+        raise NetworkError(f"{family}: {name} needs 1 number or {count}, one for each {each}, got {len(numbers)}")
     return numbers * (count // len(numbers))
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import MAX_CAPACITY, capacities, checked_size, is_list, whole_number
+from gossamer.networks._parameters import MAX_CAPACITY, checked_size, is_list, one_or_each, whole_number
 from gossamer.networks.family import Family, Size
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.networks.structures import Tiers
@@ -71,7 +71,7 @@ def generalized_fat_tree(children: Sequence[int], parents: Sequence[int], capaci
     """
     _tree_size(children, parents, capacity)
     m, w = tuple(map(int, children)), tuple(map(int, parents))
-    widths = capacities("generalized-fat-tree", capacity, len(m), "level")
+    widths = one_or_each("generalized-fat-tree", capacity, len(m), "level")
     told = widths[0] if len(set(widths)) == 1 else "x".join(map(str, widths))
     values = {"children": "x".join(map(str, m)), "parents": "x".join(map(str, w)), "capacity": told}
     names = ("terminals", *(f"level {i}" for i in range(1, len(m) + 1)))
@@ -258,7 +258,7 @@ def _tree_size(children: Sequence[int], parents: Sequence[int], capacity: Sequen
     w = [whole_number(x, name, "a number of parents") for x in parents]
     if len(m) != len(w):
         raise NetworkError(f"{name}: {len(m)} levels have children and {len(w)} have parents; give one number a level")
-    capacities(name, capacity, len(m), "level")
+    one_or_each(name, capacity, len(m), "level")
     return _levels_size(name, m, w)
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
+from gossamer.networks._parameters import checked_size, one_or_each, whole_number
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import AbelianGroup
-from gossamer.networks.network import IntArray, Network
+from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.product import product
 from gossamer.networks.structures import CayleyGroup, Grid
 
 __all__ = ["ARRAY", "HYPERCUBE", "RING", "TORUS", "array", "grid_links", "hypercube", "linear_array", "ring", "torus"]
+
+
+Each = int | Sequence[int]
+"""One number for the links of all dimensions, or one for those of each."""
+
+_LEAST = {"capacity": 1, "occupancy": 1, "latency": 0}
+"""What may be said of the links of a dimension: the least, which is the default."""
 
 
 def linear_array(n: int) -> Network:
@@ -104,13 +113,15 @@ def ring_grid(n: int) -> Grid:
     return Grid((n,), (n >= 3,))
 
 
-def array(*sides: int) -> Network:
+def array(*sides: int, capacity: Each = 1, occupancy: Each = 1, latency: Each = 0) -> Network:
     """Return the array (mesh) with the given sides: the product of linear arrays.
 
     Parameters
     ----------
     *sides : int
         Nodes along each dimension, at least 1; the first is most significant in the node number.
+    capacity, occupancy, latency : int or sequence of int
+        As for `torus`.
 
     Returns
     -------
@@ -136,27 +147,31 @@ def array(*sides: int) -> Network:
     >>> array(3, 4)
     <Network array:3x4: 12 nodes, 34 links>
     """
-    return _grid_network("array", sides)
+    return _grid_network("array", sides, capacity, occupancy, latency)
 
 
-def torus(*sides: int) -> Network:
+def torus(*sides: int, capacity: Each = 1, occupancy: Each = 1, latency: Each = 0) -> Network:
     """Return the torus with the given sides: the product of rings.
 
     Parameters
     ----------
     *sides : int
         Nodes along each dimension, at least 1; the first is most significant in the node number.
+    capacity, occupancy, latency : int or sequence of int
+        Packets that a link carries at once (1 by default), slots for which one occupies it (1) and slots until it is
+        usable at the far end after that (0); one number for all dimensions, or one for each.
 
     Returns
     -------
     Network
-        Spec ``torus:AxBx...``; with one side, the ring itself. A Cayley network; generators +1 and -1 in the first
-        dimension, then in the second, and so on.
+        Spec ``torus:AxBx...``; with one side, the ring itself. Where links are not all of capacity 1, or take time,
+        ``torus:AxBx...,capacity=CxD...,occupancy=...,latency=...`` with what is not at its default. A Cayley network;
+        generators +1 and -1 in the first dimension, then in the second, and so on.
 
     Raises
     ------
     NetworkError
-        If there are no sides, a side is below 1, or the network is too large.
+        If there are no sides, a number is out of range, or the network is too large.
 
     Notes
     -----
@@ -171,8 +186,10 @@ def torus(*sides: int) -> Network:
     --------
     >>> torus(4, 4).degree, torus(4, 2).degree
     (4, 3)
+    >>> torus(8, 8, 4, occupancy=(1, 1, 3)).link_occupancy[:6].tolist()
+    [1, 1, 1, 1, 3, 3]
     """
-    return _grid_network("torus", sides)
+    return _grid_network("torus", sides, capacity, occupancy, latency)
 
 
 def hypercube(dimensions: int) -> Network:
@@ -242,18 +259,42 @@ def grid_links(network: Network) -> IntArray:
     return table
 
 
-def _grid_network(family: str, sides: tuple[int, ...]) -> Network:
-    _grid_size(family, sides)
+def _grid_network(family: str, sides: Sequence[int], capacity: Each, occupancy: Each, latency: Each) -> Network:
+    _grid_size(family, sides, capacity, occupancy, latency)
     side_network = ring if family == "torus" else linear_array
-    if len(sides) == 1:
-        return side_network(sides[0])
-    return product(*map(side_network, sides), spec=f"{family}:{'x'.join(map(str, map(int, sides)))}")
+    shape = "x".join(map(str, map(int, sides)))
+    plain = side_network(sides[0]) if len(sides) == 1 else product(*map(side_network, sides), spec=f"{family}:{shape}")
+    given = {"capacity": capacity, "occupancy": occupancy, "latency": latency}
+    each = {name: one_or_each(family, value, len(sides), "side", name, _LEAST[name]) for name, value in given.items()}
+    told = [f"{name}={_told(each[name])}" for name, least in _LEAST.items() if set(each[name]) != {least}]
+    if not told:
+        return plain
+    assert plain.coordinates is not None
+    dimension = (plain.coordinates[plain.link_source] != plain.coordinates[plain.link_target]).argmax(axis=1)
+    columns = {name: np.array(numbers, np.int32)[dimension] for name, numbers in each.items()}
+    wide = set(each["capacity"]) != {1}
+    return Network(
+        ",".join([f"{family}:{shape}", *told]),
+        plain.node_count,
+        plain.link_source,
+        plain.link_target,
+        columns["capacity"],
+        link_occupancy=columns["occupancy"],
+        link_latency=columns["latency"],
+        structures=[s for s in plain.structures if not (wide and isinstance(s, Factors))],  # factors have capacity 1
+    )
 
 
-def _grid_size(family: str, sides: tuple[int, ...]) -> Size:
+def _told(numbers: tuple[int, ...]) -> str:
+    return str(numbers[0]) if len(set(numbers)) == 1 else "x".join(map(str, numbers))
+
+
+def _grid_size(family: str, sides: Sequence[int], capacity: Each = 1, occupancy: Each = 1, latency: Each = 0) -> Size:
     if not sides:
         raise NetworkError(f"{family}: at least one side is needed")
     sides = tuple(whole_number(s, family, "a side") for s in sides)
+    for name, value in (("capacity", capacity), ("occupancy", occupancy), ("latency", latency)):
+        one_or_each(family, value, len(sides), "side", name, _LEAST[name])
     n = math.prod(sides)
     wraps = family == "torus"
     return checked_size(family, n, sum(n // s * 2 * (s if wraps and s > 2 else s - 1) for s in sides))
@@ -269,13 +310,24 @@ def _hypercube_size(dimensions: int) -> Size:
     return checked_size("hypercube", 1 << min(d, 64), d << min(d, 64))
 
 
+def _sides_and_links(family: Family, text: str) -> list[object]:
+    """Read ``AxBx...``, and what the links of each dimension are like."""
+    sides, *rest = re.split(r",(?=[a-z]+=)", forms.plain(text), maxsplit=1)
+    if not rest:
+        return [tuple(forms.sides(family, sides))]
+    read = forms.named(dict.fromkeys(_LEAST, forms.side_numbers), **_LEAST)
+    return [tuple(forms.sides(family, sides)), *read(family, rest[0])]
+
+
 ARRAY = Family(
     name="array",
-    function=array,
-    size=lambda *sides: _grid_size("array", sides),
-    form=forms.sides,
-    parameters="AxBx...",
-    summary="d-dimensional array (mesh) of any sides; one side: a linear array",
+    function=lambda sides, capacity=1, occupancy=1, latency=0: _grid_network(
+        "array", sides, capacity, occupancy, latency
+    ),
+    size=lambda sides, *links: _grid_size("array", sides, *links),
+    form=_sides_and_links,
+    parameters="AxBx...,capacity=1|CxD...,occupancy=1|OxP...,latency=0|LxM...",
+    summary="d-dimensional array (mesh) of any sides, with links of each dimension as wide and slow as you like",
     example="array:8x8",
     source="Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
     small=("array:1", "array:2", "array:7", "array:4x4", "array:3x5", "array:2x3x4", "array:1x6"),
@@ -283,14 +335,16 @@ ARRAY = Family(
 )
 TORUS = Family(
     name="torus",
-    function=torus,
-    size=lambda *sides: _grid_size("torus", sides),
-    form=forms.sides,
-    parameters="AxBx...",
-    summary="d-dimensional torus of any sides; a side of 2 is a single edge; one side: a ring",
+    function=lambda sides, capacity=1, occupancy=1, latency=0: _grid_network(
+        "torus", sides, capacity, occupancy, latency
+    ),
+    size=lambda sides, *links: _grid_size("torus", sides, *links),
+    form=_sides_and_links,
+    parameters="AxBx...,capacity=1|CxD...,occupancy=1|OxP...,latency=0|LxM...",
+    summary="d-dimensional torus of any sides, links as for arrays; a side of 2 is a single edge; one side: a ring",
     example="torus:16x16x16",
     source="Varvarigos and Bertsekas 1994, section 1; Dimakopoulos 1996, section 2.3",
-    small=("torus:3x3", "torus:4x4", "torus:2x5", "torus:3x4x5", "torus:2x2x2"),
+    small=("torus:3x3", "torus:4x4", "torus:2x5", "torus:3x4x5", "torus:2x2x2", "torus:3x4,capacity=1x2"),
 )
 RING = Family(
     name="ring",

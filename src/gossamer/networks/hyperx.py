@@ -9,7 +9,7 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import capacities, is_list, whole_number
+from gossamer.networks._parameters import is_list, one_or_each, whole_number
 from gossamer.networks._routers import router_network, router_size
 from gossamer.networks.family import Family, Size
 from gossamer.networks.groups import AbelianGroup
@@ -60,7 +60,7 @@ def hyperx(sides: Sequence[int], capacity: Sequence[int] | int = 1, p: int = 0) 
     """
     _hyperx_size(sides, capacity, p)
     sides, p = tuple(map(int, sides)), int(p)
-    widths = capacities("hyperx", capacity, len(sides), "side")
+    widths = one_or_each("hyperx", capacity, len(sides), "side")
     told = widths[0] if len(set(widths)) == 1 else "x".join(map(str, widths))
     values = {"sides": "x".join(map(str, sides)), "capacity": told, "p": p}
     return _grid_of_routers(forms.canonical("hyperx", values, capacity=1, p=0), sides, widths, p)
@@ -126,7 +126,7 @@ def _hyperx_size(sides: Sequence[int], capacity: Sequence[int] | int = 1, p: int
     if not is_list(sides) or not sides:
         raise NetworkError("hyperx: sides must be a sequence of at least one whole number")
     numbers = [whole_number(s, "hyperx", "a side") for s in sides]
-    capacities("hyperx", capacity, len(sides), "side")
+    one_or_each("hyperx", capacity, len(sides), "side")
     routers = math.prod(numbers)
     return router_size("hyperx", routers, routers * sum(s - 1 for s in numbers), p)
 

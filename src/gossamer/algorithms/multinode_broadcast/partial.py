@@ -213,11 +213,12 @@ def _grid(network: Network) -> Grid:
 
 
 def _meets_port_bound(case: Case, time: Fraction) -> bool:
-    """Whether a time is what a node with the fewest links needs to receive the messages of all others."""
+    """Whether a time is what the node that can receive the least needs for the messages of all others."""
     network = case.network
     if not network.link_count:
         return True
-    bound = Fraction(network.node_count - 1, int(network.in_degree.min()))
+    capacity = np.bincount(network.link_target, network.link_capacity, network.node_count)
+    bound = Fraction(network.node_count - 1, int(capacity.min()))
     return time == (math.ceil(bound) if case.whole else bound)
 
 
