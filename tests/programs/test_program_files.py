@@ -13,7 +13,7 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.programs.files import read_rank, write_program
 
-COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "copies")
+COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part", "copies")
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,10 @@ def test_the_layout_is_what_the_page_says(written):
     position, operations, copies, given, got, scratch = struct.unpack_from("<3Q3q", data, 40 + 48 * 4)
     mine = program.rank(4)
     assert (operations, copies, given, got, scratch) == (mine.count, 0, 9, 9, mine.scratch_size)
-    row = struct.unpack_from("<iBBHiiiii", data, position + 28 * 3)
+    row = struct.unpack_from("<iBBHiiiiii", data, position + 32 * 3)
     assert row == (
-        mine.slot[3], mine.kind[3], mine.buffer[3], 0, mine.peer[3], mine.after[3], mine.offset[3], mine.operand[3], 1
+        *(mine.slot[3], mine.kind[3], mine.buffer[3], 0, mine.peer[3], mine.after[3]),
+        *(mine.offset[3], mine.operand[3], 1, mine.part[3]),
     )  # fmt: skip
     assert data[40 + 48 * 9 : 40 + 48 * 9 + told].startswith(b'{"network": "torus:3x3"')
 

@@ -6,9 +6,9 @@ All numbers are little-endian. A file has
 2. a row of 48 bytes for each rank: uint64 position in the file, operations, copies; int64 sizes of input, output and
    scratch, in parts;
 3. the description, a JSON object: network, task and algorithm, for people;
-4. for each rank, at its position, its operations of 28 bytes each: int32 slot, uint8 kind (0 send, 1 receive, 2 receive
-   and reduce), uint8 buffer (0 input, 1 output, 2 scratch), uint16 zero, int32 peer, after, offset, operand, length;
-   then its copies of 12 bytes: int32 place in the input, place in the output, length;
+4. for each rank, at its position, its operations of 32 bytes each: int32 slot, uint8 kind (0 send, 1 receive, 2 receive
+   and reduce), uint8 buffer (0 input, 1 output, 2 scratch), uint16 zero, int32 peer, after, offset, operand, length,
+   part; then its copies of 12 bytes: int32 place in the input, place in the output, length;
 5. 32 bytes: the SHA-256 of all before.
 """
 
@@ -40,11 +40,11 @@ RANK = np.dtype(
 )  # fmt: skip
 OPERATION = np.dtype(
     [("slot", "<i4"), ("kind", "u1"), ("buffer", "u1"), ("zero", "<u2"), ("peer", "<i4"), ("after", "<i4"),
-     ("offset", "<i4"), ("operand", "<i4"), ("length", "<i4")]
+     ("offset", "<i4"), ("operand", "<i4"), ("length", "<i4"), ("part", "<i4")]
 )  # fmt: skip
 COPY = np.dtype([("input", "<i4"), ("output", "<i4"), ("length", "<i4")])
 
-_COLUMNS = ("slot", "kind", "buffer", "peer", "after", "offset", "operand", "length")
+_COLUMNS = ("slot", "kind", "buffer", "peer", "after", "offset", "operand", "length", "part")
 
 
 def write_program(program: Program, path: str | os.PathLike[str]) -> None:
@@ -57,7 +57,7 @@ def write_program(program: Program, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    Rank by rank: the memory of one rank's operations. 56 bytes a hop.
+    Rank by rank: the memory of one rank's operations. 64 bytes a hop.
 
     Examples
     --------
@@ -132,6 +132,8 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
 
 
 def _operations(rank: int, mine: np.void, rows: npt.NDArray[np.void], copies: npt.NDArray[np.void]) -> Operations:
-    columns = [np.ascontiguousarray(rows[n]) for n in ("slot", "kind", "peer", "buffer", "offset", "operand", "after")]
+    columns = [
+        np.ascontiguousarray(rows[n]) for n in ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part")
+    ]
     places = np.column_stack([copies["input"], copies["output"]])
     return Operations.of(rank, columns, places, [mine[n] for n in ("input", "output", "scratch")])

@@ -151,7 +151,7 @@ def _traced(
         raise ScheduleError(f"{where} passes a packet on in the slot in which it comes; a program cannot")
     scratch = np.zeros(first.size - 1, np.int64)
     _kernels.place_scratch(first, slot, kind, offset, after, instance, uses[:instances], scratch)
-    return (slot, kind, peer, buffer, offset, operand, after), scratch
+    return (slot, kind, peer, buffer, offset, operand, after, carried.part[packet]), scratch
 
 
 def _before(schedule: Schedule, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -50,6 +50,8 @@ class Operations:
     after : int32[K]
         The operation of this rank that must be complete before, -1 if there is none. One is enough: it has itself
         waited for what came before it.
+    part : int32[K]
+        Which part of its message the block is, so that parts of unequal sizes are known in scratch too.
     copies : int32[C, 2]
         Places in the input and in the output: what the rank copies from the one to the other before slot 0.
     input_size, output_size, scratch_size : int
@@ -64,6 +66,7 @@ class Operations:
     offset: IntArray
     operand: IntArray
     after: IntArray
+    part: IntArray
     copies: IntArray
     input_size: int
     output_size: int
@@ -73,11 +76,11 @@ class Operations:
     def of(
         cls, rank: int, columns: Sequence[npt.NDArray[Any]], copies: npt.NDArray[Any], sizes: Sequence[Any]
     ) -> Operations:
-        """Return the operations with the given columns, from `slot` to `after`, copies, and sizes of the buffers."""
-        slot, kind, peer, buffer, offset, operand, after = columns
+        """Return the operations with the given columns, from `slot` to `part`, copies, and sizes of the buffers."""
+        slot, kind, peer, buffer, offset, operand, after, part = columns
         given, got, scratch = map(int, sizes)
         places = np.asarray(copies, np.int32).reshape(-1, 2)
-        return cls(rank, slot, kind, peer, buffer, offset, operand, after, places, given, got, scratch)
+        return cls(rank, slot, kind, peer, buffer, offset, operand, after, part, places, given, got, scratch)
 
     @property
     def count(self) -> int:

@@ -102,7 +102,7 @@ class Program:
 
     Notes
     -----
-    32 bytes an operation. The program of an invariant schedule holds the operations of one rank for each orbit.
+    36 bytes an operation. The program of an invariant schedule holds the operations of one rank for each orbit.
 
     Examples
     --------

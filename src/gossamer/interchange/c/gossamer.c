@@ -21,7 +21,7 @@ typedef struct {
     int32_t slot;
     uint8_t kind, buffer; /* 0 send, 1 receive, 2 receive and reduce; 0 input, 1 output, 2 scratch */
     uint16_t zero;
-    int32_t peer, after, offset, operand, length;
+    int32_t peer, after, offset, operand, length, part;
 } operation_t;
 
 typedef struct {
@@ -37,7 +37,7 @@ struct gossamer_plan {
     MPI_Request *requests; /* as many as the longest slot has operations */
     int64_t widest, most_reductions;
     char *scratch, *staging;
-    size_t room;
+    size_t room;              /* bytes of a block in scratch */
 };
 
 const char *gossamer_error(int code) {
@@ -58,6 +58,7 @@ static int fits(const struct gossamer_plan *plan, int ranks) {
     for (uint64_t k = 0; k < plan->mine.operations; k++) {
         const operation_t *o = &plan->operations[k];
         if (o->kind > 2 || o->buffer > 2 || o->length < 1 || o->offset < 0 || o->peer < 0 || o->peer >= ranks ||
+            o->length != 1 || o->part < 0 || (uint32_t)o->part >= plan->parts ||
             (int64_t)o->offset + o->length > sizes[o->buffer] || (o->kind && !o->buffer) ||
             (o->operand >= 0 && (int64_t)o->operand + o->length > sizes[0]) || (k && o->slot < o[-1].slot))
             return 0;
@@ -80,6 +81,7 @@ static int read_plan(const char *path, int rank, int ranks, struct gossamer_plan
     code = GOSSAMER_WRONG_SIZE;
     if (head.ranks != (uint32_t)ranks) goto end;
     code = GOSSAMER_DAMAGED;
+    if (!head.parts) goto end;
     if (fseek(file, (long)(sizeof head + sizeof(rank_t) * (size_t)rank), SEEK_SET) ||
         fread(&plan->mine, sizeof(rank_t), 1, file) != 1)
         goto end;
@@ -130,17 +132,30 @@ int gossamer_load(const char *path, MPI_Comm comm, gossamer_plan **made) {
     return worst;
 }
 
-void gossamer_parts(const gossamer_plan *plan, int64_t *input, int64_t *output, int64_t *message) {
-    *input = plan->mine.input;
-    *output = plan->mine.output;
-    *message = plan->parts;
+void gossamer_messages(const gossamer_plan *plan, int64_t *input, int64_t *output) {
+    *input = plan->mine.input / plan->parts;
+    *output = plan->mine.output / plan->parts;
+}
+
+typedef struct {
+    size_t start; /* in bytes */
+    int elements;
+} span_t;
+
+/* Where a block is: part p of `count` elements begins at p * count / parts; blocks in scratch have room for the longest. */
+static span_t span(const struct gossamer_plan *plan, int buffer, int32_t offset, int32_t part, size_t size, int count) {
+    const int64_t parts = plan->parts, p = buffer == 2 ? part : offset % parts;
+    const int64_t first = p * count / parts, last = (p + 1) * count / parts;
+    const size_t longest = ((size_t)count + (size_t)parts - 1) / (size_t)parts;
+    const size_t start = buffer == 2 ? (size_t)offset * longest : (size_t)(offset / parts * count + first);
+    return (span_t){start * size, (int)(last - first)};
 }
 
 int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count, MPI_Datatype type, MPI_Op op) {
     int size, commutes = 1;
     int code = MPI_Type_size(type, &size);
     if (code) return code;
-    const size_t block = (size_t)size * (size_t)count;
+    const size_t block = (size_t)size * (((size_t)count + plan->parts - 1) / plan->parts); /* the longest */
     if (plan->most_reductions) {
         if ((code = MPI_Op_commutative(op, &commutes))) return code;
         if (!commutes) return GOSSAMER_NOT_COMMUTATIVE;
@@ -156,7 +171,12 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
     char *const at[3] = {(char *)input, output, plan->scratch};
     for (uint64_t k = 0; k < plan->mine.copies; k++) {
         const copy_t *c = &plan->copies[k];
-        memcpy(at[1] + block * (size_t)c->output, at[0] + block * (size_t)c->input, block * (size_t)c->length);
+        for (int32_t i = 0; i < c->length; i++) {
+            const span_t from = span(plan, 0, c->input + i, 0, (size_t)size, count);
+            const span_t to = span(plan, 1, c->output + i, 0, (size_t)size, count);
+            if (at[1] + to.start != at[0] + from.start)
+                memcpy(at[1] + to.start, at[0] + from.start, (size_t)from.elements * (size_t)size);
+        }
     }
     for (uint64_t a = 0, b; a < plan->mine.operations; a = b) {
         const int32_t slot = plan->operations[a].slot;
@@ -164,15 +184,16 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
         for (b = a; b < plan->mine.operations && plan->operations[b].slot == slot; b++) {
             const operation_t *o = &plan->operations[b]; /* receives before sends */
             if (!o->kind) continue;
-            char *place = o->kind == 2 ? plan->staging + block * (size_t)staged++ : at[o->buffer] + block * (size_t)o->offset;
-            if ((code = MPI_Irecv(place, count * o->length, type, o->peer, 0, plan->comm, &plan->requests[posted++])))
-                return code;
+            const span_t to = span(plan, o->buffer, o->offset, o->part, (size_t)size, count);
+            char *place = o->kind == 2 ? plan->staging + block * (size_t)staged++ : at[o->buffer] + to.start;
+            if ((code = MPI_Irecv(place, to.elements, type, o->peer, 0, plan->comm, &plan->requests[posted++]))) return code;
         }
         for (uint64_t k = a; k < b; k++) {
             const operation_t *o = &plan->operations[k];
             if (o->kind) continue;
-            const char *place = at[o->buffer] + block * (size_t)o->offset;
-            if ((code = MPI_Isend(place, count * o->length, type, o->peer, 0, plan->comm, &plan->requests[posted++])))
+            const span_t from = span(plan, o->buffer, o->offset, o->part, (size_t)size, count);
+            if ((code = MPI_Isend(at[o->buffer] + from.start, from.elements, type, o->peer, 0, plan->comm,
+                                  &plan->requests[posted++])))
                 return code;
         }
         if ((code = MPI_Waitall(posted, plan->requests, MPI_STATUSES_IGNORE))) return code;
@@ -180,9 +201,14 @@ int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count
         for (uint64_t k = a; k < b; k++) {
             const operation_t *o = &plan->operations[k];
             if (o->kind != 2) continue;
-            char *sum = at[o->buffer] + block * (size_t)o->offset;
-            if (o->operand >= 0) memcpy(sum, at[0] + block * (size_t)o->operand, block);
-            if ((code = MPI_Reduce_local(plan->staging + block * (size_t)staged++, sum, count, type, op))) return code;
+            const span_t to = span(plan, o->buffer, o->offset, o->part, (size_t)size, count);
+            if (o->operand >= 0) {
+                const span_t own = span(plan, 0, o->operand, o->part, (size_t)size, count);
+                if (at[0] + own.start != at[o->buffer] + to.start)
+                    memcpy(at[o->buffer] + to.start, at[0] + own.start, (size_t)size * (size_t)own.elements);
+            }
+            code = MPI_Reduce_local(plan->staging + block * (size_t)staged++, at[o->buffer] + to.start, to.elements, type, op);
+            if (code) return code;
         }
     }
     return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* Carries out a gossamer program file over MPI, table by table: no code is generated.
 
-   Every rank loads the plan, and runs it as often as it likes. Buffers hold parts of messages one after the other, each
-   of `count` elements of `type`; how many parts a rank's buffers have, gossamer_parts says. Functions return an MPI
+   Every rank loads the plan, and runs it as often as it likes. Buffers hold messages one after the other, each of `count`
+   elements of `type`; how many messages a rank's buffers have, gossamer_messages says. Functions return an MPI
    error code, or one of GOSSAMER_* below. */
 
 #ifndef GOSSAMER_H
@@ -22,8 +22,8 @@ typedef struct gossamer_plan gossamer_plan;
 /* Read what this rank of `comm` is to do; collective. Rank r runs node r of the network. */
 int gossamer_load(const char *path, MPI_Comm comm, gossamer_plan **plan);
 
-/* Parts in this rank's input and output, and parts of a message. */
-void gossamer_parts(const gossamer_plan *plan, int64_t *input, int64_t *output, int64_t *message);
+/* Messages in this rank's input and output. */
+void gossamer_messages(const gossamer_plan *plan, int64_t *input, int64_t *output);
 
 /* Carry it out. `op` combines blocks in reductions and must be commutative; it is ignored elsewhere. */
 int gossamer_run(gossamer_plan *plan, const void *input, void *output, int count, MPI_Datatype type, MPI_Op op);
