@@ -73,7 +73,28 @@ def covered():
 @pytest.mark.parametrize(("task", "network"), [pair for pair in covered() if pair != ("alltoall", "irregular")])
 def test_every_task_ends_as_it_must(task, network):
     found = irregular() if network == "irregular" else network
-    check(gossamer.plan(found, gossamer.task(task, **TASKS[task])).schedule)
+    rules = gossamer.Rules(reduction=network == FAT_TREE)
+    check(gossamer.plan(found, gossamer.task(task, **TASKS[task]), rules=rules).schedule)
+
+
+def test_a_switch_that_does_not_add_passes_partial_sums_on_one_by_one():
+    net = gossamer.Network("hub", 4, [0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2], terminal_count=3, links_only=True)
+    rows = [0, 0, 1, 2], [1, 2, 3, 3], [0, 0, 0, 0]
+    program = check(gossamer.Schedule(net, gossamer.task("reduce"), gossamer.Rules(), *rows), flows=5)
+    hub = program.rank(3)
+    assert hub.kind.tolist() == [RECEIVE, RECEIVE, SEND, SEND]
+    assert hub.after.tolist() == [-1, -1, 0, 1]
+    together = gossamer.Schedule(net, gossamer.task("reduce"), gossamer.Rules(reduction=True), *(r[:3] for r in rows))
+    assert check(together).rank(3).kind.tolist() == [RECEIVE, REDUCE, SEND]
+
+
+def test_a_packet_that_cuts_through_a_switch_has_no_program():
+    net = gossamer.Network("hub", 3, [0, 1, 2, 2], [2, 2, 0, 1], terminal_count=2, links_only=True)
+    rules = gossamer.Rules(cut_through=True)
+    schedule = gossamer.Schedule(net, gossamer.task("broadcast"), rules, [0, 0], [0, 3], [0, 0])
+    assert gossamer.verify(schedule)
+    with pytest.raises(ScheduleError, match="slot 0: node 2 passes a packet on in the slot in which it comes"):
+        gossamer.lower(schedule)
 
 
 def described(mine):

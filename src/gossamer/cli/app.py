@@ -10,7 +10,7 @@ import typer
 
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
-from gossamer.cli.handing_on import export, formats
+from gossamer.cli.handing_on import export, formats, run
 from gossamer.cli.options import Words, fills
 from gossamer.cli.wormhole import commands as wormhole_commands
 
@@ -418,5 +418,5 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (export, formats):
+for handed in (export, formats, run):
     app.command()(handed)

@@ -9,7 +9,7 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, progress
 
-__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes"]
+__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "run"]
 
 PlanFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
 Bytes = Annotated[
@@ -59,3 +59,25 @@ def message_bytes(text: str) -> int:
     if not found:
         raise ScheduleError("--bytes must be 1 byte or more, got 0")
     return found
+
+
+def run(
+    file: PlanFile,
+    *,
+    bytes: Annotated[
+        str, typer.Option("--bytes", help="Sizes of a message, several by commas.", metavar="SIZES")
+    ] = "1MiB",
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare with MPI's own collective, in bytes and time.")
+    ] = False,
+    repeat: Annotated[int, typer.Option(help="Repetitions, of which the fastest counts.")] = 5,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(help="A line for each rank: the rank, and its node or its coordinates.", metavar="FILE"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run a schedule with real data: mpiexec -n N gossamer run FILE."""
+    from gossamer.cli import running
+
+    raise typer.Exit(running.run(file, [message_bytes(text) for text in bytes.split(",")], check, repeat, nodes, json))

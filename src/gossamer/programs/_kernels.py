@@ -74,7 +74,7 @@ def _target_place(m, v, target_start, targets, to_all, at_target, terminals):
 
 @njit(cache=True, nogil=True)
 def trace(
-    first, lowest, ranks, order, op_kind, op_packet, row_of, part, parts, discipline, origin, before,
+    first, lowest, ranks, order, op_kind, op_packet, row_of, part, parts, discipline, origin, before, adds_up,
     target_start, targets, to_all, at_origin, at_target, terminals,
     op_buffer, op_offset, op_operand, op_after, op_instance, uses,
 ):  # fmt: skip
@@ -83,7 +83,7 @@ def trace(
     `order` has the operations by packet; `ranks` int32[operations] whose they are, from rank `lowest` on; `before`
     int32[packets] the packet of the reduction whose result a packet is, or -1. A block in scratch is an instance,
     numbered in `op_instance`; `uses` counts how often each is sent. `op_kind` becomes REDUCE where a contribution is
-    added to something.
+    added to something; switches add only if they may, `adds_up`.
 
     Returns (instances, number of an operation that sends what its rank does not hold or -1).
     """
@@ -105,6 +105,25 @@ def trace(
             base = first[v - lowest]
             instance, last, holds = -1, -1, False
             buffer, offset = SCRATCH, -1
+            if combined and v >= terminals and not adds_up:  # partial sums pass one by one
+                came = a
+                for j in range(a, b):
+                    i = order[j]
+                    op_buffer[i], op_offset[i], op_operand[i], op_after[i] = SCRATCH, -1, -1, -1
+                    if op_kind[i] != SEND:
+                        op_instance[i] = instances
+                        uses[instances] = 0
+                        instances += 1
+                        continue
+                    while came < j and op_kind[order[came]] == SEND:
+                        came += 1
+                    if came == j:
+                        return instances, i
+                    op_instance[i], op_after[i] = op_instance[order[came]], order[came] - base
+                    uses[op_instance[i]] += 1
+                    came += 1
+                a = b
+                continue
             if combined:
                 for j in range(a, b):
                     i = order[j]

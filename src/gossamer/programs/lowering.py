@@ -92,6 +92,7 @@ class Carried(NamedTuple):
     discipline: npt.NDArray[np.uint8]
     origin: npt.NDArray[np.int32]
     before: npt.NDArray[np.int32]
+    adds_up: bool
     target_start: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int32]
     to_all: bool
@@ -118,7 +119,8 @@ def _columns(schedule: Schedule) -> Columns:
     rows = message_rows(messages, table)
     to_all = messages.targets is None or messages.target_start is None
     carried = Carried(
-        rows, table.part, parts, messages.discipline, messages.origin[rows], _before(schedule, rows),
+        rows, table.part, parts, messages.discipline, messages.origin[rows],
+        _before(schedule, rows), schedule.rules.reduction,
         np.zeros(2, np.int64) if messages.target_start is None else messages.target_start,
         np.zeros(1, np.int32) if messages.targets is None else messages.targets,
         to_all, places.at_origin, places.at_target,
@@ -239,7 +241,8 @@ def _translated(
     to_all = messages.targets is None
     return Carried(
         np.arange(packets.size, dtype=np.int32), schedule.packets.part[packets], blocks_of_message(schedule),
-        messages.discipline[row], moved(messages.origin).astype(np.int32), waits.astype(np.int32),
+        messages.discipline[row], moved(messages.origin).astype(np.int32),
+        waits.astype(np.int32), schedule.rules.reduction,
         np.arange(packets.size + 1, dtype=np.int64),
         np.zeros(1, np.int32) if messages.targets is None else moved(messages.targets).astype(np.int32),
         to_all, moved(places.at_origin, input_by_node), moved(places.at_target, output_by_node),

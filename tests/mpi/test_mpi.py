@@ -1,0 +1,152 @@
+"""Real MPI: many ranks on few cores, few launches of which each covers much."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import gossamer
+from gossamer.cli import main
+from gossamer.errors import FileFormatError, NetworkError
+from gossamer.interchange import export
+from gossamer.mpi.numbering import numbered_by_ranks, read_nodes
+
+HERE = Path(__file__).parent
+SCRIPTS = Path(sysconfig.get_path("scripts"))
+LAUNCHER = SCRIPTS / "mpiexec"
+SECONDS = 240
+
+needs_mpi = pytest.mark.skipif(
+    importlib.util.find_spec("mpi4py") is None or not LAUNCHER.exists(), reason="the extra 'mpi' is not installed"
+)
+
+
+def launched(ranks, *command, seconds=SECONDS):
+    paths = [str(Path(gossamer.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [str(LAUNCHER), "-n", str(ranks), *map(str, command)],
+        env=environment, capture_output=True, text=True, timeout=seconds, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_sixteen_ranks_get_what_mpis_own_collectives_give():
+    done = launched(16, sys.executable, "-m", "mpi4py", HERE / "ranks.py")
+    assert "47 checks passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_the_command_runs_a_file_and_compares(tmp_path):
+    gossamer.plan("hypercube:2", "allgather").save(tmp_path / "plan.parquet")
+    (tmp_path / "nodes").write_text("# rank, node\n0 3\n1 (1)\n3 0\n2, 2\n")
+    command = (sys.executable, "-m", "gossamer", "run", tmp_path / "plan.parquet")
+    done = launched(4, *command, "--check", "--bytes", "8,64kB", "--repeat", "2", "--nodes", tmp_path / "nodes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, head, *rows = done.stdout.splitlines()
+    assert first == "multinode-broadcast on hypercube:2, 4 ranks"
+    assert [row.split()[-1] for row in rows] == ["equal", "equal"]
+    assert [row.split()[0] for row in rows] == ["8", "64,000"]
+    assert "own of MPI" in head
+    done = launched(3, *command)
+    assert done.returncode != 0
+    assert done.stderr.count("gossamer: hypercube:2 has 4 nodes; there are 3 ranks") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
+def test_a_rank_that_dies_ends_all(tmp_path):
+    script = tmp_path / "dies.py"
+    script.write_text(
+        "import os, signal, numpy as np\nfrom mpi4py import MPI\nfrom gossamer import mpi\n"
+        "comm = MPI.COMM_WORLD\ngather = mpi.Allgather(comm, 'ring:3')\n"
+        "if comm.rank == 1:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "gather(np.zeros(1), np.zeros(3))\n"
+    )
+    done = launched(3, sys.executable, "-m", "mpi4py", script, seconds=60)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.mpi
+@needs_mpi
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_executor_in_c_gives_what_mpis_own_collectives_give(tmp_path):
+    plans = []
+    for i, (network, task, split) in enumerate(
+        [("torus:4x4", "allgather", False), ("hypercube:4", "allgather", True), ("torus:4x4", "alltoall", False),
+         ("hypercube:4", "reduce-scatter", True), ("torus:4x4", "allreduce", True)]
+    ):  # fmt: skip
+        schedule = gossamer.plan(network, task, rules=gossamer.Rules(split=split)).schedule
+        export(schedule, tmp_path / f"plan{i}", "c")
+        plans += [task, tmp_path / f"plan{i}" / "plan.program"]
+    export(gossamer.plan("ring:5", "allgather").schedule, tmp_path / "small", "program")
+    (tmp_path / "broken").write_bytes((tmp_path / "plan0" / "plan.program").read_bytes()[:900])
+    source = tmp_path / "plan0"
+    compiler = [
+        SCRIPTS / "mpicc",
+        "-std=c11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-I",
+        source,
+        source / "gossamer.c",
+    ]
+    subprocess.run([*compiler, HERE / "check.c", "-o", tmp_path / "check"], check=True)
+    subprocess.run([*compiler, source / "main.c", "-o", tmp_path / "run"], check=True)
+    others = ["small", tmp_path / "small", "broken", tmp_path / "broken", "none", tmp_path / "none"]
+    done = launched(16, tmp_path / "check", *plans, *others)
+    assert done.stdout.splitlines() == [
+        "small: the program is for another number of ranks",
+        "broken: the program file is damaged",
+        "none: the program file cannot be read",
+        "5 equal, 0 different",
+    ]
+    done = launched(16, tmp_path / "run", plans[1], 1000, 2)
+    assert done.stdout.startswith("8000 bytes a message: ")
+
+
+def test_without_mpi_the_command_says_what_is_missing(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    gossamer.plan("ring:3", "allgather").save(tmp_path / "plan.parquet")
+    assert main(["run", str(tmp_path / "plan.parquet")]) == 2
+    assert capsys.readouterr().err == "gossamer: gossamer run needs MPI for Python: pip install 'gossamer[mpi]'\n"
+
+
+def test_nodes_of_ranks_are_read_by_number_or_coordinates(tmp_path):
+    network, path = gossamer.network("torus:2x3"), tmp_path / "nodes"
+    path.write_text("0: (1,2)\n1 0 0\n\n2, 1  # a number\n5 4\n4 3\n3 2\n")
+    assert read_nodes(path, network) == [5, 0, 1, 2, 3, 4]
+    for text, told in (
+        ("0 1\n0 2\n", "line 2: rank 0 is there twice"),
+        ("0 1\n2 2\n", "no line for rank 1"),
+        ("zero 1\n", "line 1: want a rank and a node"),
+        ("0\n", "line 1: want a rank and a node"),
+    ):
+        path.write_text(text)
+        with pytest.raises(FileFormatError, match=told):
+            read_nodes(path, network)
+    path.write_text("0 9\n")
+    with pytest.raises(NetworkError, match=r"node 9 is outside 0\.\.5"):
+        read_nodes(path, network)
+    with pytest.raises(FileFormatError, match="cannot read"):
+        read_nodes(tmp_path / "none", network)
+
+
+@pytest.mark.parametrize("task", ["allgather", "alltoall", "allreduce"])
+def test_a_schedule_numbered_by_ranks_is_valid(task):
+    turned = numbered_by_ranks(gossamer.plan("torus:3x3", task).schedule, [4, 5, 6, 7, 8, 0, 1, 2, 3])
+    assert gossamer.verify(turned)
+    assert turned.completion_time == gossamer.plan("torus:3x3", task).completion_time
