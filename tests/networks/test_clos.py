@@ -6,6 +6,7 @@ import itertools
 import math
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from gossamer.errors import NetworkError
@@ -62,15 +63,15 @@ def test_distance_is_twice_the_highest_digit_that_differs():
             assert distance[b] == 2 * level
 
 
-@pytest.mark.parametrize(("k", "n"), [(1, 1), (2, 1), (2, 3), (3, 2), (4, 2)])
+@pytest.mark.parametrize(("k", "n"), [(2, 1), (2, 3), (3, 2), (4, 2)])
 def test_k_ary_n_trees_have_n_levels_of_switches_and_full_bisection(k, n):
     net = k_ary_n_tree(k, n)
     assert net.find(Tiers).sizes == (k**n, *[k ** (n - 1)] * n)
     assert net.node_count == k**n + n * k ** (n - 1)
-    assert net.diameter == (2 * n if k > 1 else n)
+    assert net.diameter == 2 * n
     below_top = net.first_link[net.terminal_count : net.terminal_count + (n - 1) * k ** (n - 1)]
     assert all(net.out_degree[net.link_source[first]] == 2 * k for first in below_top)
-    assert k < 2 or bisection(net) == k**n // 2
+    assert bisection(net) == k**n // 2
 
 
 def bisection(net):
@@ -82,7 +83,7 @@ def bisection(net):
     return min(nx.maximum_flow_value(graph, "from", "to"), half)
 
 
-@pytest.mark.parametrize(("radix", "levels"), [(2, 1), (2, 3), (4, 1), (4, 2), (4, 3), (6, 2)])
+@pytest.mark.parametrize(("radix", "levels"), [(4, 1), (4, 2), (4, 3), (6, 2), (8, 2)])
 def test_folded_clos_networks_use_all_ports_of_all_switches(radix, levels):
     net = folded_clos(radix, levels)
     half = radix // 2
@@ -131,8 +132,9 @@ def test_one_parent_each_makes_a_fat_tree():
         ("folded-clos:5,2", r"radix must be even, got 5 \(nearest: 4 and 6\)"),
         ("folded-clos:4,0", "levels must be a whole number of at least 1, got 0"),
         ("folded-clos:4,99999999", "more than 10.18 links"),
-        ("k-ary-n-tree:0,2", "k must be a whole number of at least 1, got 0"),
-        ("k-ary-n-tree:2,99999999", "n must be at most|n must be a whole number"),
+        ("k-ary-n-tree:1,2", "k must be a whole number of at least 2, got 1"),
+        ("k-ary-n-tree:2,99999999", "more than 10.18 links"),
+        ("folded-clos:2,99999999", "radix must be a whole number of at least 4, got 2"),
         ("generalized-fat-tree:2x2,1", "2 levels have children and 1 have parents"),
         ("generalized-fat-tree:2x2,1x1,capacity=1x2x3", "capacity needs 1 number or 2, one for each level, got 3"),
         ("generalized-fat-tree:2x0,1x1", "a number of children must be a whole number of at least 1, got 0"),
@@ -144,3 +146,11 @@ def test_others_are_refused_in_one_line(spec, message):
         with pytest.raises(NetworkError, match=message) as caught:
             ask(spec)
         assert "\n" not in str(caught.value)
+
+
+def test_tiers_are_those_of_the_nodes_that_are_left():
+    left = leaf_spine(3, 2, 2).without(nodes=[0, 9])
+    assert left.find(Tiers) == Tiers(("terminals", "leaves", "spines"), (5, 3, 1), (0, 1, 2))
+    assert leaf_spine(3, 1, 2).find(Tiers).remaining(np.arange(9), np.arange(0)) == Tiers(
+        ("terminals", "leaves"), (6, 3), (0, 1)
+    )

@@ -94,6 +94,7 @@ def test_terminals_are_the_first_nodes_and_the_network_of_routers_stays():
         ("dragonfly:a=4,h=2,3", "expected an integer, got '2,3'"),
         ("dragonfly:1,2,3,4,absolute,6", "too many parameters"),
         ("dragonfly:a=99999,h=99999", "the network would have"),
+        ("dragonfly:a=1,h=99999999,g=2", "fewer than a.h.1 = 100000000 groups at most 20000000 ports to other groups"),
         ("dragonfly:a=4,h=", "expected an integer, got an empty parameter"),
         ("dragonfly:a=4,h=2,arrangement=a b", "expected a word"),
     ],

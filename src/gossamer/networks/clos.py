@@ -127,7 +127,7 @@ def k_ary_n_tree(k: int, n: int) -> Network:
     Parameters
     ----------
     k : int
-        At least 1.
+        At least 2.
     n : int
         Levels of switches, at least 1.
 
@@ -166,7 +166,7 @@ def folded_clos(radix: int, levels: int) -> Network:
     Parameters
     ----------
     radix : int
-        r, ports of each switch, even and at least 2.
+        r, ports of each switch, even and at least 4.
     levels : int
         l, levels of switches, at least 1.
 
@@ -270,12 +270,12 @@ def _leaf_spine_size(leaves: int, spines: int, hosts: int, uplink: int = 1) -> S
 
 
 def _k_ary_size(k: int, n: int) -> Size:
-    k, n = whole_number(k, "k-ary-n-tree", "k"), min(whole_number(n, "k-ary-n-tree", "n", high=100_000), 64)
+    k, n = whole_number(k, "k-ary-n-tree", "k", low=2), min(whole_number(n, "k-ary-n-tree", "n"), 64)
     return _levels_size("k-ary-n-tree", (k,) * n, (1,) + (k,) * (n - 1))
 
 
 def _folded_size(radix: int, levels: int) -> Size:
-    radix = whole_number(radix, "folded-clos", "radix", low=2)
+    radix = whole_number(radix, "folded-clos", "radix", low=4)
     if radix % 2:
         raise NetworkError(f"folded-clos: radix must be even, got {radix} (nearest: {radix - 1} and {radix + 1})")
     half, top = radix // 2, min(whole_number(levels, "folded-clos", "levels"), 64)
@@ -304,7 +304,7 @@ FOLDED_CLOS = Family(
     summary="fat tree of switches of one radix: 2*(radix/2)^levels terminals, full bisection",
     example="folded-clos:4,3",
     source="Clos 1953; Al-Fares, Loukissas and Vahdat 2008",
-    small=("folded-clos:2,2",),
+    small=("folded-clos:4,2",),
 )
 K_ARY_N_TREE = Family(
     name="k-ary-n-tree",

@@ -17,6 +17,8 @@ __all__ = ["DRAGONFLY", "dragonfly"]
 
 Numbers = npt.NDArray[np.int64]
 
+MOST_PORTS = 20_000_000
+"""How many ports to other groups there may be where their links are counted one by one."""
 ARRANGEMENTS = ("absolute", "relative", "circulant")
 
 
@@ -93,7 +95,7 @@ def _between(a: int, h: int, g: int, arrangement: str) -> tuple[Numbers, Numbers
     """Return source, target and capacity of the links between groups, in the order of routers and ports."""
     source, target = [], []
     first = 0
-    for offsets in _rounds(a * h, g):
+    for times, offsets in _rounds(a * h, g):
         # the other group of each port of a round, int64[g, m]; each pair of groups occurs once in each direction
         group = np.arange(g)[:, None]
         other = (group + offsets[arrangement == "relative"]) % g
@@ -103,19 +105,20 @@ def _between(a: int, h: int, g: int, arrangement: str) -> tuple[Numbers, Numbers
         order = np.argsort(key)
         port = np.tile(np.arange(other.shape[1]), g)
         opposite = port[order[np.searchsorted(key, back, sorter=order)]]
-        source.append(group.repeat(other.shape[1]) * a + (first + port) // h)
-        target.append(other.ravel() * a + (first + opposite) // h)
-        first += g - 1
+        start = first + np.arange(times)[:, None] * (g - 1)  # the first port of each of the equal rounds
+        source.append((group.repeat(other.shape[1]) * a + (start + port) // h).ravel())
+        target.append((other.ravel() * a + (start + opposite) // h).ravel())
+        first += times * (g - 1)
     ends = np.concatenate(source) * (g * a) + np.concatenate(target)
     pairs, place, count = np.unique(ends, return_index=True, return_counts=True)
     order = np.argsort(place)
     return pairs[order] // (g * a), pairs[order] % (g * a), count[order]
 
 
-def _rounds(ports: int, g: int) -> list[tuple[Numbers, Numbers]]:
-    """Return the offsets of the groups that each round of ports joins: +1, -1, +2, ... and in ascending order."""
+def _rounds(ports: int, g: int) -> list[tuple[int, tuple[Numbers, Numbers]]]:
+    """Return how many rounds of ports join groups at which offsets, these as +1, -1, +2, ... and in ascending order."""
     if g < 2:
-        return [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        return [(1, (np.zeros(0, np.int64), np.zeros(0, np.int64)))]
     ring = np.array([o for d in range(1, g // 2 + 1) for o in dict.fromkeys((d, g - d))], np.int64)
     whole, rest = divmod(ports, g - 1)
     if rest % 2:
@@ -123,8 +126,8 @@ def _rounds(ports: int, g: int) -> list[tuple[Numbers, Numbers]]:
         last = np.concatenate([ring[: rest - 1], np.array(half, np.int64)])
     else:
         last = ring[:rest]
-    rounds = [(ring, np.sort(ring))] * whole
-    return [*rounds, (last, np.sort(last))] if last.size else rounds
+    rounds = [(whole, (ring, np.sort(ring)))]
+    return [*rounds, (1, (last, np.sort(last)))] if last.size else rounds
 
 
 def _dragonfly_size(a: int, h: int, g: int | None = None, p: int = 0, arrangement: str = "absolute") -> Size:
@@ -140,6 +143,11 @@ def _dragonfly_size(a: int, h: int, g: int | None = None, p: int = 0, arrangemen
     size = router_size("dragonfly", routers, inside + routers * h, p)
     links = groups * used
     if h > 1 and groups <= a * h:  # only in two rounds can two links join the same two routers
+        if routers * h > MOST_PORTS:
+            raise NetworkError(
+                f"dragonfly: with fewer than a*h+1 = {a * h + 1} groups at most {MOST_PORTS} ports to other groups are "
+                f"allowed, got {routers * h}"
+            )
         links = len(_between(a, h, groups, arrangement)[0])
     return checked_size("dragonfly", size.nodes, size.links - routers * h + links)
 

@@ -202,6 +202,14 @@ class Tiers(Structure):
         """Keep them: nodes stay where they are."""
         return self
 
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep the tiers of the nodes that are left; a tier that none is left of is gone."""
+        ends = np.cumsum(self.sizes)
+        left = np.bincount(np.searchsorted(ends, nodes, side="right"), minlength=len(self.sizes)).tolist()
+        kept = [told for told in zip(self.names, left, self.rows, strict=True) if told[1]]
+        names, sizes, rows = zip(*kept, strict=True)
+        return Tiers(names, sizes, rows)
+
     @property
     def coordinates(self) -> Coordinates:
         """The tier of each node and its place in the tier."""

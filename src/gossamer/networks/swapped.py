@@ -29,7 +29,7 @@ def hierarchical_swapped(l: int, nucleus: Network) -> Network:  # noqa: E741 - t
     Parameters
     ----------
     l : int
-        Length of the words ``x_l ... x_2 x_1``, at least 1.
+        Length of the words ``x_l ... x_2 x_1``, 1..64.
     nucleus : Network
         G, of M nodes, all terminals, with links of capacity 1.
 
@@ -72,7 +72,7 @@ def cyclic_network(l: int, nucleus: Network, shifts: str = "ring") -> Network:  
     Parameters
     ----------
     l : int
-        Length of the words ``x_l ... x_2 x_1``, at least 1.
+        Length of the words ``x_l ... x_2 x_1``, 1..64.
     nucleus : Network
         G, of M nodes, all terminals, with links of capacity 1.
     shifts : {'ring', 'complete'}
@@ -148,8 +148,8 @@ def _refuse_nucleus(family: str, nucleus: Network) -> None:
 
 def _power(family: str, l: object, nucleus: Size) -> tuple[int, int]:  # noqa: E741
     """Return the length of the words and the nodes, if these are not too many."""
-    length = whole_number(l, family, "l", high=10**6)
-    nodes = nucleus.nodes ** min(length, 64) if nucleus.nodes > 1 else 1
+    length = whole_number(l, family, "l", high=64)
+    nodes = nucleus.nodes**length
     checked_size(family, nodes, nodes // nucleus.nodes * nucleus.links)
     return length, nodes
 
