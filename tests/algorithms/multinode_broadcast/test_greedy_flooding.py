@@ -16,6 +16,7 @@ from gossamer.costs import StepCost
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.paths.retiming import retimed
 from gossamer.rules import Rules
 
 
@@ -58,6 +59,32 @@ def test_meets_the_bound_on_these(spec, count):
     active = np.random.default_rng(0).choice(network.terminal_count, count, replace=False)
     task = gossamer.task("partial-multinode-broadcast", active=active.tolist())
     assert planned(network, task).completion_time == best_bound(Case(network, task)).value
+
+
+def joined_tori():
+    torus = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8, periodic=True))
+    graph = nx.disjoint_union(torus, torus)
+    graph.add_edges_from((i, 64 + i) for i in (0, 18, 36, 54))
+    return graph
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [joined_tori(), nx.ring_of_cliques(8, 8), nx.hoffman_singleton_graph(), nx.random_regular_graph(7, 50, seed=1)],
+    ids=["thin cut", "ring of cliques", "diameter 2", "random"],
+)
+def test_meets_the_bound_at_thin_cuts_and_on_dense_graphs(graph):
+    network = from_networkx(graph, "a graph")
+    task = gossamer.task("allgather")
+    assert planned(network, task).completion_time == best_bound(Case(network, task)).value
+
+
+def test_times_of_links_are_taken_into_account():
+    torus = gossamer.network("torus:8x8")
+    slow = torus.with_times(np.tile([1, 1, 4, 4], 64), 1)
+    schedule = planned(slow, gossamer.task("allgather"))
+    assert schedule.completion_time < 0.7 * retimed(planned(torus, gossamer.task("allgather")), slow).completion_time
+    assert set(np.unique(schedule.link % 4)) == {0, 1, 2, 3}
 
 
 def test_same_seed_gives_the_same_schedule_and_another_seed_another():

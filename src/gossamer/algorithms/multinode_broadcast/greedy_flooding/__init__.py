@@ -1,8 +1,8 @@
-"""Multinode broadcast, full or partial, on any network: greedy flooding.
+"""Broadcasts by many nodes, or of many packets, on any network: greedy flooding.
 
-In every slot every link carries a packet that its target lacks, of a few candidates the one that fewest nodes have.
-There is no promise, but no idle link either: where the active nodes are few, or the network has no structure to use,
-it often comes close to the bound. Several orders are tried and the shortest schedule is kept.
+In every slot every free link carries a packet that its target lacks, of a few candidates the one that fewest nodes
+have. There is no promise, but no idle link either: it often comes close to the bound. Several orders are tried, with
+few candidates and with many, each against the time of the best so far: hops that would be over no earlier are not made.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.paths.precedence import Roads
+from gossamer.paths.retiming import retimed
+from gossamer.schedules import Packets, Phase, Schedule
+from gossamer.tasks import COPY, Chunked, MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast
 
 __all__ = ["GREEDY_FLOODING", "greedy_flooding"]
 
-_LOOKS = 6
-"""Candidate packets that a link compares."""
+_LOOKS = (6, 64)
+"""Candidate packets that a link compares, in turn: many are needed where a cut is thin."""
+_FEW = 3
+"""Candidates where there is one try only."""
 _WORK = 8_000_000
 """Hops after which no further order is tried."""
-_TRIES = 8
+_TRIES = 12
 
 
 def greedy_flooding(case: Case) -> Schedule:
@@ -32,8 +36,8 @@ def greedy_flooding(case: Case) -> Schedule:
     Parameters
     ----------
     case : Case
-        A multinode broadcast, full or partial, on any network in which every active node reaches every terminal. Any
-        ports; messages stay whole. The seed is that of the random orders.
+        A task of packets that all terminals must get, on any network in which every origin reaches every terminal. Any
+        ports and links; messages stay whole. The seed is that of the random orders.
 
     Raises
     ------
@@ -42,8 +46,8 @@ def greedy_flooding(case: Case) -> Schedule:
 
     Notes
     -----
-    About O(hops) for each try, plus the links in every slot; one bit for each packet and node. At most 8 tries, fewer
-    for large schedules.
+    About O(hops) for each try, plus the links in every slot; one bit for each packet and node. At most 12 tries, fewer
+    for large schedules, and none after one that takes no longer than the busiest terminal must receive.
 
     Examples
     --------
@@ -52,29 +56,62 @@ def greedy_flooding(case: Case) -> Schedule:
     >>> greedy_flooding(Case(gossamer.network("array:4x4"), task)).completion_time
     Fraction(6, 1)
     """
+    origin, roads = Packets.of(case.messages).origin, Roads.of(case.network, case.rules)
+    most = _hops(case)
+    best: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
+    least = _least(case, origin, roads)
+    for attempt in range(max(1, min(_TRIES, _WORK // max(most, 1)))):
+        looks = _FEW if most > _WORK else _LOOKS[attempt % 2]
+        deadline = 2**62 if best is None else best[0] - 1
+        best = _flooded(case, origin, roads, most, looks, deadline, case.seed + attempt) or best
+        if best is not None and best[0] <= least:
+            break
+    assert best is not None
+    over, slot, link, packet = best
+    if case.network.terminal_count < case.network.node_count:
+        kept = _leads_on(case.network, link, packet)
+        slot, link, packet = slot[kept], link[kept], packet[kept]
+        over = int((slot + (roads.occupancy + roads.latency)[link]).max(initial=0))
+    schedule = Schedule.of(
+        case, slot.astype(np.int32), link.copy(), packet.copy(), phases=[Phase(case.task.name, over)]
+    )
+    return retimed(schedule, case.network) if case.rules.cut_through else schedule
+
+
+def _flooded(
+    case: Case, origin: np.ndarray, roads: Roads, most: int, looks: int, deadline: int, seed: int
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the slots of a schedule and its hops, or None if it takes longer than the deadline."""
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
 
-    network, origin = case.network, case.messages.origin
-    most = _hops(case)
-    uniform = network.uniform_capacity
-    capacity = network.link_capacity if uniform is None else np.array([uniform], np.int32)
-    best: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-    for attempt in range(max(1, min(_TRIES, _WORK // max(most, 1)))):
-        columns = tuple(np.empty(most, np.int32) for _ in range(3))
-        made = _kernels.flood(
-            network.link_source, network.link_target, capacity, network.node_count, network.terminal_count, origin,
-            case.send_limited, case.receive_limited, _LOOKS, case.seed + attempt, *columns,
-        )  # fmt: skip
-        if made < 0:
-            raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")
-        slot, link, packet = (c[:made] for c in columns)
-        if network.terminal_count < network.node_count:
-            kept = _leads_on(network, link, packet)
-            slot, link, packet = slot[kept], link[kept], packet[kept]
-        if best is None or (slot.size and slot[-1] < best[0][-1]):
-            best = (slot, link, packet)
-    assert best is not None
-    return Schedule.of(case, *(c.copy() for c in best))
+    network = case.network
+    ring = np.zeros(network.link_count + 1, np.int64)
+    np.cumsum(np.minimum(roads.capacity, origin.size), out=ring[1:])
+    first_in = np.zeros(network.node_count + 1, np.int64)
+    np.cumsum(network.in_degree, out=first_in[1:])
+    columns = tuple(np.empty(most, np.int32) for _ in range(3))
+    made, over = _kernels.flood(
+        network.link_source, network.link_target, roads.occupancy, roads.occupancy + roads.latency, roads.latency,
+        ring, np.zeros(int(ring[-1]), np.int64), first_in, np.argsort(network.link_target, kind="stable"),
+        network.node_count, network.terminal_count, origin, case.send_limited, case.receive_limited, looks, deadline,
+        seed, *columns,
+    )  # fmt: skip
+    if made == -1:
+        raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")
+    slot, link, packet = (c[: max(made, 0)] for c in columns)
+    return None if made < 0 else (int(over), slot, link, packet)
+
+
+def _least(case: Case, origin: np.ndarray, roads: Roads) -> int:
+    """Return the slots that the busiest terminal needs to receive what it lacks."""
+    n, network = case.network.terminal_count, case.network
+    lacks = origin.size - np.bincount(origin, minlength=network.node_count)[:n]
+    if roads.receive_limited:
+        quickest = np.full(network.node_count, 2**31)
+        np.minimum.at(quickest, roads.target, roads.occupancy)
+        return int((lacks * quickest[:n]).max(initial=0))
+    rate = np.bincount(roads.target, weights=roads.capacity / roads.occupancy, minlength=network.node_count)[:n]
+    return int(np.ceil(lacks / np.maximum(rate, 1e-9) - 1e-9).max(initial=0))
 
 
 def _leads_on(network: Network, link: np.ndarray, packet: np.ndarray) -> np.ndarray:
@@ -92,23 +129,24 @@ def _leads_on(network: Network, link: np.ndarray, packet: np.ndarray) -> np.ndar
 
 def _hops(case: Case) -> int:
     """Return the most hops: every packet to every node but its origin."""
-    task, network = case.task, case.network
-    active = len(task.active) if isinstance(task, PartialMultinodeBroadcast) else network.terminal_count
-    return active * (network.node_count - 1)
+    return case.messages.packet_count * (case.network.node_count - 1)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if isinstance(case.task, PartialMultinodeBroadcast) and case.control_time:
         return Refusal("needs the active nodes known ahead (control time 0)")
+    if case.messages.targets is not None or bool((case.messages.discipline != COPY).any()):
+        return Refusal("is for packets that all terminals must get")
     refusal = refuse_buffers(case.rules) or refuse_hops(_hops(case))
     return refusal or Offer(lambda: greedy_flooding(case), effort="search")
 
 
 GREEDY_FLOODING = Algorithm(
     name="greedy-flooding",
-    tasks=(MultinodeBroadcast, PartialMultinodeBroadcast),
+    tasks=(MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast, Chunked),
     propose=_propose,
     networks="any connected networks",
     source="gossamer; no promised time",
     summary="no link idles that could carry something new; the rarest of a few candidates goes first",
+    timed=True,
 )

@@ -43,32 +43,87 @@ def _chosen(has, will, u, v, start, words, spread, looks):
 
 
 @njit(cache=True, nogil=True)
-def flood(
-    link_source, link_target, capacity, nodes, terminals, origin, one_send, one_receive, looks, seed, slot, link, packet
+def _changed_over(
+    has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, mine, start, looks, spread
 ):
-    """Let every link, in a random order each slot, carry a packet that its target lacks; return the number of hops.
+    """Let another link to v that sends in slot t what u has too send something else; return what it gave up, or -1.
 
-    A node passes on what it had before the slot. Return -1 if a slot brings nothing new although a terminal lacks a
-    packet: no path leads there. `slot`, `link`, `packet` must have room for a hop to every node for every packet.
+    `hop` is the last hop of each link, `at` its slot; only links that take as long as `mine` are changed.
+    """
+    for i in range(first_in[v], first_in[v + 1]):
+        other = in_links[i]
+        if at[other] != t or takes[other] != mine:
+            continue
+        p = packet[hop[other]]
+        w = link_source[other]
+        if w == u or not has[u, p // 64] >> np.uint64(p % 64) & np.uint64(1):
+            continue
+        q = _chosen(has, will, w, v, start, words, spread, looks)
+        if q >= 0:
+            packet[hop[other]] = q
+            will[v, q // 64] |= np.uint64(1) << np.uint64(q % 64)
+            spread[q] += 1
+            spread[p] -= 1
+            return p
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def flood(
+    link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, nodes, terminals, origin,
+    one_send, one_receive, looks, deadline, seed, slot, link, packet,
+):  # fmt: skip
+    """Let every free link, in a random order each slot, carry a packet that its target lacks.
+
+    A node passes on what has come by then. Where a link finds nothing, another link to the same node that sends what
+    this one could send takes something else, if it can.
+
+    Parameters
+    ----------
+    link_source, link_target : int32[L]
+    occupancy, takes, latency : int64[L]
+        In slots; a hop brings its packet `takes` slots after its start.
+    ring, room : int64[L + 1], int64[]
+        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
+    first_in, in_links : int64[N + 1], int32[L]
+        The links to each node.
+    origin : int32[P]
+    looks : int
+        Candidates that a link compares.
+    deadline : int
+        Hops that would not be over by then are not made; give up when it is reached.
+    slot, link, packet : int32[]
+        Written; must have room for a hop to every node for every packet.
+
+    Returns
+    -------
+    (int, int)
+        The number of hops, -1 if no path leads to a terminal, -2 if the deadline is reached; and when all is over.
     """
     np.random.seed(seed)
     count = origin.size
     words = (count + 63) // 64
     has = np.zeros((nodes, words), np.uint64)  # before the slot
-    will = np.zeros((nodes, words), np.uint64)  # with what the slot brings
+    will = np.zeros((nodes, words), np.uint64)  # with what is on its way
     spread = np.ones(count, np.int64)
     missing = np.int64(terminals) * count
+    lacks = np.full(nodes, count, np.int64)
     for p in range(count):
         bit = np.uint64(1) << np.uint64(p % 64)
         has[origin[p], p // 64] |= bit
         will[origin[p], p // 64] |= bit
+        lacks[origin[p]] -= 1
         if origin[p] < terminals:
             missing -= 1
     order = np.arange(link_source.size)
-    sent = np.full(nodes, -1, np.int64)
-    received = np.full(nodes, -1, np.int64)
-    made = 0
-    t = 0
+    turn, at, hop = np.zeros(order.size, np.int64), np.full(order.size, -1, np.int64), np.zeros(order.size, np.int64)
+    span = np.int64(1)
+    for e in range(order.size):
+        span = max(span, takes[e] + 1)
+    due, follower = np.full(span, -1, np.int64), np.empty(slot.size, np.int64)
+    sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    made, on_way, t = 0, 0, np.int64(0)
+    over, quiet = np.int64(0), np.int64(0)
     while missing:
         begin = made
         for i in range(order.size - 1, 0, -1):
@@ -76,25 +131,51 @@ def flood(
             order[i], order[j] = order[j], order[i]
         for e in order:
             u, v = link_source[e], link_target[e]
-            room = capacity[e] if capacity.size > 1 else capacity[0]
-            for _ in range(room):
-                if (one_send and sent[u] == t) or (one_receive and received[v] == t):
+            if lacks[v] == 0 or t + takes[e] > deadline:
+                continue
+            for _ in range(ring[e + 1] - ring[e]):
+                place = ring[e] + turn[e]
+                if room[place] > t or (one_send and sending[u] > t):
                     break
-                p = _chosen(has, will, u, v, np.random.randint(0, words), words, spread, looks)
+                if one_receive and receiving[v] > t + latency[e]:
+                    break
+                start = np.random.randint(0, words)
+                p = _chosen(has, will, u, v, start, words, spread, looks)
+                if p < 0 and room.size == order.size and not one_receive:
+                    p = _changed_over(
+                        has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, takes[e],
+                        start, looks, spread,
+                    )  # fmt: skip
                 if p < 0:
                     break
                 will[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
                 spread[p] += 1
-                sent[u] = t
-                received[v] = t
+                lacks[v] -= 1
+                room[place] = t + occupancy[e]
+                turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
+                sending[u] = t + occupancy[e]
+                receiving[v] = t + latency[e] + occupancy[e]
                 if v < terminals:
                     missing -= 1
                 slot[made], link[made], packet[made] = t, e, p
+                at[e], hop[e] = t, made
+                over = max(over, t + takes[e])
+                day = (t + takes[e]) % span
+                follower[made] = due[day]
+                due[day] = made
+                on_way += 1
                 made += 1
-        if made == begin:
-            return -1
-        for h in range(begin, made):
+        t += 1
+        quiet = 0 if made > begin else quiet + 1
+        if quiet > span and on_way == 0:
+            return (-1 if deadline == np.int64(2**62) else -2), over
+        if missing and t >= deadline:
+            return -2, over
+        h = due[t % span]
+        due[t % span] = -1
+        while h >= 0:
             v, p = link_target[link[h]], packet[h]
             has[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
-        t += 1
-    return made
+            on_way -= 1
+            h = follower[h]
+    return made, over
