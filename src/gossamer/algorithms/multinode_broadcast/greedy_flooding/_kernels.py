@@ -166,7 +166,7 @@ def flood(
                 on_way += 1
                 made += 1
         t += 1
-        quiet = 0 if made > begin else quiet + 1
+        quiet = np.int64(0) if made > begin else quiet + 1
         if quiet > span and on_way == 0:
             return (-1 if deadline == np.int64(2**62) else -2), over
         if missing and t >= deadline:
