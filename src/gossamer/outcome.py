@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer
 from gossamer.costs import Clock
 from gossamer.errors import ScheduleError
+from gossamer.networks.renumbering import Renumbered
 from gossamer.schedules import Verification
 from gossamer.switching import Facts, Switching
 from gossamer.writing import Rows, bandwidth_text, memory_text
@@ -193,6 +196,7 @@ class Outcome(Rows):
         options = "".join(f", {name} = {value}" for name, value in self.options.items())
         found = [
             ("network", f"{network.spec}: {network.node_count:,} nodes, {links}"),
+            *self._known_row(),
             ("task", self.case.task.describe()),
             ("rules", self.switching.describe(self.case)),
             ("algorithm", self.algorithm + options),
@@ -204,6 +208,14 @@ class Outcome(Rows):
         if self.stopped:
             found.append(("stopped", self.stopped))
         return found
+
+    def _known_row(self) -> list[tuple[str, str]]:
+        """Return what a list of links turned out to be."""
+        known = self.case.network.find(Renumbered)
+        if known is None:
+            return []
+        same = np.array_equal(known.place, np.arange(known.place.size))
+        return [("recognized", f"{known.original.spec}{'' if same else ', with its nodes renumbered'}")]
 
     def _time_rows(self) -> list[tuple[str, str]]:
         def text(time: Fraction) -> str:

@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from gossamer import switching as switchings
 from gossamer.bounds import Bound
@@ -15,10 +18,13 @@ from gossamer.costs import AskedCost
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
+from gossamer.networks.recognition import recognized
+from gossamer.networks.renumbering import Renumbered
 from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
 from gossamer.reading import choice, number
 from gossamer.reading import seed as read_seed
 from gossamer.rules import Rules
+from gossamer.schedules import expand, relabel
 from gossamer.switching import Switching
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
@@ -41,11 +47,32 @@ class _Candidate:
         return (EFFORTS.index(self.offer.effort), self.offer.time is None, self.offer.time or Fraction(0))
 
 
+class _Asked(NamedTuple):
+    """What is asked.
+
+    Attributes
+    ----------
+    kind : Switching
+        How messages travel.
+    case : Case
+        What the user asked.
+    planned : Case
+        What is planned: the same, or the same on the network that the user's turned out to be, of which more is known.
+    names : int64[N] or None
+        The node of the user's network that each node of the planned one is; None where it is the same network.
+    """
+
+    kind: Switching[Any, Any]
+    case: Case
+    planned: Case
+    names: npt.NDArray[np.int64] | None
+
+
 class _Search:
     """One case, its candidates and bounds, and the loop that builds and verifies."""
 
-    def __init__(self, kind: Switching[Any, Any], case: Case, progress: Say | None) -> None:
-        self.kind, self.case = kind, case
+    def __init__(self, asked: _Asked, progress: Say | None) -> None:
+        self.kind, self.case, self.planned, self.names = asked
         self.say: Say = progress or (lambda stage: None)
         self.refusals: dict[str, str] = {}
 
@@ -64,7 +91,7 @@ class _Search:
             raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
         found: list[_Candidate] = []
         for each in named:
-            offers = each.offers(self.case, streamed=streamed)
+            offers = each.offers(self.planned, streamed=streamed)
             if isinstance(offers, Refusal):
                 self.refusals[each.name] = offers.why
                 continue
@@ -90,7 +117,7 @@ class _Search:
     def bounds(self) -> tuple[Bound, ...]:
         """Return the lower bounds."""
         self.say("computing lower bounds")
-        return self.kind.bounds(self.case)
+        return self.kind.bounds(self.planned)
 
     def carried_out(self, candidate: _Candidate, limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
@@ -98,11 +125,13 @@ class _Search:
         self.say(f"building with {candidate.algorithm}")
         began = time.process_time()
         if stream:
-            seen = kind.stream(self.case, offer, self.say)
+            seen = kind.stream(self.planned, offer, self.say)
             schedule, held, verification, facts = None, 0, seen.verification, seen.facts
             completion, built = seen.completion_time, time.process_time() - began - verification.seconds
         else:
             schedule = offer.build().replace(algorithm=candidate.algorithm)
+            if self.names is not None:
+                schedule = relabel(expand(schedule), self.names, self.case.network).replace(task=self.case.task)
             built = time.process_time() - began
             self.say(f"verifying the schedule of {candidate.algorithm}")
             verification = kind.verify(schedule, 20)
@@ -129,13 +158,22 @@ def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) 
 
 def _asked(
     network: Any, task: Task | str, switching: str, rules: Rules | None, cost: AskedCost | None, seed: int
-) -> tuple[Switching[Any, Any], Case]:
-    """Return the switching and the case of what a user asks."""
+) -> _Asked:
+    """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)
     if rules is not None and not isinstance(rules, Rules):
         raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
     made = parse_task(task) if isinstance(task, str) else task
-    return kind, kind.case(as_network(network), made, rules, cost, read_seed(seed))
+    net = recognized(as_network(network))
+    case = kind.case(net, made, rules, cost, read_seed(seed))
+    known = net.find(Renumbered)
+    if known is None or not kind.renames:
+        return _Asked(kind, case, case, None)
+    place = known.place.astype(np.int64)
+    names = np.empty_like(place)
+    names[place] = np.arange(place.size)
+    inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed)
+    return _Asked(kind, case, inner, names)
 
 
 def _within(candidates: list[_Candidate], budget: float | None) -> Iterator[tuple[_Candidate, list[_Candidate]]]:
@@ -214,6 +252,10 @@ def plan(
     certainly is no better than the best found: an exact promise or a floor that is as large, or a best time that meets
     the lower bound.
 
+    A network that came as a list of links and is a torus, an array, a hypercube or another network whose structure
+    `gossamer.networks.recognition` finds is planned as that, and the schedule renamed to its nodes before it is
+    verified; with `stream` it is verified before.
+
     Examples
     --------
     >>> import gossamer
@@ -224,7 +266,7 @@ def plan(
     >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
     Fraction(22, 1)
     """
-    search = _Search(*_asked(network, task, switching, rules, cost, seed), progress)
+    search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
     candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
     if stream:
         candidates = candidates[:1]  # nothing is kept, so that there is nothing to choose from
@@ -280,7 +322,7 @@ def compare(
     >>> [(row["algorithm"], row["time"]) for row in gossamer.compare("ring:6", "broadcast")][0]
     ('shortest-path-tree', 3)
     """
-    search = _Search(*_asked(network, task, switching, rules, cost, seed), progress)
+    search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
     candidates = search.candidates("best", options or {}, choice(effort, "effort", EFFORTS))
     limits = search.bounds()
     found: list[Outcome] = []
@@ -325,5 +367,5 @@ def lower_bounds(
     >>> print(gossamer.lower_bounds("torus:8x8", "alltoall")[0])
     64 steps, total hops: all messages together need 16,384 hops, made over 256 links
     """
-    kind, case = _asked(network, task, switching, rules, cost, 0)
-    return kind.bounds(case)
+    asked = _asked(network, task, switching, rules, cost, 0)
+    return asked.kind.bounds(asked.planned)

@@ -109,6 +109,8 @@ class Switching(Protocol[C, S]):
         What its schedules may cost, the default first: classes of `gossamer.costs`.
     rules : tuple of str
         The fields of `Rules` that it leaves to the user.
+    renames : bool
+        Whether `gossamer.schedules.relabel` carries its schedules over to other node numbers.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Switching(Protocol[C, S]):
     format_version: int
     cost_types: tuple[type[AskedCost], ...]
     rules: tuple[str, ...]
+    renames: bool
 
     @property
     def algorithms(self) -> tuple[Proposer[C, S], ...]:

@@ -34,6 +34,7 @@ class StoreAndForward:
     words = ("slot", "link", "packets")
     format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (StepCost, TimeCost)
+    renames = True
     rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
 
     @property

@@ -35,6 +35,7 @@ class Wormhole:
     format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (LinearCost,)
     rules: tuple[str, ...] = ()
+    renames = False
 
     @property
     def algorithms(self) -> tuple[WormholeAlgorithm, ...]:

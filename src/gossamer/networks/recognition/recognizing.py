@@ -60,7 +60,8 @@ def recognition(network: Network) -> Recognition:
     Recognition
         Found are arrays, tori, rings, hypercubes, complete networks, generalized hypercubes and other Cartesian
         products, under any numbering; fat trees, a single switch among them; and, where they are numbered as the
-        family numbers them or are small, other Cayley families, Kautz and de Bruijn networks. All links must have capacity 1, but for fat trees.
+        family numbers them or are small, other Cayley families, Kautz and de Bruijn networks. All links must have
+        capacity 1, but for fat trees.
 
     Notes
     -----
