@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gossamer.costs import LinearCost, StepCost, TimeCost
     from gossamer.errors import GossamerError
     from gossamer.networks import as_network as network
+    from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.outcome import Comparison, Outcome
     from gossamer.planner import compare, lower_bounds, plan
@@ -40,6 +41,7 @@ _HOME = {
     "Case": "gossamer.cases",
     "Comparison": "gossamer.outcome",
     "FaultReport": "gossamer.sweeps.faults",
+    "Description": "gossamer.networks.description",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.costs",
     "Rules": "gossamer.rules",
@@ -56,6 +58,7 @@ _HOME = {
     "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
     "compare": "gossamer.planner",
+    "describe": "gossamer.networks.description",
     "faults": "gossamer.sweeps.faults",
     "load": "gossamer.switching",
     "lower": "gossamer.programs",
@@ -73,6 +76,7 @@ __all__ = [
     "Bound",
     "Case",
     "Comparison",
+    "Description",
     "FaultReport",
     "GossamerError",
     "LinearCost",
@@ -91,6 +95,7 @@ __all__ = [
     "__version__",
     "buffer_peak",
     "compare",
+    "describe",
     "faults",
     "load",
     "lower",

@@ -385,6 +385,28 @@ def reproduce(
 
 
 @app.command()
+@fails
+def network(
+    network: NetworkArgument,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the network (.edges, .json, .graphml, .dot) or draw it (.svg, .png, .pdf); may be repeated.",
+            metavar="FILE",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="For failures at random.")] = 0,
+    json: Json = False,
+) -> None:
+    """Say what a network is: sizes, structure, symmetry, bottleneck, speeds; draw it, convert it."""
+    from gossamer.cli import describing
+
+    describing.network(network, output or [], json)
+
+
+@app.command()
 def networks(json: Json = False) -> None:
     """List the families of networks."""
     from gossamer.cli import tables

@@ -1,0 +1,130 @@
+"""The picture of a network: its nodes and links, and the two sides of its bottleneck."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import FileFormatError
+from gossamer.networks.bottleneck import NarrowCut
+from gossamer.networks.network import Network
+from gossamer.networks.renumbering import Renumbered
+from gossamer.networks.structures import Speeds
+from gossamer.plots.appearance import caption, write
+from gossamer.plots.drawing import picture_format, write_picture
+from gossamer.plots.layouts import STUB, lay_out
+from gossamer.plots.lines import link_lines
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_network", "network_figure"]
+
+NODE_LIMIT = 5_000
+_NAMED = 80
+_RADIUS = 0.27
+_UNIT = 0.62
+_PAGE = 9.0
+
+
+def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut | None = None) -> None:
+    """Write a picture of a network to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    network : Network
+        At most 5,000 nodes.
+    path : path
+        ``.svg``, ``.png`` or ``.pdf``.
+    cut : NarrowCut, optional
+        A cut whose links are colored.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix names no format, the file cannot be written, or the network is too large to be seen.
+    """
+    suffix = picture_format(path)
+    if network.node_count > NODE_LIMIT:
+        raise FileFormatError(
+            f"a network of {network.node_count:,} nodes is not drawn; at most {NODE_LIMIT:,} are seen"
+        )
+    write_picture(lambda: network_figure(network, cut), path, suffix, network.spec)
+
+
+def network_figure(network: Network, cut: NarrowCut | None = None) -> Figure:
+    """Return the picture: terminals round, switches square; links wider the more they carry, those of a cut colored."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+
+    shown, place = _shown(network)
+    layout = lay_out(shown)
+    lines = link_lines(shown, layout, _RADIUS, 0.07)
+    corners = np.concatenate(
+        [layout.positions - 0.4, layout.positions + 0.4, *(g.points.reshape(-1, 2) for g in lines)]
+    )
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    unit = min(_UNIT, _PAGE / float((high - low).max()))
+    width, height = np.maximum((high - low) * unit + 0.2, np.array([3.2, 0.6])) + np.array([0.0, 0.5])
+    figure = Figure((float(width), float(height)))
+    foot = caption(figure, _words(network, cut, bool((layout.shape == STUB).any())), float(width), float(height))
+    axes = figure.add_axes((0.0, foot / float(height), 1.0, 1 - foot / float(height)))
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    wide = _widths(shown)
+    crossing = np.zeros(shown.link_count, bool)
+    if cut is not None:
+        side = np.zeros(shown.node_count, bool)
+        side[place[cut.nodes]] = True
+        crossing = side[shown.link_source] != side[shown.link_target]
+    for group in lines:
+        colors = np.where(crossing[group.link], CATEGORICAL[1], MUTED).tolist()
+        axes.add_collection(LineCollection(list(group.points), linewidths=wide[group.link], colors=colors, zorder=1))
+    _paint_nodes(axes, network, layout.positions[place], unit * 72)
+    return figure
+
+
+def _shown(network: Network) -> tuple[Network, npt.NDArray[np.int64]]:
+    """Return the network that is laid out, and where its nodes are in it: what it was recognized as, if anything."""
+    known = network.find(Renumbered)
+    if known is None or known.original.link_count != network.link_count:
+        return network, np.arange(network.node_count)
+    return known.original, known.place.astype(np.int64)
+
+
+def _widths(network: Network) -> npt.NDArray[np.float64]:
+    speeds = network.find(Speeds)
+    rate = network.link_capacity * (1.0 if speeds is None else speeds.bandwidth)
+    if not rate.size:
+        return np.zeros(0)
+    return np.asarray(0.5 + 1.3 * np.sqrt(rate / rate.max()) * (rate.max() > rate.min()) + 0.3, np.float64)
+
+
+def _words(network: Network, cut: NarrowCut | None, stubs: bool) -> str:
+    text = f"{network.spec}: {network.terminal_count:,} terminals"
+    if network.terminal_count < network.node_count:
+        text += f" (round) and {network.node_count - network.terminal_count:,} switches (square)"
+    if cut is not None:
+        text += f". Orange: the narrowest cut found, {cut.links:,} links each way" * network.two_way
+    return text + (". A link that is not drawn through is seen at both its ends." if stubs else ".")
+
+
+def _paint_nodes(axes: Any, network: Network, positions: npt.NDArray[np.float64], unit: float) -> None:
+    area = (2 * _RADIUS * unit) ** 2
+    names = [network.node_name(i).strip("()") for i in range(network.node_count)]
+    longest = max(map(len, names))
+    named = network.node_count <= _NAMED and longest <= 14
+    for part, marker in ((slice(network.terminal_count), "o"), (slice(network.terminal_count, None), "s")):
+        x, y = positions[part].T
+        look = {"facecolor": PAPER, "edgecolor": MUTED} if named else {"facecolor": FAINT, "edgecolor": MUTED}
+        axes.scatter(x, y, s=area * (1 if marker == "o" else 0.8), marker=marker, linewidth=0.7, zorder=2, **look)
+    if named:
+        size = min(0.5 * unit / (0.62 * longest), 0.26 * unit, 9.0)
+        for (x, y), name in zip(positions, names, strict=True):
+            write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3, color=INK)
