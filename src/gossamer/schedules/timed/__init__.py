@@ -13,7 +13,7 @@ from gossamer.schedules.spans import latencies, occupancies, slots_needed
 from gossamer.schedules.state import ReplayState
 
 if TYPE_CHECKING:
-    from gossamer.schedules.timed._kernels import Journey, Nodes
+    from gossamer.schedules.timed._kernels import Journey
 
 __all__ = ["HOP_KINDS", "Replayed", "message_spans", "replay_timed", "stays"]
 
@@ -71,8 +71,7 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
 
     Notes
     -----
-    O(hops log hops + packets * nodes) time; about 10 bytes a hop besides the columns, 30 where hops take different
-    times.
+    O(hops log hops + packets * nodes) time; 5 bytes a hop besides the columns, and what sorting them takes.
     """
     from gossamer.schedules.timed import _kernels
 
@@ -92,49 +91,25 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
                 entering = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
             _kernels.busy_ports(journey, entering, receiving, *folding, np.zeros(state.node_classes, np.int64), wrong)
 
-    rows = _by_packet(schedule, journey)
+    start, order = _by_packet(schedule)
     unmet = np.zeros((3, limit), np.int64)
     written, total = _kernels.replay(
-        journey, _nodes(network.node_count, schedule.stored_hops if journey.cut_through else 0), rows.start, rows.order,
-        rows.arriving, state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
-        rules.replication, rules.reduction, wrong, limit, *unmet,
+        journey, _nodes(network.node_count), start, order, state.kind, state.origin, state.row_of, state.target_start,
+        state.targets, state.to_all, rules.replication, rules.reduction, wrong, limit, *unmet,
     )  # fmt: skip
     return Replayed(wrong, unmet[:, :written], int(total))
 
 
-class _ByPacket(NamedTuple):
-    """Hops sorted by packet; those of packet p stand in ``start[p]:start[p+1]``.
-
-    `order` has those of a packet by slot, `arriving` by when they are usable.
-    """
-
-    start: npt.NDArray[np.int64]
-    order: IntArray
-    arriving: IntArray
-
-
-def _by_packet(schedule: HopTable, journey: Journey) -> _ByPacket:
+def _by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """Return hops by packet, and the place of the first of each: those of packet p stand in start[p]..start[p+1]-1."""
     from gossamer.schedules.timed import _kernels
 
     packets = schedule.packets.count
     start = np.zeros(packets + 1, np.int64)
     np.cumsum(np.bincount(schedule.packet + 1, minlength=packets + 1)[1:], out=start[1:])
     order = np.empty(int(start[-1]), np.int32)
-    _kernels.by_packet(schedule.packet, _NONE, start[:-1].copy(), order)
-    if not journey.cut_through and journey.occupancy.size == journey.latency.size == 1:
-        return _ByPacket(start, order, order)
-    usable = np.empty(schedule.stored_hops, np.int64)
-    _kernels.when_usable(journey, usable)
-    return _ByPacket(start, order, _sorted(schedule, start, usable))
-
-
-def _sorted(schedule: HopTable, start: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> IntArray:
-    """Return hops by packet, those of a packet by a time of each hop."""
-    from gossamer.schedules.timed import _kernels
-
-    rows = np.empty(int(start[-1]), np.int32)
-    _kernels.by_packet(schedule.packet, np.argsort(times, kind="stable"), start[:-1].copy(), rows)
-    return rows
+    _kernels.by_packet(schedule.packet, start[:-1].copy(), order)
+    return start, order
 
 
 def stays(schedule: HopTable, state: ReplayState, count_all: bool) -> IntArray:
@@ -153,19 +128,14 @@ def stays(schedule: HopTable, state: ReplayState, count_all: bool) -> IntArray:
     """
     from gossamer.schedules.timed import _kernels
 
-    journey, after = _journey(schedule), schedule.messages.after
-    rows = _by_packet(schedule, journey)
-    ending = rows.arriving
-    if journey.cut_through:
-        ended = np.empty(schedule.stored_hops, np.int64)
-        _kernels.when_ended(journey, ended)
-        ending = _sorted(schedule, rows.start, ended)
-    found = np.empty((3, rows.order.size + 2 * schedule.packets.count), np.int32)
+    after = schedule.messages.after
+    start, order = _by_packet(schedule)
+    found = np.empty((3, order.size + 2 * schedule.packets.count), np.int32)
     end = slots_needed(schedule.network, schedule.parts, schedule.slot, schedule.link)
     count = _kernels.stays(
-        journey, _nodes(schedule.network.node_count, schedule.stored_hops), rows.start, rows.order, rows.arriving,
-        ending, state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
-        _NONE if after is None else after, schedule.rules.replication, schedule.rules.reduction, count_all, end, found,
+        _journey(schedule), _nodes(schedule.network.node_count), start, order, state.kind, state.origin, state.row_of,
+        state.target_start, state.targets, state.to_all, _NONE if after is None else after, schedule.rules.replication,
+        schedule.rules.reduction, count_all, end, found,
     )  # fmt: skip
     return found[:, :count]
 
@@ -175,14 +145,10 @@ def _classes(schedule: HopTable, state: ReplayState) -> Rows:
     return schedule.link if schedule.symmetry is None else schedule.symmetry.link_orbit(schedule.link)
 
 
-def _nodes(count: int, hops: int) -> Nodes:
+def _nodes(count: int) -> npt.NDArray[np.int64]:
     from gossamer.schedules.timed import _kernels
 
-    empty = np.full(count, -1, np.int64)
-    return _kernels.Nodes(
-        stamp=empty, flags=np.zeros(count, np.uint8), tail=empty.copy(), whole=empty.copy(), coming=empty.copy(),
-        after=np.empty(hops, np.int64), group=empty.copy(), waits=empty.copy(), leaving=empty.copy(),
-    )  # fmt: skip
+    return np.full((count, _kernels.NODE_COLUMNS), -1, np.int64)
 
 
 def message_spans(schedule: HopTable, state: ReplayState) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -5,7 +5,8 @@ and ends in slot ``t + occupancy + latency``, from which on what it brings is us
 slots of a part) have an entry for each link, or one where all links have the same; so has ``kind`` for packets. With
 ``folded``, nodes and links stand for their orbits. What is wrong with a hop is a set of bits in ``wrong`` uint8[H].
 
-Each packet is replayed by itself, as links and ports alone are what packets share.
+Each packet is replayed by itself, as links and ports alone are what packets share. Its hops are then rows of a small
+table ``h``, by slot, and what nodes have of it are rows of a table ``n``.
 """
 
 from __future__ import annotations
@@ -16,10 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = [
-    "Journey", "Nodes", "busy_links", "busy_ports", "by_packet", "message_spans", "replay", "stays", "when_ended",
-    "when_usable",
-]  # fmt: skip
+__all__ = ["NODE_COLUMNS", "Journey", "busy_links", "busy_ports", "by_packet", "message_spans", "replay", "stays"]
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
@@ -29,9 +27,18 @@ STOPPED = CAUSALITY | DUPLICATE  # a hop that did not leave
 HELD, SENT = 1, 2
 NEVER, EVER = 2**62, -1
 
+# columns of h: first slot, slot in which the tail leaves, ends, may be sent on; ends of the link; next in a list; wrong
+START, GONE, END, USABLE, SOURCE, TARGET, AFTER, WRONG = range(8)
+HOP_COLUMNS = 8
+
+# columns of n: the packet at hand, HELD and SENT, when its tail is there, arrivals that are all there and not used up,
+# a list of those whose tails are still coming; for the order within a slot: the slot's stamp, hops to wait for, a list
+STAMP, FLAGS, TAIL, WHOLE, COMING, GROUP, WAITS, LEAVING = range(8)
+NODE_COLUMNS = 8
+
 
 class Journey(NamedTuple):
-    """What hops where and when: columns and links."""
+    """What hops where and when: columns and links; nodes from `terminals` on are switches."""
 
     slot: npt.NDArray[Any]
     link: npt.NDArray[Any]
@@ -43,65 +50,18 @@ class Journey(NamedTuple):
     cut_through: bool
 
 
-class Nodes(NamedTuple):
-    """What each node has of the packet at hand; an entry counts where its stamp is that of the packet.
-
-    `flags` says whether it holds it and has sent it, `tail` is the first slot in which all of it is there. Where a
-    switch must use up an arrival for each departure, `whole` counts arrivals that are all there, and `coming` begins a
-    list, linked by `after`, of those that are not. `waits`, `group` and `leaving` order the hops of one slot.
-    """
-
-    stamp: npt.NDArray[Any]
-    flags: npt.NDArray[Any]
-    tail: npt.NDArray[Any]
-    whole: npt.NDArray[Any]
-    coming: npt.NDArray[Any]
-    after: npt.NDArray[Any]
-    group: npt.NDArray[Any]
-    waits: npt.NDArray[Any]
-    leaving: npt.NDArray[Any]
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _of(values, i):
     return values[i] if values.size > 1 else values[0]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _end(j, h):
-    return j.slot[h] + np.int64(_of(j.occupancy, j.link[h])) + _of(j.latency, j.link[h])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _usable(j, h):
-    """Return the slot from which on a hop's packet may leave again: with its head where a switch cuts through."""
-    if j.cut_through and j.target[j.link[h]] >= j.terminals:
-        return j.slot[h] + _of(j.latency, j.link[h])
-    return _end(j, h)
-
-
 @njit(cache=True, nogil=True)
-def when_usable(journey, usable):
-    """Write `_usable` of each hop, int64[H]."""
-    for h in range(usable.size):
-        usable[h] = _usable(journey, h)
-
-
-@njit(cache=True, nogil=True)
-def when_ended(journey, ended):
-    """Write `_end` of each hop, int64[H]."""
-    for h in range(ended.size):
-        ended[h] = _end(journey, h)
-
-
-@njit(cache=True, nogil=True)
-def by_packet(packet, rows, place, order):
-    """Sort hops by packet, those of a packet as in `rows` (or in the order of the columns, where it is empty).
+def by_packet(packet, place, order):
+    """Sort hops by packet, those of a packet by slot.
 
     `place` int64[P] has the first place of each packet in `order` and ends at the one after its last.
     """
-    for i in range(packet.size):
-        h = rows[i] if rows.size else i
+    for h in range(packet.size):
         if packet[h] >= 0:
             order[place[packet[h]]] = h
             place[packet[h]] += 1
@@ -110,11 +70,12 @@ def by_packet(packet, rows, place, order):
 @njit(cache=True, nogil=True)
 def message_spans(journey, packet, row_of, first, last):
     """Write the first and the last slot of each message's hops, int64; both keep their values elsewhere."""
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
     for h in range(packet.size):
         if packet[h] >= 0:
             row = row_of[packet[h]]
-            first[row] = min(first[row], journey.slot[h])
-            last[row] = max(last[row], _end(journey, h) - 1)
+            first[row] = min(first[row], slot[h])
+            last[row] = max(last[row], slot[h] + np.int64(_of(occupancy, link[h])) + _of(latency, link[h]) - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -124,21 +85,22 @@ def busy_links(journey, folded, orbit, degree, room, slots, wrong):
     `room` int64[classes+1] has the first place of each link, or orbit of links, in a list with a place for each packet
     that may be on it at once, or at least for each of its hops.
     """
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
     begun = np.zeros(room[room.size - 1], np.int64)  # when the latest hops on each link began
     count = np.zeros(room.size - 1, np.int64)
-    for h in range(journey.slot.size):
-        e, t = journey.link[h], journey.slot[h]
+    for h in range(slot.size):
+        e, t = link[h], slot[h]
         c = e
         if folded:
             u = e // degree
             c = (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
         most = room[c + 1] - room[c]
-        at = room[c] + count[c] % most
-        if count[c] >= most and begun[at] > t - _of(journey.occupancy, e):
+        at = room[c] + (count[c] % most if most > 1 else 0)
+        if count[c] >= most and begun[at] > t - _of(occupancy, e):
             wrong[h] |= CAPACITY
         begun[at] = t
         count[c] += 1
-        if _end(journey, h) > slots:
+        if slot[h] + np.int64(_of(occupancy, e)) + _of(latency, e) > slots:
             wrong[h] |= UNFINISHED
 
 
@@ -146,167 +108,188 @@ def busy_links(journey, folded, orbit, degree, room, slots, wrong):
 def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
     """Mark hops at nodes whose port another packet is in; `rows` has them by the slot in which they enter the port.
 
-    `busy` int64[nodes or orbits] is 0 and ends as the slot in which each port is free again.
+    `rows` is empty where that is the order of the columns. `busy` int64[nodes or orbits] is 0 and ends as the slot in
+    which each port is free again.
     """
-    for i in range(journey.slot.size):
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
+    ends = journey.target if receiving else journey.source
+    for i in range(slot.size):
         h = rows[i] if rows.size else i
-        e = journey.link[h]
-        t = np.int64(journey.slot[h])
-        v = journey.source[e]
-        if receiving:
-            t += _of(journey.latency, e)
-            v = journey.target[e]
+        e = link[h]
+        t = slot[h] + (_of(latency, e) if receiving else 0)
+        v = ends[e]
         if folded:
             v = orbit[v] if orbit.size > 1 else 0
         if t < busy[v]:
             wrong[h] |= RECEIVE if receiving else SEND
-        busy[v] = max(busy[v], t + _of(journey.occupancy, e))
+        busy[v] = max(busy[v], t + _of(occupancy, e))
+
+
+@njit(cache=True, nogil=True)
+def _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, first, last, h):
+    """Write the hops ``order[first:last]`` of a packet to `h`."""
+    for i in range(first, last):
+        row, k = order[i], i - first
+        e, t = link[row], np.int64(slot[row])
+        h[k, START] = t
+        h[k, GONE] = t + _of(occupancy, e)
+        h[k, END] = h[k, GONE] + _of(latency, e)
+        passing = cut_through and target[e] >= terminals
+        h[k, USABLE] = t + _of(latency, e) if passing else h[k, END]
+        h[k, SOURCE] = source[e]
+        h[k, TARGET] = target[e]
+        h[k, WRONG] = 0
+
+
+@njit(cache=True, nogil=True)
+def _sorted_by(h, size, column, rows):
+    """Write the hops 0..size-1 in the ascending order of a column to `rows`."""
+    ascending = True
+    for k in range(size):
+        rows[k] = k
+        if k and h[k, column] < h[k - 1, column]:
+            ascending = False
+    if not ascending:
+        rows[:size] = np.argsort(h[:size, column].copy(), kind="mergesort")
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _touch(n, p, v):
-    if n.stamp[v] != p:
-        n.stamp[v] = p
-        n.flags[v] = 0
-        n.tail[v] = NEVER
-        n.whole[v] = 0
-        n.coming[v] = -1
+    if n[v, STAMP] != p:
+        n[v, STAMP] = p
+        n[v, FLAGS] = 0
+        n[v, TAIL] = NEVER
+        n[v, WHOLE] = 0
+        n[v, COMING] = -1
 
 
 @njit(cache=True, nogil=True)
-def _take(j, n, u, t, until):
-    """Use up an arrival at switch u for a departure in slot t whose tail leaves in `until`; say whether there is one.
+def _take(h, n, k):
+    """Use up an arrival at the switch from which hop k leaves, and say whether there is one.
 
     Of those whose tails are not there the one that comes last is taken, which is of the least use to others.
     """
-    best, before_best, latest = -1, -1, np.int64(-1)
-    before, h = -1, n.coming[u]
-    while h >= 0:
-        following, tail = n.after[h], _end(j, h)
-        if tail <= t:
-            n.whole[u] += 1
+    u = h[k, SOURCE]
+    best, before_best, before = -1, -1, -1
+    i = n[u, COMING]
+    while i >= 0:
+        following, tail = h[i, AFTER], h[i, END]
+        if tail <= h[k, START]:
+            n[u, WHOLE] += 1
             if before < 0:
-                n.coming[u] = following
+                n[u, COMING] = following
             else:
-                n.after[before] = following
+                h[before, AFTER] = following
         else:
-            if tail <= until and tail > latest:
-                best, before_best, latest = h, before, tail
-            before = h
-        h = following
+            if tail <= h[k, GONE] and (best < 0 or tail > h[best, END]):
+                best, before_best = i, before
+            before = i
+        i = following
     if best >= 0:
         if before_best < 0:
-            n.coming[u] = n.after[best]
+            n[u, COMING] = h[best, AFTER]
         else:
-            n.after[before_best] = n.after[best]
+            h[before_best, AFTER] = h[best, AFTER]
         return True
-    if n.whole[u] > 0:
-        n.whole[u] -= 1
+    if n[u, WHOLE] > 0:
+        n[u, WHOLE] -= 1
         return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _depart(j, n, h, p, kind, origin, one_by_one, give_away, wrong):
-    """Let a copied packet or a contribution leave in hop h, or mark what is wrong; say whether it left."""
-    e = j.link[h]
-    u, t = j.source[e], np.int64(j.slot[h])
-    until = t + _of(j.occupancy, e)
-    _touch(n, p, u)
-    if one_by_one and u >= j.terminals and u != origin:
-        if _take(j, n, u, t, until):
-            return True
-        wrong[h] |= CAUSALITY
+def _contribute(h, n, k, origin, terminals):
+    """Let the contribution of a node leave in hop k, or mark what is wrong; say whether it left."""
+    u = h[k, SOURCE]
+    if u == origin or (u >= terminals and (n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE])):
+        h[k, WRONG] |= CAUSALITY
         return False
-    here = (n.flags[u] & HELD) != 0 and n.tail[u] <= until
-    if kind == COPY:
-        if not here:
-            wrong[h] |= CAUSALITY
-            return False
-        if give_away:
-            n.flags[u] |= SENT
-        return True
-    if u == origin or (u >= j.terminals and not here):
-        wrong[h] |= CAUSALITY
+    if n[u, FLAGS] & SENT:
+        h[k, WRONG] |= DUPLICATE
         return False
-    if n.flags[u] & SENT:
-        wrong[h] |= DUPLICATE
-        return False
-    n.flags[u] |= SENT
-    late = n.coming[u]
+    n[u, FLAGS] |= SENT
+    late = n[u, COMING]
     while late >= 0:  # their tails cannot follow
-        if _end(j, late) > until:
-            wrong[late] |= LOST
-        late = n.after[late]
+        if h[late, END] > h[k, GONE]:
+            h[late, WRONG] |= LOST
+        late = h[late, AFTER]
     return True
 
 
-@njit(cache=True, nogil=True)
-def _arrive(j, n, h, p, kind, origin, one_by_one, give_away, wrong):
-    """Let a copied packet or a contribution be usable at the end of hop h, or mark what is wrong."""
-    v = j.target[j.link[h]]
-    tail = _end(j, h)
-    coming = tail > _usable(j, h)
+@njit(cache=True, nogil=True, inline="always")
+def _depart(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
+    """Let a copied packet or a contribution leave in hop k, or mark what is wrong; say whether it left."""
+    u = h[k, SOURCE]
+    _touch(n, p, u)
+    left = True
+    if one_by_one and u >= terminals and u != origin:
+        left = _take(h, n, k)
+    elif kind == COMBINE:
+        left = _contribute(h, n, k, origin, terminals)
+    elif n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE]:
+        left = False
+    elif give_away:
+        n[u, FLAGS] |= SENT
+    if not left and h[k, WRONG] & DUPLICATE == 0:
+        h[k, WRONG] |= CAUSALITY
+    return left
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _arrive(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
+    """Let a copied packet or a contribution be usable at the end of hop k, or mark what is wrong."""
+    v = h[k, TARGET]
     _touch(n, p, v)
-    if one_by_one and v >= j.terminals and v != origin:
-        n.flags[v] |= HELD
-        if coming:
-            n.after[h] = n.coming[v]
-            n.coming[v] = h
-        else:
-            n.whole[v] += 1
-    elif kind == COPY:
-        if n.flags[v] & HELD and not (give_away and n.flags[v] & SENT):
-            wrong[h] |= DUPLICATE
-        n.flags[v] = HELD
-        n.tail[v] = min(n.tail[v], tail)
+    used_up = one_by_one and v >= terminals and v != origin
+    flags = n[v, FLAGS]
+    if kind == COPY and not used_up:
+        if flags & HELD and not (give_away and flags & SENT):
+            h[k, WRONG] |= DUPLICATE
+        n[v, FLAGS] = HELD
+        n[v, TAIL] = min(n[v, TAIL], h[k, END])
     else:
-        n.flags[v] |= HELD
-        n.tail[v] = min(n.tail[v], tail)
-        if n.flags[v] & SENT:
-            wrong[h] |= LOST
-        elif coming:
-            n.after[h] = n.coming[v]
-            n.coming[v] = h
+        n[v, FLAGS] = flags | HELD
+        n[v, TAIL] = min(n[v, TAIL], h[k, END])
+        if not used_up and flags & SENT:
+            h[k, WRONG] |= LOST
+        elif h[k, END] > h[k, USABLE]:
+            h[k, AFTER] = n[v, COMING]
+            n[v, COMING] = k
+        elif used_up:
+            n[v, WHOLE] += 1
 
 
 @njit(cache=True, nogil=True)
-def _in_order(j, n, order, a, b, stamp, following, queue):
-    """Queue the hops ``order[a:b]`` of a packet in one slot, each after those that bring to its source in that slot.
+def _in_order(h, n, a, b, terminals, stamp, following, queue):
+    """Queue hops a..b-1, all in one slot, each after those that bring to its source in that slot.
 
     Return how many were queued: not those that run in a circle, nor what follows them.
     """
     waiting = False
-    t = j.slot[order[a]]
-    for i in range(b - 1, a - 1, -1):
-        u = j.source[j.link[order[i]]]
-        if n.group[u] != stamp:
-            n.group[u], n.waits[u], n.leaving[u] = stamp, 0, -1
-        following[i - a] = n.leaving[u]
-        n.leaving[u] = i - a
-    for i in range(a, b):
-        h = order[i]
-        v = j.target[j.link[h]]
-        if n.group[v] == stamp and v >= j.terminals and _usable(j, h) == t:
-            n.waits[v] += 1
+    for k in range(b - 1, a - 1, -1):
+        u = h[k, SOURCE]
+        if n[u, GROUP] != stamp:
+            n[u, GROUP], n[u, WAITS], n[u, LEAVING] = stamp, 0, -1
+        following[k] = n[u, LEAVING]
+        n[u, LEAVING] = k
+    for k in range(a, b):
+        v = h[k, TARGET]
+        if n[v, GROUP] == stamp and v >= terminals and h[k, USABLE] == h[k, START]:
+            n[v, WAITS] += 1
             waiting = True
-    if not waiting:
-        for i in range(b - a):
-            queue[i] = i
-        return b - a
     queued = 0
-    for i in range(b - a):
-        if n.waits[j.source[j.link[order[a + i]]]] == 0:
-            queue[queued] = i
+    for k in range(a, b):
+        if not waiting or n[h[k, SOURCE], WAITS] == 0:
+            queue[queued] = k
             queued += 1
     done = 0
-    while done < queued:
-        h = order[a + queue[done]]
+    while waiting and done < queued:
+        k = queue[done]
         done += 1
-        v = j.target[j.link[h]]
-        if n.group[v] == stamp and v >= j.terminals and _usable(j, h) == t:
-            n.waits[v] -= 1
-            i = n.leaving[v] if n.waits[v] == 0 else -1
+        v = h[k, TARGET]
+        if n[v, GROUP] == stamp and v >= terminals and h[k, USABLE] == h[k, START]:
+            n[v, WAITS] -= 1
+            i = n[v, LEAVING] if n[v, WAITS] == 0 else -1
             while i >= 0:
                 queue[queued] = i
                 queued += 1
@@ -315,81 +298,59 @@ def _in_order(j, n, order, a, b, stamp, following, queue):
 
 
 @njit(cache=True, nogil=True)
-def _move(j, h, moved, wrong):
-    """Let a moved packet leave in hop h, or mark what is wrong; say whether it left. `moved` has its place and tail."""
-    e = j.link[h]
-    if moved[0] != j.source[e] or moved[1] > np.int64(j.slot[h]) + _of(j.occupancy, e):
-        wrong[h] |= CAUSALITY
-        return False
-    moved[0] = -1  # it is on its way
-    return True
+def _move(h, k, a, moved):
+    """Let a moved packet leave in hop k of a slot that begins with hop a, or mark what is wrong; say whether it left.
 
-
-@njit(cache=True, nogil=True)
-def _leave(j, n, order, a, b, p, kind, origin, one_by_one, give_away, moved, stamp, room, wrong):
-    """Let the hops ``order[a:b]`` of a packet in one slot leave, and arrive where they are usable at once.
-
-    `room` holds lists of the hops: two for their order, one for those that left.
+    `moved` has its place and when its tail is there.
     """
-    following, queue, left = room
-    t = j.slot[order[a]]
-    size, ordered = b - a, j.cut_through and b - a > 1
-    queued = _in_order(j, n, order, a, b, stamp, following, queue) if ordered else size
-    if queued < size:
-        for i in range(a, b):
-            wrong[order[i]] |= CAUSALITY  # until it is its turn
-    went = 0
-    for k in range(queued):
-        h = order[a + queue[k]] if ordered else order[a + k]
-        wrong[h] &= ~np.uint8(CAUSALITY)
-        if kind == MOVE:
-            if not _move(j, h, moved, wrong):
-                for i in range(went):
-                    if j.source[j.link[left[i]]] == j.source[j.link[h]]:  # from where it left in this slot
-                        wrong[h] = (wrong[h] & ~np.uint8(CAUSALITY)) | DUPLICATE
-                continue
-            left[went] = h
-            went += 1
-        elif not _depart(j, n, h, p, kind, origin, one_by_one, give_away, wrong):
-            continue
-        if _usable(j, h) == t:
-            if kind == MOVE:
-                moved[0], moved[1] = j.target[j.link[h]], _end(j, h)
-            else:
-                _arrive(j, n, h, p, kind, origin, one_by_one, give_away, wrong)
+    if moved[0] == h[k, SOURCE] and moved[1] <= h[k, GONE]:
+        moved[0] = -1  # it is on its way
+        return True
+    h[k, WRONG] |= CAUSALITY
+    i = a
+    while h[i, START] == h[k, START]:
+        if h[i, SOURCE] == h[k, SOURCE] and h[i, WRONG] & STOPPED == 0:  # it left from there in this slot
+            h[k, WRONG] ^= STOPPED
+            break
+        i += 1
+        if i == h.shape[0]:
+            break
+    return False
 
 
 @njit(cache=True, nogil=True)
-def _met(j, n, p, v, kind, origin, one_by_one, moved):
+def _met(n, p, v, kind, origin, terminals, one_by_one, moved):
     """Say whether packet p is where it should be at the end, as far as node v is concerned."""
     if kind == MOVE:
         return moved[0] == v
-    flags = n.flags[v] if n.stamp[v] == p else 0
+    flags = n[v, FLAGS] if n[v, STAMP] == p else 0
     if kind == COPY:
         return (flags & HELD) != 0
-    if v == origin or (v >= j.terminals and not flags & HELD):
+    if v == origin or (v >= terminals and flags & HELD == 0):
         return True
-    if v >= j.terminals and one_by_one:
-        return n.whole[v] == 0 and n.coming[v] < 0
+    if v >= terminals and one_by_one:
+        return n[v, WHOLE] == 0 and n[v, COMING] < 0
     return (flags & SENT) != 0
 
 
 @njit(cache=True, nogil=True)
 def replay(
-    journey, nodes, start, order, arriving, kinds, origins, message_of, target_start, targets, to_all,
-    replication, reduction, wrong, limit, found_packet, found_node, found_end,
+    journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, replication, reduction,
+    wrong, limit, found_packet, found_node, found_end,
 ):  # fmt: skip
     """Replay each packet and compare where it is at the end with its goals.
 
-    Hops of packet p stand in ``start[p]:start[p+1]`` of `order`, by slot, and of `arriving`, by when they are usable.
-    Up to `limit` goals that are not met are written: packet, node, and where a moved packet ended. Return how many
-    were written, and how many there are.
+    Hops of packet p stand in ``start[p]:start[p+1]`` of `order`, by slot. `n` int64[N, NODE_COLUMNS] is -1. Up to
+    `limit` goals that are not met are written: packet, node, and where a moved packet ended. Return how many were
+    written, and how many there are.
     """
-    j, n = journey, nodes
+    slot, link, source, target = journey.slot, journey.link, journey.source, journey.target
+    occupancy, latency, terminals, cut_through = journey[4], journey[5], journey.terminals, journey.cut_through
     widest = np.int64(0)
     for p in range(origins.size):
         widest = max(widest, start[p + 1] - start[p])
-    room = (np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest, np.int64))
+    h = np.empty((widest + 1, HOP_COLUMNS), np.int64)
+    arriving, queue, following = np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest, np.int64)
     moved = np.empty(2, np.int64)
     written, total, stamp = 0, 0, 0
     for p in range(origins.size):
@@ -398,36 +359,59 @@ def replay(
         moved[0], moved[1] = origin, EVER
         if kind == COPY:
             _touch(n, p, origin)
-            n.flags[origin] |= HELD
-            n.tail[origin] = EVER
-        a, r, last = start[p], start[p], start[p + 1]
-        while a < last or r < last:
-            t = np.int64(j.slot[order[a]]) if a < last else NEVER
-            while r < last and _usable(j, arriving[r]) <= t and j.slot[arriving[r]] < t:
-                h = arriving[r]
+            n[origin, FLAGS] |= HELD
+            n[origin, TAIL] = EVER
+        size = start[p + 1] - start[p]
+        _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, start[p], start[p + 1], h)
+        h[size, START] = NEVER
+        _sorted_by(h, size, USABLE, arriving)
+        a, r = 0, 0
+        while a < size or r < size:
+            t = h[a, START]  # NEVER after the last hop
+            while r < size and h[arriving[r], USABLE] <= t and h[arriving[r], START] < t:
+                k = arriving[r]
                 r += 1
-                if wrong[h] & STOPPED:
+                if h[k, WRONG] & STOPPED:
                     continue
                 if kind == MOVE:
-                    moved[0], moved[1] = j.target[j.link[h]], _end(j, h)
+                    moved[0], moved[1] = h[k, TARGET], h[k, END]
                 else:
-                    _arrive(j, n, h, p, kind, origin, one_by_one, not to_all, wrong)
-            if a < last:
-                b = a
-                while b < last and j.slot[order[b]] == t:
-                    b += 1
+                    _arrive(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+            b = a
+            while b < size and h[b, START] == t:
+                b += 1
+            ordered = cut_through and b - a > 1
+            queued = b - a
+            if ordered:
                 stamp += 1
-                _leave(j, n, order, a, b, p, kind, origin, one_by_one, not to_all, moved, stamp, room, wrong)
-                a = b
-                while r < last and j.slot[arriving[r]] == t and _usable(j, arriving[r]) == t:
-                    r += 1
+                queued = _in_order(h, n, a, b, terminals, stamp, following, queue)
+            for k in range(a, b):
+                h[k, WRONG] = CAUSALITY  # until it is its turn
+            for i in range(queued):
+                k = queue[i] if ordered else a + i
+                h[k, WRONG] = 0
+                if kind == MOVE:
+                    left = _move(h, k, a, moved)
+                else:
+                    left = _depart(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+                if left and h[k, USABLE] == t:
+                    if kind == MOVE:
+                        moved[0], moved[1] = h[k, TARGET], h[k, END]
+                    else:
+                        _arrive(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+            while r < size and h[arriving[r], USABLE] == t:
+                r += 1  # these have arrived in the slot in which they left
+            a = b
+        for k in range(size):
+            if h[k, WRONG]:
+                wrong[order[start[p] + k]] |= h[k, WRONG]
         m = message_of[p]
         listed = kind != COMBINE and not to_all
         first = target_start[m] if listed else 0
-        until = target_start[m + 1] if listed else (j.terminals if kind == COPY else n.stamp.size)
+        until = target_start[m + 1] if listed else (terminals if kind == COPY else n.shape[0])
         for i in range(first, until):
             v = targets[i] if listed else i
-            if not _met(j, n, p, v, kind, origin, one_by_one, moved):
+            if not _met(n, p, v, kind, origin, terminals, one_by_one, moved):
                 total += 1
                 if written < limit:
                     found_packet[written], found_node[written], found_end[written] = p, v, moved[0]
@@ -437,60 +421,68 @@ def replay(
 
 @njit(cache=True, nogil=True)
 def stays(
-    journey, nodes, start, order, arriving, ending, kinds, origins, message_of, target_start, targets, to_all, after,
-    replication, reduction, count_all, end, found,
+    journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, after, replication, reduction,
+    count_all, end, found,
 ):  # fmt: skip
     """Write when packets are in the buffers of nodes: node, first and last slot boundary; return how many stays.
 
-    Only meaningful for schedules that `replay` accepts. Hops of packet p stand in ``start[p]:start[p+1]`` of `order` by
-    slot, of `arriving` by when they are usable, of `ending` by when they end. `found` int32[3, hops + 2*packets].
-    Of nodes, `tail` has when the packet came and `whole` when it left last; `coming` begins a list of arrivals.
+    Only meaningful for schedules that `replay` accepts. Arguments as there; `found` int32[3, hops + 2*packets]. Of
+    nodes, TAIL is when the packet came and WHOLE when it left last; COMING begins a list of arrivals.
     """
-    j, n = journey, nodes
+    slot, link, source, target = journey.slot, journey.link, journey.source, journey.target
+    occupancy, latency, terminals, cut_through = journey[4], journey[5], journey.terminals, journey.cut_through
+    widest = np.int64(0)
+    for p in range(origins.size):
+        widest = max(widest, start[p + 1] - start[p])
+    h, rows = np.empty((widest + 1, HOP_COLUMNS), np.int64), np.empty(widest, np.int64)
     count = 0
     for p in range(origins.size):
         kind, origin, m = _of(kinds, p), origins[p], message_of[p]
         one_by_one = (kind == COPY and not replication) or (kind == COMBINE and not reduction)
         own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
-        a, r, last = start[p], start[p], start[p + 1]
+        size = start[p + 1] - start[p]
+        _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, start[p], start[p + 1], h)
+        h[size, START] = NEVER
         if one_by_one:
-            for i in range(last - 1, start[p] - 1, -1):  # arrivals at switches, the earliest first
-                v = j.target[j.link[ending[i]]]
+            _sorted_by(h, size, END, rows)
+            for i in range(size - 1, -1, -1):  # a list of the arrivals at each switch, the earliest first
+                k = rows[i]
+                v = h[k, TARGET]
                 _touch(n, p, v)
-                n.after[ending[i]] = n.coming[v]
-                n.coming[v] = ending[i]
+                h[k, AFTER] = n[v, COMING]
+                n[v, COMING] = k
+        _sorted_by(h, size, USABLE, rows)
         _touch(n, p, origin)
-        n.whole[origin] = -1
+        n[origin, WHOLE] = -1
         if count_all and kind != COMBINE and own:
-            n.tail[origin] = 0
-        while a < last or r < last:
-            t = np.int64(j.slot[order[a]]) if a < last else NEVER
-            while r < last and _usable(j, arriving[r]) <= t:
-                h = arriving[r]
+            n[origin, TAIL] = 0
+        a, r = 0, 0
+        while a < size or r < size:
+            while r < size and h[rows[r], USABLE] <= h[a, START]:
+                k = rows[r]
                 r += 1
-                v = j.target[j.link[h]]
+                v = h[k, TARGET]
                 _touch(n, p, v)
-                if one_by_one and v >= j.terminals and v != origin:
+                if one_by_one and v >= terminals and v != origin:
                     continue
                 if kind == COMBINE:
-                    n.tail[v] = min(n.tail[v], _end(j, h))
+                    n[v, TAIL] = min(n[v, TAIL], h[k, END])
                     continue
-                if n.tail[v] <= n.whole[v]:
-                    found[0, count], found[1, count], found[2, count] = v, n.tail[v], n.whole[v]
+                if n[v, TAIL] <= n[v, WHOLE]:
+                    found[0, count], found[1, count], found[2, count] = v, n[v, TAIL], n[v, WHOLE]
                     count += 1
-                n.tail[v], n.whole[v] = _end(j, h), -1
-            if a < last:
-                h = order[a]
+                n[v, TAIL], n[v, WHOLE] = h[k, END], -1
+            if a < size:
+                u, t = h[a, SOURCE], h[a, START]
                 a += 1
-                u = j.source[j.link[h]]
                 _touch(n, p, u)
-                if one_by_one and u >= j.terminals and u != origin:
-                    came = _end(j, n.coming[u])
-                    n.coming[u] = n.after[n.coming[u]]
+                if one_by_one and u >= terminals and u != origin:
+                    came = h[n[u, COMING], END]
+                    n[u, COMING] = h[n[u, COMING], AFTER]
                 elif kind == COMBINE:
-                    came = np.int64(0) if count_all and u < j.terminals else n.tail[u]
+                    came = np.int64(0) if count_all and u < terminals else n[u, TAIL]
                 else:
-                    n.whole[u] = t
+                    n[u, WHOLE] = t
                     continue
                 if came <= t:
                     found[0, count], found[1, count], found[2, count] = u, came, t
@@ -501,14 +493,14 @@ def stays(
                 count += 1
             continue
         if count_all:  # those for whom it is keep it
-            for i in range(0 if to_all else target_start[m], j.terminals if to_all else target_start[m + 1]):
+            for i in range(0 if to_all else target_start[m], terminals if to_all else target_start[m + 1]):
                 v = i if to_all else targets[i]
-                if n.stamp[v] == p and n.tail[v] < NEVER:
-                    n.whole[v] = end
-        for i in range(start[p] - 1, last):
-            v = j.target[j.link[order[i]]] if i >= start[p] else origin
-            if n.tail[v] <= n.whole[v]:
-                found[0, count], found[1, count], found[2, count] = v, n.tail[v], n.whole[v]
+                if n[v, STAMP] == p and n[v, TAIL] < NEVER:
+                    n[v, WHOLE] = end
+        for k in range(-1, size):
+            v = h[k, TARGET] if k >= 0 else np.int64(origin)
+            if n[v, TAIL] <= n[v, WHOLE]:
+                found[0, count], found[1, count], found[2, count] = v, n[v, TAIL], n[v, WHOLE]
                 count += 1
-            n.tail[v] = NEVER
+            n[v, TAIL] = NEVER
     return count
