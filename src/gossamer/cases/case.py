@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from gossamer.cases.demands import Counts, Demand, HubDemand, demands_of
+from gossamer.cases.links import Links, links_of
 from gossamer.cases.metric import Metric, metric_of
 from gossamer.costs import Cost, StepCost
 from gossamer.errors import NetworkError
@@ -176,6 +177,11 @@ class Case:
     def metric(self) -> Metric:
         """Distances between terminals."""
         return metric_of(self.network)
+
+    @cached_property
+    def links(self) -> Links:
+        """The links as the rules let them be used, with their times."""
+        return self.once(links_of, self.network, self.rules)
 
     @cached_property
     def invariant(self) -> bool:

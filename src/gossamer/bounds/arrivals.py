@@ -1,0 +1,179 @@
+"""Bounds from the times of ways, and from what one node receives or sends, over links that take time or switches that
+cut through.
+
+The earliest time at which a message can be somewhere follows from the occupancies and latencies on its way. A node that
+must receive R messages which cannot be there before slot d uses its links only from ``d - o`` on, for an occupancy of o.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, Demand, HubDemand
+from gossamer.cases.links import FAR, Links, least_time
+from gossamer.cases.metric import MAX_SEARCHES
+from gossamer.writing import quantity
+
+__all__ = ["arrival_bounds", "least_arrival", "takes_time"]
+
+_WORK = 20_000_000
+"""Links looked at by the searches of a bound."""
+
+_NODES = 96
+"""How many nodes, those with most to do for their links, are worked out by the times of their messages."""
+
+_TIMES = 64
+"""How many different times of messages are looked at at a node."""
+
+
+def takes_time(case: Case) -> bool:
+    """Return whether distances in hops do not tell the time: links take more than a slot, or switches cut through."""
+    return not case.network.plain or not bool(case.links.stores.all())
+
+
+def arrival_bounds(case: Case) -> Iterator[Bound]:
+    """Yield the furthest way of a message, and the node that receives, or sends, longest."""
+    if not takes_time(case):
+        return
+    yield from _ways(case)
+    for incoming in (True, False):
+        yield from _nodes(case, incoming)
+
+
+def _searches(links: Links) -> int:
+    return max(4, min(MAX_SEARCHES, _WORK // (links.source.size + links.node_count)))
+
+
+def _spread(nodes: Counts, count: int) -> Counts:
+    """Return at most so many of the nodes, evenly spread."""
+    return nodes[np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, count)).astype(np.int64))]
+
+
+def _ways(case: Case) -> Iterator[Bound]:
+    for demand in case.demands:
+        best = -1, 0, 0
+        outward = demand.outward
+        links = case.links if outward else case.links.turned
+        if isinstance(demand, HubDemand):
+            for hub in _spread(np.unique(case.hubs(demand)), _searches(links)).tolist():
+                usable = links.travel(np.array([hub])).usable[: demand.terminal_count]
+                end = int(np.argmax(usable))
+                best = max(best, (int(usable[end]), hub, end))
+        else:
+            origin = demand.origin[demand.message]
+            for start in _spread(np.unique(origin), _searches(links)).tolist():
+                ends = demand.target[origin == start]
+                usable = links.travel(np.array([start])).usable[ends]
+                best = max(best, (int(usable.max()), start, int(ends[np.argmax(usable)])))
+        time, start, end = best
+        if 0 < time < FAR:
+            start, end = (start, end) if outward else (end, start)
+            text = (
+                f"a {demand.what} of node {case.name(start)} takes {quantity(time, 'step')} to node {case.name(end)}"
+                f"{'' if case.whole else ' in latencies alone'}"
+            )
+            name = "eccentricity" if demand.shared else "distance"
+            yield Bound(name, Fraction(time), text, "distance", "folklore: occupancies and latencies on the way")
+
+
+class _Received(NamedTuple):
+    time: Fraction
+    node: int
+    messages: int
+    since: int
+
+
+def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
+    nodes = case.nodes
+    count = np.zeros(nodes.size, np.int64)
+    for demand in case.demands:
+        count += demand.handled(nodes, incoming)
+    view = case.links.turned if incoming else case.links  # links sorted by the node that is looked at
+    ends = view.source
+    rate = np.bincount(ends, view.rate, view.node_count)[nodes]
+    limited = case.links.receive_limited if incoming else case.links.send_limited
+    if limited:
+        rate = np.zeros(view.node_count)
+        np.maximum.at(rate, ends, view.rate)
+        rate = rate[nodes]
+    busy = np.flatnonzero((count > 0) & (rate > 0))
+    if not busy.size:
+        return
+    order = busy[np.argsort(-(count[busy] / rate[busy]), kind="stable")]
+    fewer = max(2, min(_NODES, _searches(view)))
+    chosen = np.unique(np.concatenate([order[: fewer // 2], _spread(order, fewer // 2)]))
+    found = [least_arrival(case, int(nodes[i]), incoming) for i in chosen.tolist()]
+    best = max((f for f in found if f is not None), key=lambda f: f[0], default=None)
+    if best is None:
+        return
+    time, node, messages, since = best
+    verb, way = ("receive", "arrive") if incoming else ("send", "are on their way")
+    text = f"node {case.name(node)} must {verb} {quantity(messages, case.what)}"
+    if since:
+        text += (
+            f" that cannot {way} {'before step' if incoming else 'for less than'} {since:,}{'' if incoming else ' steps'}"
+        )
+    text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
+    yield Bound(f"node {verb}s", time, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
+
+
+def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int, int, int] | None:
+    """Return the least time in which a node receives (or sends) its messages: time, node, how many, from which time on.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> slow = gossamer.network("array:3").with_times(2, 1)
+    >>> least_arrival(Case(slow, gossamer.task("gather", root=0)), 0, True)
+    (Fraction(6, 1), 0, 1, 6)
+    """
+    links = case.links
+    ways = (links.turned if incoming else links).travel(np.array([node])).usable
+    times = np.concatenate([_times(d, node, ways, incoming) for d in case.demands])
+    times = times[(times > 0) & (times < FAR)] if case.whole else times[times < FAR]
+    if not times.size:
+        return None
+    view = links.turned if incoming else links
+    mine = slice(int(view.first[node]), int(view.first[node + 1]))
+    capacity, occupancy, hold, latency = (x[mine] for x in (view.capacity, view.occupancy, view.hold, view.latency))
+    if links.receive_limited if incoming else links.send_limited:
+        capacity, occupancy = np.ones(1, np.int64), occupancy.min(keepdims=True)
+        hold, latency = hold.min(keepdims=True), latency.min(keepdims=True)
+    times = np.sort(times)
+    since, first = np.unique(times, return_index=True)
+    best: tuple[Fraction, int, int, int] | None = None
+    for i in _spread(np.arange(since.size), _TIMES).tolist():
+        messages = times.size - int(first[i])
+        wait = np.maximum(int(since[i]) - hold, latency)
+        time = least_time(messages, capacity, occupancy, wait, case.whole)
+        if time is not None and (best is None or time > best[0]):
+            best = time, node, messages, int(since[i])
+    return best
+
+
+def _times(demand: Demand, node: int, ways: Counts, incoming: bool) -> Counts:
+    """Return for each message that a node must receive (or send) the least time between its ends, int64[]."""
+    if not isinstance(demand, HubDemand):
+        origin = demand.origin[demand.message]
+        if incoming:
+            return ways[origin[demand.target == node]]
+        mine = origin == node
+        if demand.shared and mine.any():  # a message for several is sent at least once, as far as the furthest
+            rows = demand.message[mine]
+            time = np.zeros(int(rows.max()) + 1, np.int64)
+            np.maximum.at(time, rows, ways[demand.target[mine]])
+            return time[np.unique(rows)]
+        return ways[demand.target[mine]]
+    if demand.outward == incoming:
+        return ways[demand.hubs[demand.hubs != node]] if node < demand.terminal_count else ways[:0]
+    own = int(demand.multiplicity(np.array([node]))[0])
+    others = np.delete(ways[: demand.terminal_count], node) if own else ways[:0]
+    if demand.shared and others.size:
+        others = others.max(keepdims=True)
+    return np.tile(others, own)

@@ -1,0 +1,260 @@
+"""Bounds from cuts around any set of nodes, with the times of links and of the ways before and after the cut.
+
+If m messages must leave a set, each over one of the links out of it, link i can take a packet from the slot d_i on, in
+which the nearest of them can be there, and must have passed it on early enough for the nearest of their targets: of T
+slots, w_i are no use to it, its own latency among them. So ``sum(c_i * floor((T - w_i) / o_i)) >= m`` for capacities c
+and occupancies o. Under a port limit the links of a node count as one. Any set gives a valid bound; good ones are found by
+maximum flows, by sweeps, and around nodes joined by fast links. Messages that come from further inside, or go further
+outside, are also looked at by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from gossamer.bounds.bound import Bound
+from gossamer.bounds.cuts import SOURCE
+from gossamer.bounds.thin_cuts import Mask, thin_cuts
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, Demand, HubDemand, Line
+from gossamer.cases.links import FAR, least_time
+from gossamer.cases.metric import axes_of
+from gossamer.writing import quantity
+
+__all__ = ["Crossing", "best_crossing", "crossing", "crossings", "set_cut_bounds"]
+
+LARGEST = 200_000
+"""Links up to which sets are looked for."""
+
+_SETS = 12
+"""How many sets, those with most messages for their links, are worked out with times."""
+
+_SWEEPS = 6
+_LEVELS = 4
+
+
+class Crossing(NamedTuple):
+    """So much time, because so many messages must get across, the first after `before`, the last `after` the end."""
+
+    time: Fraction
+    messages: int
+    links: int
+    before: int
+    after: int
+
+
+def holders(case: Case) -> Mask:
+    """Return which nodes have messages, or contributions, that others want, bool[N]."""
+    return _ends(case, True)
+
+
+def wanters(case: Case) -> Mask:
+    """Return which nodes want messages, or contributions, of others, bool[N]."""
+    return _ends(case, False)
+
+
+def _ends(case: Case, origins: bool) -> Mask:
+    found = np.zeros(case.network.node_count, np.bool_)
+    for demand in case.demands:
+        if not isinstance(demand, HubDemand):
+            found[demand.origin if origins else demand.target] = True
+        elif demand.outward == origins:
+            found[demand.hubs] = True
+        else:
+            found[: demand.terminal_count] = True
+    return found
+
+
+def crossings(demand: Demand, sources: Mask, targets: Mask) -> int:
+    """Return how many messages must get from one set of nodes to another that is disjoint from it."""
+    if not isinstance(demand, HubDemand):
+        asked = sources[demand.origin[demand.message]] & targets[demand.target]
+        return int(np.unique(demand.message[asked]).size if demand.shared else asked.sum())
+    hubs_at, others_at = (sources, targets) if demand.outward else (targets, sources)
+    hubs = int(hubs_at[demand.hubs].sum())
+    others = int(others_at[: demand.terminal_count].sum())
+    return hubs * (min(others, 1) if demand.shared else others)
+
+
+def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing | None:
+    """Return what it takes that the messages from some nodes of a set to some nodes outside leave it.
+
+    Parameters
+    ----------
+    case : Case
+    inside, sources, targets : bool[N]
+        The set; nodes of it; nodes that are not in it.
+
+    Returns
+    -------
+    Crossing or None
+        None if no message must leave.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("array:4").with_times(2, 1), gossamer.task("alltoall"))
+    >>> half = np.arange(4) < 2
+    >>> crossing(case, half, half, ~half).time
+    Fraction(9, 1)
+    """
+    messages = sum(crossings(d, sources, targets) for d in case.demands)
+    links = case.links
+    out = np.flatnonzero(inside[links.source] & ~inside[links.target])
+    if not messages or not out.size:
+        return None
+    head = links.travel(np.flatnonzero(sources & holders(case))).depart[out]
+    tail = links.turned.travel(np.flatnonzero(targets & wanters(case))).depart[links.turned_place[out]]
+    open_ = np.flatnonzero((head < FAR) & (tail < FAR))
+    out, head, tail = out[open_], head[open_], tail[open_]
+    if not out.size:
+        return None
+    capacity, occupancy, latency = links.capacity[out], links.occupancy[out], links.latency[out]
+    times = [least_time(messages, capacity, occupancy, head + latency + tail, case.whole)]
+    for limited, ends, early, late in (
+        (links.send_limited, links.source[out], head, latency + tail),
+        (links.receive_limited, links.target[out], head + latency, tail),
+    ):
+        if limited:
+            order = np.argsort(ends, kind="stable")
+            first = np.flatnonzero(np.diff(ends[order], prepend=-1))
+            fastest, early, late = (np.minimum.reduceat(x[order], first) for x in (occupancy, early, late))
+            times.append(least_time(messages, np.ones(first.size, np.int64), fastest, early + late, case.whole))
+    time = max(t for t in times if t is not None)
+    return Crossing(time, messages, out.size, int(head.min()), int((latency + tail).min()))
+
+
+def best_crossing(case: Case, inside: Mask) -> Crossing | None:
+    """Return the longest time that messages need to leave a set: all, those of further inside, or for further outside."""
+    links = case.links
+    sources, targets = inside & holders(case), ~inside & wanters(case)
+    best = crossing(case, inside, sources, targets)
+    if best is None:
+        return None
+    out = np.flatnonzero(inside[links.source] & ~inside[links.target])
+    beyond = links.travel(links.target[out]).usable
+    within = links.turned.travel(links.source[out]).usable
+    for some in _further(sources, within):
+        for others in _further(targets, beyond):
+            found = crossing(case, inside, some, others)
+            if found is not None and found.time > best.time:
+                best = found
+    return best
+
+
+def _further(nodes: Mask, time: Counts) -> list[Mask]:
+    """Return the nodes at least so far away, for a few times between the nearest and the furthest."""
+    times = np.unique(time[nodes & (time < FAR)])
+    steps = times[np.unique(np.linspace(0, times.size - 1, min(times.size, _LEVELS)).astype(np.int64))]
+    return [nodes & (time >= step) for step in steps.tolist()]
+
+
+def set_cut_bounds(case: Case) -> Iterator[Bound]:
+    """Yield the best cut around a set of nodes, on networks whose structure does not say which it is."""
+    net = case.network
+    known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
+    if not net.link_count or net.link_count > LARGEST or (known and net.plain and not case.rules.cut_through):
+        return
+    best: tuple[Crossing, Mask] | None = None
+    for inside in _chosen(case):
+        found = best_crossing(case, inside)
+        if found is not None and (best is None or found.time > best[0].time):
+            best = found, inside
+    if best is not None:
+        yield _bound(case, *best)
+
+
+def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
+    count = int(inside.sum())
+    total = inside.size
+    near = count <= total - count
+    names = [case.name(int(v)) for v in np.flatnonzero(inside == near)[:4]]
+    listed = ", ".join(names) + (", ..." if min(count, total - count) > 4 else "")
+    side = f"{quantity(count, 'node')} {listed} | {total - count:,} others"
+    if not near:
+        side = f"{quantity(count, 'node')} | {quantity(total - count, 'node')} {listed}"
+    text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.messages, case.what)} must cross"
+    if found.before or found.after:
+        text += f", {quantity(found.before, 'step')} or more before and {found.after:,} after"
+    return Bound("cut around nodes", found.time, text, "cut", SOURCE)
+
+
+def _chosen(case: Case) -> list[Mask]:
+    """Return the sets to work out: of all that are proposed, those with most messages for their links."""
+    scored: dict[bytes, tuple[float, int, Mask]] = {}
+    for inside in _proposed(case):
+        for side in (inside, ~inside):
+            key = np.packbits(side).tobytes()
+            if key not in scored:
+                scored[key] = _score(case, side), len(scored), side
+    order = sorted(scored.values(), key=lambda row: (-row[0], row[1]))
+    return [side for score, _, side in order[:_SETS] if score > 0]
+
+
+def _score(case: Case, inside: Mask) -> float:
+    """Return about how long messages need to leave a set."""
+    links = case.links
+    messages = sum(crossings(d, inside, ~inside) for d in case.demands)
+    out = np.flatnonzero(inside[links.source] & ~inside[links.target])
+    if not messages or not out.size:
+        return 0.0
+    rate = float(links.rate[out].sum())
+    for limited, ends in ((links.send_limited, links.source), (links.receive_limited, links.target)):
+        if limited:
+            best = np.zeros(inside.size)
+            np.maximum.at(best, ends[out], links.rate[out])
+            rate = min(rate, float(best.sum()))
+    return messages / rate + float(links.latency[out].min())
+
+
+def _proposed(case: Case) -> Iterator[Mask]:
+    """Yield sets of nodes, of which the complements are meant too."""
+    yield from thin_cuts(case)
+    yield from _prefixes(case)
+    yield from _fast_parts(case)
+
+
+def _prefixes(case: Case) -> Iterator[Mask]:
+    """Yield, in the order in which a message reaches nodes, those reached first that make the best cut."""
+    links, n = case.links, case.network.node_count
+    terminals = np.flatnonzero(holders(case) | wanters(case))
+    starts = terminals[np.unique(np.linspace(0, terminals.size - 1, min(terminals.size, _SWEEPS)).astype(np.int64))]
+    far = starts[np.argmax(links.travel(starts[:1]).usable[starts])]
+    for start in dict.fromkeys([int(far), *starts.tolist()]):
+        usable = links.travel(np.array([start])).usable
+        order = np.argsort(usable, kind="stable")
+        rank = np.empty(n, np.int64)
+        rank[order] = np.arange(n)
+        place = np.bincount(rank[: links.terminal_count], minlength=n)
+        line = Line(n, lambda nodes, rank=rank: rank[nodes], place)  # type: ignore[misc]
+        low, high = rank[links.source], rank[links.target]
+        for way, a, b in ((line, low, high), (line.mirrored(), n - 1 - low, n - 1 - high)):
+            up = a < b
+            rate = np.bincount(a[up], links.rate[up], n) - np.bincount(b[up], links.rate[up], n)
+            count: Counts = sum(d.upward(way, False) for d in case.demands)  # type: ignore[assignment]
+            ratio = np.where(count > 0, count / np.maximum(np.cumsum(rate)[:-1], 1e-9), 0.0)
+            cut = int(np.argmax(ratio))
+            if ratio[cut] > 0:
+                yield (rank if way is line else n - 1 - rank) <= cut
+
+
+def _fast_parts(case: Case) -> Iterator[Mask]:
+    """Yield the parts into which a network falls without its slower links."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links, n = case.links, case.network.node_count
+    for measure in (links.occupancy / links.capacity, (links.hold + links.latency).astype(np.float64)):
+        values = np.unique(measure)[:-1]
+        for value in values[np.unique(np.linspace(0, values.size - 1, min(values.size, _LEVELS)).astype(np.int64))]:
+            fast = measure <= value
+            graph = coo_array((np.ones(int(fast.sum())), (links.source[fast], links.target[fast])), shape=(n, n))
+            parts, part = connected_components(graph, directed=False)
+            sizes = np.bincount(part)
+            for k in np.argsort(-sizes, kind="stable")[:_SWEEPS].tolist() if parts > 1 else ():
+                if sizes[k] > 1:
+                    yield part == k
