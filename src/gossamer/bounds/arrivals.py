@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -82,13 +81,6 @@ def _ways(case: Case) -> Iterator[Bound]:
             yield Bound(name, Fraction(time), text, "distance", "folklore: occupancies and latencies on the way")
 
 
-class _Received(NamedTuple):
-    time: Fraction
-    node: int
-    messages: int
-    since: int
-
-
 def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     nodes = case.nodes
     count = np.zeros(nodes.size, np.int64)
@@ -113,12 +105,10 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     if best is None:
         return
     time, node, messages, since = best
-    verb, way = ("receive", "arrive") if incoming else ("send", "are on their way")
+    verb = "receive" if incoming else "send"
     text = f"node {case.name(node)} must {verb} {quantity(messages, case.what)}"
     if since:
-        text += (
-            f" that cannot {way} {'before step' if incoming else 'for less than'} {since:,}{'' if incoming else ' steps'}"
-        )
+        text += f" that arrive in step {since:,} or later" if incoming else f" that take {quantity(since, 'step')} or more"
     text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
     yield Bound(f"node {verb}s", time, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
 

@@ -143,7 +143,7 @@ def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     if time is not None:
         verb = "starts" if demand.outward else "takes in"
         text = (
-            f"{quantity(count, 'terminal')} inform each other: each {verb} at most {quantity(at_once, 'copy', 'copies')} "
+            f"{quantity(count, 'terminal')} inform each other: each {verb} at most {quantity(at_once, 'copy')} "
             f"every {quantity(every, 'step')}, which take {quantity(delay, 'step')} or more"
         )
         yield Bound("terminals inform terminals", Fraction(time), text, "broadcast", "folklore: doubling with delays")

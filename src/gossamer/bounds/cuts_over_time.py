@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gossamer.bounds.arrivals import least_arrival
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
-from gossamer.cases.demands import HubDemand
-from gossamer.cases.metric import at_least
-from gossamer.networks.network import IntArray
+from gossamer.cases.demands import Counts, HubDemand
+from gossamer.cases.links import Links
 from gossamer.writing import quantity
 
 __all__ = ["LARGEST", "TimeCut", "cut_over_time", "cut_over_time_bounds"]
@@ -25,33 +25,35 @@ class TimeCut(NamedTuple):
     """Messages that must get across, and fewer packets that can.
 
     `since` int64[N] is the slot from which on a node lies on the side of the hub; nodes that never do have the number
-    of slots plus 1. A link (u, v) can carry packets across in the slots from ``since[u]`` to ``since[v] - 2``.
+    of slots plus 1. A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before slot
+    ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
     """
 
     messages: int
     room: int
-    since: IntArray
+    since: Counts
 
 
-def cut_over_time(
-    source: IntArray, target: IntArray, capacity: IntArray, nodes: int, terminals: int, hub: int, slots: int
-) -> TimeCut | None:
-    """Return a cut that proves that a hub cannot send each terminal its message within so many slots, if there is one.
+def cut_over_time(links: Links, hub: int, slots: int, packets: int = 1) -> TimeCut | None:
+    """Return a cut that proves that a hub cannot send each terminal its message within so many slots, if one is found.
 
     Parameters
     ----------
-    source, target, capacity : int[L]
-        The links.
-    nodes, terminals, hub, slots : int
+    links : Links
+        The links, of whole messages.
+    hub, slots : int
+    packets : int
+        How many packets a message has.
 
     Returns
     -------
     TimeCut or None
-        None if the messages can all be delivered in time.
+        Where all occupancies are 1, None only if the messages can all be delivered in time.
 
     Notes
     -----
-    A minimum cut in the network of states (node, slot), in which packets may wait.
+    A minimum cut in the network of states (node, slot), in which packets may wait. A link of occupancy o is given an
+    o-th of its capacity in each slot to find the cut; what it proves is then counted with whole packets.
 
     References
     ----------
@@ -60,28 +62,34 @@ def cut_over_time(
     Examples
     --------
     >>> import gossamer
-    >>> net = gossamer.network("array:4")
-    >>> cut = cut_over_time(net.link_source, net.link_target, net.link_capacity, 4, 4, 0, 2)
+    >>> case = Case(gossamer.network("array:4"), gossamer.task("scatter"))
+    >>> cut = cut_over_time(case.links, 0, 2)
     >>> cut.messages, cut.room, cut.since.tolist()
     (3, 2, [0, 3, 3, 3])
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    time = np.arange(slots)[:, None] * nodes
+    nodes, end = links.node_count, (slots + 1) * links.node_count
     state = np.arange(nodes)
-    others = np.delete(np.arange(terminals), hub)
-    end, many = (slots + 1) * nodes, terminals
-    tail = np.concatenate([(time + source).ravel(), (time + state).ravel(), slots * nodes + others])
+    others = np.delete(np.arange(links.terminal_count), hub)
+    many = packets * links.terminal_count
+    scale = _unit(links.occupancy, many)
+    room = np.minimum(np.minimum(links.capacity, many) * scale // links.occupancy, many * scale)
+    length = links.latency + np.where(links.stores[links.target], links.occupancy, 0)
+    slot = np.arange(slots)[:, None]
+    arrives = slot + length
+    at, e = np.nonzero((arrives <= slots) & (slot + links.occupancy + links.latency <= slots))
+    tail = np.concatenate([at * nodes + links.source[e], (slot * nodes + state).ravel(), slots * nodes + others])
     head = np.concatenate(
-        [(time + nodes + target).ravel(), (time + nodes + state).ravel(), np.full(others.size, end)]
+        [arrives[at, e] * nodes + links.target[e], ((slot + 1) * nodes + state).ravel(), np.full(others.size, end)]
     )  # fmt: skip
-    room = np.concatenate(
-        [np.tile(np.minimum(capacity, many), slots), np.full(slots * nodes, many), np.ones(others.size)]
+    width = np.concatenate(
+        [room[e], np.full(slots * nodes, many * scale), np.full(others.size, packets * scale)]
     )  # fmt: skip
-    graph = coo_array((room.astype(np.int32), (tail, head)), shape=(end + 1, end + 1)).tocsr()
+    graph = coo_array((width.astype(np.int32), (tail, head)), shape=(end + 1, end + 1)).tocsr()
     found = maximum_flow(graph, hub, end)
-    if found.flow_value == others.size:
+    if found.flow_value == others.size * packets * scale:
         return None
     residual = graph - found.flow
     residual.eliminate_zeros()
@@ -89,32 +97,44 @@ def cut_over_time(
     inside[breadth_first_order(residual, hub, return_predecessors=False)] = True
     states = inside[:-1].reshape(slots + 1, nodes)
     since = np.where(states.any(axis=0), states.argmax(axis=0), slots + 1)
-    messages = int((since[others] > slots).sum())
-    across = np.maximum(np.minimum(since[target] - 1, slots) - since[source], 0)
-    return TimeCut(messages, int((across * capacity).sum()), since)
+    messages = int((since[others] > slots).sum()) * packets
+    # the last slot in which a packet may leave so that it arrives on the other side, and in time
+    last = np.minimum(since[links.target] - 1 - length, slots - links.occupancy - links.latency)
+    across = np.maximum(last - since[links.source] + 1, 0)
+    counted = int((-(-across // links.occupancy) * np.minimum(links.capacity, many)).sum())
+    return TimeCut(messages, counted, since) if counted < messages else None
+
+
+def _unit(occupancy: Counts, many: int) -> int:
+    """Return a multiple of all occupancies that 32 bits can take so many times, or as large a number as they can."""
+    unit = 1
+    for value in np.unique(occupancy).tolist():
+        unit = int(np.lcm(unit, int(value)))
+        if unit * many >= 2**29:
+            return int(max(1, 2**29 // many))
+    return unit
 
 
 def cut_over_time_bounds(case: Case) -> Iterator[Bound]:
     """Yield, for a scatter or gather on a small network, the least time that a flow over time allows.
 
-    Exact with all ports, and a bound with fewer. Only if it is more than what the distances and the links of the hub
-    ask for.
+    Exact with all ports and links without occupancies, and a bound with fewer. Only if it is more than what the
+    distances and the links of the hub ask for.
     """
     demand = case.demands[0]
-    if not isinstance(demand, HubDemand) or len(case.demands) > 1 or demand.shared or demand.hubs.size > 1:
+    if not isinstance(demand, HubDemand) or len(case.demands) > 1 or demand.shared or not case.whole:
         return
-    if not case.whole:
+    hub, packets = int(demand.hubs[0]), demand.hubs.size
+    if int(demand.hubs[-1]) != hub:
         return
-    net, hub = case.network, int(demand.hubs[0])
-    source, target = (net.link_source, net.link_target) if demand.outward else (net.link_target, net.link_source)
-    far = at_least(case.metric.profile(hub, not demand.outward))
-    width = int(net.link_capacity[source == hub].sum())
-    slots = int((np.arange(far.size - 1) - (-far[1:] // width)).max(initial=0))
+    links = case.links if demand.outward else case.links.turned
+    known = least_arrival(case, hub, not demand.outward)
+    if known is None:
+        return
+    slots = int(known[0])
     cut: TimeCut | None = None
-    while slots * net.link_count <= LARGEST:
-        following = cut_over_time(
-            source, target, net.link_capacity, net.node_count, net.terminal_count, hub, slots
-        )  # fmt: skip
+    while slots * case.network.link_count <= LARGEST:
+        following = cut_over_time(links, hub, slots, packets)
         if following is None:
             break
         cut, slots = following, slots + 1

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gossamer.bounds.arrivals import takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.thin_cuts import Mask, thin_cuts
@@ -30,11 +31,12 @@ __all__ = ["Crossing", "best_crossing", "crossing", "crossings", "set_cut_bounds
 LARGEST = 200_000
 """Links up to which sets are looked for."""
 
-_SETS = 12
+_SETS = 6
 """How many sets, those with most messages for their links, are worked out with times."""
 
 _SWEEPS = 6
-_LEVELS = 4
+_LEVELS = 3
+_SINGLE = 2
 
 
 class Crossing(NamedTuple):
@@ -156,8 +158,8 @@ def _further(nodes: Mask, time: Counts) -> list[Mask]:
 def set_cut_bounds(case: Case) -> Iterator[Bound]:
     """Yield the best cut around a set of nodes, on networks whose structure does not say which it is."""
     net = case.network
-    known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
-    if not net.link_count or net.link_count > LARGEST or (known and net.plain and not case.rules.cut_through):
+    known = net.group is not None or net.levels is not None or bool(axes_of(case.metric)) or _one_message(case)
+    if not net.link_count or net.link_count > LARGEST or (known and not takes_time(case)):
         return
     best: tuple[Crossing, Mask] | None = None
     for inside in _chosen(case):
@@ -166,6 +168,12 @@ def set_cut_bounds(case: Case) -> Iterator[Bound]:
             best = found, inside
     if best is not None:
         yield _bound(case, *best)
+
+
+def _one_message(case: Case) -> bool:
+    """Return whether a single whole message is for all, so that a cut says no more than a distance."""
+    demand = case.demands[0]
+    return case.whole and isinstance(demand, HubDemand) and demand.shared and demand.hubs.size == len(case.demands) == 1
 
 
 def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
@@ -216,6 +224,7 @@ def _proposed(case: Case) -> Iterator[Mask]:
     yield from thin_cuts(case)
     yield from _prefixes(case)
     yield from _fast_parts(case)
+    yield from _single_nodes(case)
 
 
 def _prefixes(case: Case) -> Iterator[Mask]:
@@ -240,6 +249,18 @@ def _prefixes(case: Case) -> Iterator[Mask]:
             cut = int(np.argmax(ratio))
             if ratio[cut] > 0:
                 yield (rank if way is line else n - 1 - rank) <= cut
+
+
+def _single_nodes(case: Case) -> Iterator[Mask]:
+    """Yield the nodes that have most to receive, or to send, for their links."""
+    links, nodes = case.links, np.arange(case.network.node_count)
+    for incoming, ends in ((True, links.target), (False, links.source)):
+        rate = np.bincount(ends, links.rate, nodes.size)
+        count: Counts = sum(d.handled(nodes, incoming) for d in case.demands)  # type: ignore[assignment]
+        ratio = np.where(rate > 0, count / np.maximum(rate, 1e-300), 0.0)
+        for v in np.argsort(-ratio, kind="stable")[:_SINGLE].tolist():
+            if ratio[v] > 0:
+                yield nodes == v
 
 
 def _fast_parts(case: Case) -> Iterator[Mask]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from gossamer.bounds.arrivals import arrival_bounds
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
 from gossamer.bounds.clusters import cluster_bounds
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
+from gossamer.bounds.copies import copy_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds
@@ -17,8 +19,10 @@ from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.ports import port_bounds
+from gossamer.bounds.relaxed import relaxed_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
+from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
@@ -43,7 +47,7 @@ def _sequences(case: Case) -> Iterator[Bound]:
     return sequence_bounds(case, best_bound)
 
 
-FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
+_PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     distance_bounds,
     port_bounds,
     broadcast_bounds,
@@ -54,11 +58,24 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     cluster_bounds,
     sweep_bounds,
     cut_node_bounds,
-    cut_over_time_bounds,
     branch_bounds,
     leaf_bounds,
     separator_bounds,
     routing_node_bounds,
+)
+"""Families that know plain links and storing switches; on other networks they bound the plain one."""
+
+
+def _plain(case: Case) -> Iterator[Bound]:
+    return relaxed_bounds(case, _PLAIN)
+
+
+FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
+    arrival_bounds,
+    _plain,
+    cut_over_time_bounds,
+    set_cut_bounds,
+    copy_bounds,
     concurrent_flow_bounds,
     _sequences,
 )

@@ -89,13 +89,13 @@ def lengths_of_ways(
 ):
     """Route demands over shortest ways; return the sum of ``amount * distance``, -1 if there is no way.
 
-    Source i wants ``amount[j]`` at the nodes ``wanted[j]`` for j from ``row[i]`` to ``row[i+1]``; with one row only, all
+    Link e leads from `tail[e]` to `target[e]`. Source i wants ``amount[j]`` at the nodes ``wanted[j]`` for j from ``row[i]`` to ``row[i+1]``; with one row only, all
     sources want the same. `length` int64[L] >= 0. `load` float64[L] is added to by what each link carries. The other
     arrays are room: `heap` int64[L+N], `distance`, `link_to`, `order` int64[N], `carried` float64[N].
     """
     n = first.size - 1
     far = np.int64(1) << 60
-    total = 0.0
+    total = np.int64(0)
     for i in range(sources.size):
         source = sources[i]
         begin, end = (row[i], row[i + 1]) if row.size > 2 else (row[0], row[1])
@@ -123,7 +123,7 @@ def lengths_of_ways(
         for j in range(begin, end):
             v = wanted[j]
             if distance[v] >= far:
-                return -1.0
+                return np.int64(-1)
             carried[v] += amount[j]
             total += amount[j] * distance[v]
         for j in range(reached - 1, 0, -1):

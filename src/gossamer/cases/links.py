@@ -23,6 +23,10 @@ _KINDS = 16
 """The most occupancies that are told apart on the way through a switch; of more, none is, which is never too late."""
 
 
+_FEW = 256
+"""Up to so many links, a dictionary finds those that are alike fastest."""
+
+
 class Travel(NamedTuple):
     """When a packet can be where: int64 arrays in slots of a whole packet, `FAR` where never.
 
@@ -193,10 +197,7 @@ def least_time(needed: int, capacity: Counts, occupancy: Counts, wait: Counts, w
     use = np.flatnonzero((capacity > 0) & (wait < FAR // 2))
     if not use.size:
         return None
-    # equal links together
-    kinds, group = np.unique(np.stack([occupancy[use], wait[use]]), axis=1, return_inverse=True)
-    total = np.bincount(group.reshape(-1), weights=capacity[use], minlength=kinds.shape[1])
-    rows = [(int(o), int(w), int(c)) for (o, w), c in zip(kinds.T.tolist(), total.tolist(), strict=True)]
+    rows = _alike(capacity[use], occupancy[use], wait[use])
     if not whole:
         return _fluid_time(needed, rows)
     high = max(0, min(w + o * -(-needed // c) for o, w, c in rows))
@@ -208,6 +209,19 @@ def least_time(needed: int, capacity: Counts, occupancy: Counts, wait: Counts, w
         else:
             low = middle
     return Fraction(high)
+
+
+def _alike(capacity: Counts, occupancy: Counts, wait: Counts) -> list[tuple[int, int, int]]:
+    """Return occupancy, wait and total capacity of links that are alike."""
+    total: dict[tuple[int, int], int] = {}
+    if capacity.size > _FEW:
+        kinds, group = np.unique(np.stack([occupancy, wait]), axis=1, return_inverse=True)
+        sums = np.zeros(kinds.shape[1], np.int64)
+        np.add.at(sums, group.reshape(-1), capacity)
+        capacity, (occupancy, wait) = sums, kinds
+    for o, w, c in zip(occupancy.tolist(), wait.tolist(), capacity.tolist(), strict=True):
+        total[o, w] = total.get((o, w), 0) + c
+    return [(o, w, c) for (o, w), c in total.items()]
 
 
 def _fluid_time(needed: int, rows: list[tuple[int, int, int]]) -> Fraction:

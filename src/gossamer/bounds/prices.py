@@ -1,0 +1,219 @@
+"""Prices of links and ports: what messages must pay on their ways, and what all links together can have taken in a time.
+
+If every packet pays for each slot in which it uses a link, no schedule takes less than the time by which the links can
+have taken what all messages must pay at the least, whatever the prices are. The best prices are the dual of a linear
+program, concurrent flow; close to the best are those that rise where routes of least price crowd (multiplicative
+weights).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts, HubDemand
+from gossamer.cases.links import FAR, Links, least_time
+
+__all__ = ["Flows", "Price", "Resources", "balanced_prices", "best_price", "flows_of", "resources_of"]
+
+Floats = npt.NDArray[np.float64]
+
+_LONGEST = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 1000, 1_000_000)
+"""The longest links of the roundings that are tried."""
+
+_WORK = 20_000_000
+"""Links looked at by the searches of the balancing, and by all evaluations together."""
+
+_FEWEST, _MOST = 3, 40
+_BATCHES = 8
+
+
+class Flows(NamedTuple):
+    """Messages that are moved, of which ``amount[j]`` lead from source i to ``target[j]`` for j from row[i] to row[i+1].
+
+    With one row only, the same for all sources; int64 arrays. `links` are those on which they go outward.
+    """
+
+    links: Links
+    source: Counts
+    row: Counts
+    target: Counts
+    amount: Counts
+
+    @property
+    def work(self) -> int:
+        """Links looked at to find the shortest ways of all."""
+        return int(self.source.size) * int(self.links.source.size + self.links.node_count)
+
+
+class Resources(NamedTuple):
+    """What links use up: themselves, or the ports of their nodes; a class of them where the case is invariant.
+
+    `use` int64[k, L] lists k resources of each link. Of T slots, resource r has ``capacity * occupancy * floor((T -
+    wait) / occupancy)`` packets times slots to give, int64[R].
+    """
+
+    use: Counts
+    capacity: Counts
+    occupancy: Counts
+    wait: Counts
+
+
+class Price(NamedTuple):
+    """A time that is needed because messages must pay so much for links of these prices, int64[L] a slot."""
+
+    time: Fraction
+    needed: int
+    offered: int
+    price: Counts
+
+
+def flows_of(case: Case) -> Flows | None:
+    """Return the messages of a task that only moves messages, from the fewer nodes if they are hubs; else None."""
+    if len(case.demands) != 1 or case.demands[0].shared:
+        return None
+    demand = case.demands[0]
+    if isinstance(demand, HubDemand):
+        links = case.links if demand.outward else case.links.turned
+        hubs, count = np.unique(case.hubs(demand), return_counts=True)
+        every = np.arange(demand.terminal_count)
+        if bool((count == count[0]).all()):
+            return Flows(links, hubs, np.array([0, every.size]), every, np.full(every.size, count[0]))
+        row = np.arange(hubs.size + 1) * every.size
+        return Flows(links, hubs, row, np.tile(every, hubs.size), np.repeat(count, every.size))
+    pair = demand.origin[demand.message] * np.int64(case.network.node_count) + demand.target
+    pairs, amount = np.unique(pair, return_counts=True)
+    source, first = np.unique(pairs // case.network.node_count, return_index=True)
+    return Flows(case.links, source, np.append(first, pairs.size), pairs % case.network.node_count, amount)
+
+
+def resources_of(case: Case, flows: Flows) -> Resources:
+    """Return the resources of the links of flows."""
+    links = flows.links
+    n, degree = links.node_count, max(links.source.size // links.node_count, 1)
+    head, tail = np.zeros_like(links.latency), np.zeros_like(links.latency)
+    if not case.invariant:
+        ends = flows.target if flows.row.size == 2 else np.unique(flows.target)
+        head = links.travel(flows.source).depart
+        tail = links.turned.travel(ends).depart[links.turned_place]
+    kinds: list[Counts] = []
+    columns: list[tuple[Counts, Counts, Counts]] = []
+    if not case.limited:
+        kind = links.number % degree if case.invariant else np.arange(links.source.size)
+        count = degree if case.invariant else links.source.size
+        first = np.zeros(count, np.int64)
+        first[kind[::-1]] = np.arange(kind.size)[::-1]
+        wait = np.minimum(head + links.latency + tail, FAR)[first]
+        kinds.append(kind)
+        columns.append((links.capacity[first], links.occupancy[first], wait))
+    for limited, ends, early, late in (
+        (links.send_limited, links.source, head, links.latency + tail),
+        (links.receive_limited, links.target, head + links.latency, tail),
+    ):
+        if limited:
+            node = np.zeros_like(ends) if case.invariant else ends
+            count = 1 if case.invariant else n
+            least, most = np.full(count, FAR), np.zeros(count, np.int64)
+            before, after = np.full(count, FAR), np.full(count, FAR)
+            np.minimum.at(least, node, links.occupancy)
+            np.maximum.at(most, node, links.occupancy)
+            np.minimum.at(before, node, early)
+            np.minimum.at(after, node, late)
+            occupancy = np.where(least == most, least, 1)
+            kinds.append(node)
+            columns.append((np.ones(count, np.int64), occupancy, np.minimum(before + after, FAR)))
+    start = np.cumsum([0, *(c[0].size for c in columns)])
+    use = np.stack([kind + s for kind, s in zip(kinds, start[:-1], strict=True)])
+    return Resources(use, *(np.concatenate([c[i] for c in columns]) for i in range(3)))
+
+
+def paid(flows: Flows, length: Counts, load: Floats | None = None, sources: Counts | None = None) -> int:
+    """Return the sum of the distances of all messages over links of whole lengths; -1 if one has no way.
+
+    What the links of shortest ways carry is added to `load` float64[L]; only messages of some `sources` (positions in
+    `flows.source`) where they are given.
+    """
+    from gossamer.cases import _kernels
+
+    links = flows.links
+    n, count = links.node_count, links.source.size
+    source, row, target, amount = flows.source, flows.row, flows.target, flows.amount
+    if sources is not None:
+        source = source[sources]
+        if row.size > 2:
+            lengths = np.diff(row)[sources]
+            begin = np.append(0, np.cumsum(lengths))
+            place = np.arange(begin[-1]) - np.repeat(begin[:-1] - row[sources], lengths)
+            row, target, amount = begin, target[place], amount[place]
+    room = np.zeros(count) if load is None else load
+    found = _kernels.lengths_of_ways(
+        links.first, links.source, links.target, length, source, row, target, amount, np.empty(count + n, np.int64),
+        np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), room,
+    )  # fmt: skip
+    return int(found)
+
+
+def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floats]) -> Price | None:
+    """Return the longest time that some prices of resources, float64[R] each, prove when they are rounded."""
+    occupancy = flows.links.occupancy
+    tries = max(1, min(len(_LONGEST), int(2 * _WORK // max(flows.work, 1))))
+    best: Price | None = None
+    for proposed in prices:
+        for longest in _LONGEST[-tries - 1 :][:tries] if tries < len(_LONGEST) else _LONGEST:
+            price = np.rint(proposed / max(float(proposed.max()), 1e-300) * longest).astype(np.int64)
+            each = price[resources.use].sum(axis=0)
+            offered = int(price @ (resources.capacity * (resources.wait < FAR)))
+            if not offered or int(each.max()) * int(occupancy.max()) > 2**40:
+                continue
+            needed = paid(flows, each * occupancy)
+            if best is not None and needed * best.offered <= best.needed * offered and not resources.wait.any():
+                continue
+            time = _time(case, resources, price, needed)
+            if time is not None and (best is None or time > best.time):
+                best = Price(time, needed, offered, each)
+    return best
+
+
+def _time(case: Case, resources: Resources, price: Counts, needed: int) -> Fraction | None:
+    """Return when resources of these prices can have given so much."""
+    if needed < 1:
+        return None
+    worth = price * resources.capacity * resources.occupancy
+    return least_time(needed, worth, resources.occupancy, resources.wait, case.whole)
+
+
+def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[Floats]:
+    """Return prices of resources that rise where cheapest routes crowd: equal ones, the last ones and their mean.
+
+    Notes
+    -----
+    Multiplicative weights. The messages of a few sources at a time take the cheapest ways; the price of a resource grows
+    exponentially with its share of the largest load. O(rounds * sources * L log N), rounds by the size.
+
+    References
+    ----------
+    N. Garg, J. Koenemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems",
+    SIAM J. Computing 37, 2007.
+    """
+    room = resources.capacity.astype(np.float64)
+    occupancy = flows.links.occupancy
+    rounds = max(_FEWEST, min(_MOST, _WORK // max(flows.work, 1)))
+    share = min(1.0, _WORK / 3 / max(flows.work, 1))  # of the sources that are routed in a round
+    rng = np.random.default_rng(seed)
+    weight, mean = np.zeros(room.size), np.zeros(room.size)
+    for k in range(rounds):
+        order = rng.permutation(flows.source.size)[: max(1, int(share * flows.source.size))]
+        for batch in np.array_split(order, min(_BATCHES, order.size)):
+            price = np.exp(weight - weight.max())
+            length = np.rint(price[resources.use].sum(axis=0) / price.max() * 10_000).astype(np.int64) + 1
+            load = np.zeros(occupancy.size)
+            paid(flows, length * occupancy, load, np.sort(batch))
+            used = sum(np.bincount(kind, load * occupancy, room.size) for kind in resources.use) / room
+            weight += 0.6 / np.sqrt(k + 1.0) * used / max(float(used.max()), 1e-300)
+            if 3 * k >= rounds:
+                mean += price / float(price @ room)
+    return [np.ones(room.size), np.exp(weight - weight.max()), mean]
