@@ -1,4 +1,4 @@
-"""Small networks whose links differ in capacity, occupancy and latency, with switches, tasks and rules; all by a seed."""
+"""Small networks whose links differ in capacity and times, with switches, tasks and rules; all by a seed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def random_network(rng: random.Random, most: int = 5) -> Network:
         if terminals < 2:
             continue
         pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.6]
-        links = sorted({(u, v) for u, v in pairs if rng.random() < 0.9} | {(v, u) for u, v in pairs if rng.random() < 0.9})
+        links = sorted(
+            {(u, v) for u, v in pairs if rng.random() < 0.9} | {(v, u) for u, v in pairs if rng.random() < 0.9}
+        )
         graph = nx.DiGraph(links)
         if len(graph) < n or not nx.is_strongly_connected(graph):
             continue
@@ -64,9 +66,10 @@ def random_task(rng: random.Random, n: int) -> Task:
     lists = [sorted(rng.sample(range(n), 2)) if w == u else [] for w in range(n)]
     some = rng.sample(range(n), rng.randint(1, n))
     return rng.choice(
-        [Broadcast(u), Scatter(u), Gather(u), Reduce(u), MultinodeBroadcast(), ReduceScatter(), PartialExchange(some),
-         PartialGather([v]), PartialMultinodeBroadcast(some), PartialReduceScatter([u]), GroupMultinodeBroadcast([u, v]),
-         Permutation([(w + u + 1) % n for w in range(n)]), OneToManyRouting(lists), TotalExchange(), Allreduce()]
+        [Broadcast(u), Scatter(u), Gather(u), Reduce(u), MultinodeBroadcast(), ReduceScatter(), TotalExchange(),
+         PartialExchange(some), PartialGather([v]), PartialMultinodeBroadcast(some), PartialReduceScatter([u]),
+         GroupMultinodeBroadcast([u, v]), Permutation([(w + u + 1) % n for w in range(n)]), OneToManyRouting(lists),
+         Allreduce()]
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The exact least time of a task on a tiny network whose links take time, by constraint programming.
 
-Written from the definition of the links and of the switches, not from the library: it reads a network's columns, a task's
-messages and the fields of the rules, and nothing else.
+Written from the definition of the links and of the switches, not from the library: it reads a network's columns, a
+task's messages and the fields of the rules, and nothing else.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from bounds.oracle import UndecidedError
-from gossamer import Network, Rules
+from gossamer import Network, Rules, Schedule
 from gossamer.tasks import COMBINE, MOVE, Task
 
 
@@ -52,7 +52,9 @@ class _Model:
     def resources(self) -> None:
         limited = self.rules.send_limited or self.rules.receive_limited
         for s in range(self.slots):
-            busy = [[h for h in self.hops if h[0] == e and h[1] <= s < h[1] + self.o[e]] for e in range(len(self.links))]
+            busy = [
+                [h for h in self.hops if h[0] == e and h[1] <= s < h[1] + self.o[e]] for e in range(len(self.links))
+            ]
             taken = [
                 [h for h in self.hops if h[0] == e and h[1] <= s - self.l[e] < h[1] + self.o[e]]
                 for e in range(len(self.links))
@@ -125,8 +127,8 @@ class _Model:
                 m.add(x[a, s] <= sum(x[b, t] for b, t in left if self.ready(a, s, b) <= t))
 
 
-def is_possible(network: Network, task: Task, rules: Rules, slots: int, parts: int = 1) -> bool:
-    """Whether there is a schedule of at most so many slots, each the parts-th part of a step. The limit is of work."""
+def schedule_within(network: Network, task: Task, rules: Rules, slots: int, parts: int = 1) -> Schedule | None:
+    """A schedule of at most so many slots, each the parts-th part of a step, or None. The limit is of work."""
     from ortools.sat.python import cp_model
 
     messages = task.messages(network)
@@ -151,15 +153,14 @@ def is_possible(network: Network, task: Task, rules: Rules, slots: int, parts: i
         for row, before in enumerate(messages.after.tolist()):
             if before < 0:
                 continue
-            for later, first in zip(rows[row], rows[before], strict=True):
-                for t in range(slots):
-                    begun = model.model.new_bool_var("")
-                    for (e, s), hop in first.items():
-                        if s + model.o[e] + model.l[e] > t:
-                            model.model.add_implication(begun, hop.negated())
-                    for (_, s), hop in later.items():
-                        if s == t:
-                            model.model.add_implication(hop, begun)
+            for t in range(slots):
+                begun = model.model.new_bool_var("")  # a part may leave in slot t: all parts of the other are there
+                for (e, s), hop in (item for first in rows[before] for item in first.items()):
+                    if s + model.o[e] + model.l[e] > t:
+                        model.model.add_implication(begun, hop.negated())
+                for (_, s), hop in (item for later in rows[row] for item in later.items()):
+                    if s == t:
+                        model.model.add_implication(hop, begun)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = 1.0
@@ -167,4 +168,9 @@ def is_possible(network: Network, task: Task, rules: Rules, slots: int, parts: i
     if status == cp_model.UNKNOWN:
         raise UndecidedError
     assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.INFEASIBLE)
-    return status != cp_model.INFEASIBLE
+    if status == cp_model.INFEASIBLE:
+        return None
+    packets = range(len(model.x))
+    hops = sorted((t, e, p) for p in packets for (e, t), used in model.x[p].items() if solver.value(used))
+    columns = list(zip(*hops, strict=True)) or [[], [], []]
+    return Schedule(network, task, rules, *columns, parts=parts)

@@ -1,8 +1,8 @@
-"""Bounds from the times of ways, and from what one node receives or sends, over links that take time or switches that
-cut through.
+"""Bounds from the times of ways and of ports, where links take time or switches cut through.
 
-The earliest time at which a message can be somewhere follows from the occupancies and latencies on its way. A node that
-must receive R messages which cannot be there before slot d uses its links only from ``d - o`` on, for an occupancy of o.
+The earliest time at which a message can be somewhere follows from the occupancies and latencies on its way. A node
+that must receive R messages which cannot be there before slot d uses its links only from ``d - o`` on, for an occupancy
+of o.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gossamer.cases.links import FAR, Links, least_time
 from gossamer.cases.metric import MAX_SEARCHES
 from gossamer.writing import quantity
 
-__all__ = ["arrival_bounds", "least_arrival", "takes_time"]
+__all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]
 
 _WORK = 20_000_000
 """Links looked at by the searches of a bound."""
@@ -45,11 +45,12 @@ def arrival_bounds(case: Case) -> Iterator[Bound]:
         yield from _nodes(case, incoming)
 
 
-def _searches(links: Links) -> int:
+def searches(links: Links) -> int:
+    """Return how many searches a bound may cost."""
     return max(4, min(MAX_SEARCHES, _WORK // (links.source.size + links.node_count)))
 
 
-def _spread(nodes: Counts, count: int) -> Counts:
+def spread(nodes: Counts, count: int) -> Counts:
     """Return at most so many of the nodes, evenly spread."""
     return nodes[np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, count)).astype(np.int64))]
 
@@ -60,13 +61,13 @@ def _ways(case: Case) -> Iterator[Bound]:
         outward = demand.outward
         links = case.links if outward else case.links.turned
         if isinstance(demand, HubDemand):
-            for hub in _spread(np.unique(case.hubs(demand)), _searches(links)).tolist():
+            for hub in spread(np.unique(case.hubs(demand)), searches(links)).tolist():
                 usable = links.travel(np.array([hub])).usable[: demand.terminal_count]
                 end = int(np.argmax(usable))
                 best = max(best, (int(usable[end]), hub, end))
         else:
             origin = demand.origin[demand.message]
-            for start in _spread(np.unique(origin), _searches(links)).tolist():
+            for start in spread(np.unique(origin), searches(links)).tolist():
                 ends = demand.target[origin == start]
                 usable = links.travel(np.array([start])).usable[ends]
                 best = max(best, (int(usable.max()), start, int(ends[np.argmax(usable)])))
@@ -88,18 +89,16 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
         count += demand.handled(nodes, incoming)
     view = case.links.turned if incoming else case.links  # links sorted by the node that is looked at
     ends = view.source
-    rate = np.bincount(ends, view.rate, view.node_count)[nodes]
     limited = case.links.receive_limited if incoming else case.links.send_limited
-    if limited:
-        rate = np.zeros(view.node_count)
-        np.maximum.at(rate, ends, view.rate)
-        rate = rate[nodes]
+    rates = np.zeros(view.node_count)
+    (np.maximum if limited else np.add).at(rates, ends, view.rate)
+    rate = rates[nodes]
     busy = np.flatnonzero((count > 0) & (rate > 0))
     if not busy.size:
         return
     order = busy[np.argsort(-(count[busy] / rate[busy]), kind="stable")]
-    fewer = max(2, min(_NODES, _searches(view)))
-    chosen = np.unique(np.concatenate([order[: fewer // 2], _spread(order, fewer // 2)]))
+    fewer = max(2, min(_NODES, searches(view)))
+    chosen = np.unique(np.concatenate([order[: fewer // 2], spread(order, fewer // 2)]))
     found = [least_arrival(case, int(nodes[i]), incoming) for i in chosen.tolist()]
     best = max((f for f in found if f is not None), key=lambda f: f[0], default=None)
     if best is None:
@@ -108,7 +107,9 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     verb = "receive" if incoming else "send"
     text = f"node {case.name(node)} must {verb} {quantity(messages, case.what)}"
     if since:
-        text += f" that arrive in step {since:,} or later" if incoming else f" that take {quantity(since, 'step')} or more"
+        text += (
+            f" that arrive in step {since:,} or later" if incoming else f" that take {quantity(since, 'step')} or more"
+        )
     text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
     yield Bound(f"node {verb}s", time, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
 
@@ -138,7 +139,7 @@ def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int,
     times = np.sort(times)
     since, first = np.unique(times, return_index=True)
     best: tuple[Fraction, int, int, int] | None = None
-    for i in _spread(np.arange(since.size), _TIMES).tolist():
+    for i in spread(np.arange(since.size), _TIMES).tolist():
         messages = times.size - int(first[i])
         wait = np.maximum(int(since[i]) - hold, latency)
         time = least_time(messages, capacity, occupancy, wait, case.whole)
@@ -149,19 +150,23 @@ def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int,
 
 def _times(demand: Demand, node: int, ways: Counts, incoming: bool) -> Counts:
     """Return for each message that a node must receive (or send) the least time between its ends, int64[]."""
+    found: Counts
     if not isinstance(demand, HubDemand):
         origin = demand.origin[demand.message]
-        if incoming:
-            return ways[origin[demand.target == node]]
         mine = origin == node
-        if demand.shared and mine.any():  # a message for several is sent at least once, as far as the furthest
+        if incoming:
+            found = ways[origin[demand.target == node]]
+        elif demand.shared and mine.any():  # a message for several is sent at least once, as far as the furthest
             rows = demand.message[mine]
             time = np.zeros(int(rows.max()) + 1, np.int64)
             np.maximum.at(time, rows, ways[demand.target[mine]])
-            return time[np.unique(rows)]
-        return ways[demand.target[mine]]
+            found = time[np.unique(rows)]
+        else:
+            found = ways[demand.target[mine]]
+        return found
     if demand.outward == incoming:
-        return ways[demand.hubs[demand.hubs != node]] if node < demand.terminal_count else ways[:0]
+        found = ways[demand.hubs[demand.hubs != node]] if node < demand.terminal_count else ways[:0]
+        return found
     own = int(demand.multiplicity(np.array([node]))[0])
     others = np.delete(ways[: demand.terminal_count], node) if own else ways[:0]
     if demand.shared and others.size:

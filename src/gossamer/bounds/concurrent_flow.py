@@ -17,8 +17,8 @@ import numpy as np
 from gossamer.bounds.arrivals import takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.prices import (
-    Flows,
     Floats,
+    Flows,
     Price,
     Resources,
     balanced_prices,
@@ -36,6 +36,9 @@ __all__ = ["MAX_VARIABLES", "MAX_WORK", "concurrent_flow_bounds"]
 MAX_VARIABLES = 26_000
 """The most flows over links, one for each active node and link, for which the linear program is solved (seconds)."""
 
+MAX_SEARCHED = 6_000
+"""The same where prices can be balanced instead: those networks have no closed forms that make the program easy."""
+
 MAX_WORK = 80_000_000
 """The most looks at links that one search from every active node may take, where prices are balanced instead."""
 
@@ -47,16 +50,16 @@ def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
         return
     task = case.task.task if isinstance(case.task, Chunked) else case.task
     exchange = isinstance(task, PartialExchange | PartialGather | TotalExchange)
-    small = flows.source.size * case.network.link_count <= MAX_VARIABLES
     net = case.network
     known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
-    balanced = flows.work <= MAX_WORK and (not known or takes_time(case))
-    if not case.invariant:
-        balanced = balanced and 1 < flows.source.size and 1 < np.unique(flows.target).size
-    if not (exchange and small) and not balanced:
+    searched = not known or takes_time(case)
+    several = case.invariant or (flows.source.size > 1 and np.unique(flows.target).size > 1)
+    variables = flows.source.size * net.link_count
+    solved = exchange and variables <= (MAX_SEARCHED if searched and several else MAX_VARIABLES)
+    if not solved and not (searched and several and flows.work <= MAX_WORK):
         return
     resources = resources_of(case, flows)
-    proposed = [_prices(case, flows, resources)] if exchange and small else balanced_prices(flows, resources)
+    proposed = [_prices(case, flows, resources)] if solved else balanced_prices(flows, resources)
     best = best_price(case, flows, resources, proposed)
     if best is not None:
         yield _bound(case, flows, best)

@@ -11,12 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from gossamer.bounds.arrivals import takes_time
+from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
 from gossamer.cases.demands import Counts, Demand, HubDemand
 from gossamer.cases.links import FAR, Links, least_time
-from gossamer.cases.metric import at_least
 from gossamer.writing import quantity
 
 __all__ = ["copied_by_terminals", "copy_bounds", "informed_time", "spread_time"]
@@ -36,9 +35,7 @@ def copied_by_terminals(case: Case, demand: Demand) -> bool:
 
 
 def copy_bounds(case: Case) -> Iterator[Bound]:
-    """Yield what copies that only terminals make need, and how fast a message spreads if each node sends one packet a
-    time.
-    """
+    """Yield what copies that only terminals make need, and how fast a message spreads where ports are limited."""
     for demand in case.demands:
         if not demand.shared:
             continue
@@ -135,10 +132,7 @@ def _informed(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     at_once = 1 if links.send_limited else int(np.bincount(links.source[mine], links.capacity[mine]).max())
     every = int(links.occupancy[mine].min())
     delay = _least_delay(links)
-    if isinstance(demand, HubDemand):
-        count = demand.terminal_count
-    else:
-        count = 1 + int(np.diff(demand.first).max())
+    count = demand.terminal_count if isinstance(demand, HubDemand) else 1 + int(np.diff(demand.first).max())
     time = informed_time(count, at_once, every, delay)
     if time is not None:
         verb = "starts" if demand.outward else "takes in"
@@ -154,9 +148,7 @@ def _least_delay(links: Links) -> int:
     terminals = links.terminal_count
     if (links.source.size + links.node_count) * terminals > _WORK:
         return int((links.hold + links.latency)[links.source < terminals].min())
-    return min(
-        int(np.delete(links.travel(np.array([v])).usable[:terminals], v).min()) for v in range(terminals)
-    )
+    return min(int(np.delete(links.travel(np.array([v])).usable[:terminals], v).min()) for v in range(terminals))
 
 
 def informed_time(count: int, at_once: int, every: int, delay: int) -> int | None:
@@ -196,9 +188,9 @@ def informed_time(count: int, at_once: int, every: int, delay: int) -> int | Non
 
 def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
     """Yield how long a message takes to spread, from one of the roots from which it travels longest."""
+    rows: list[tuple[int, Counts | None]]
     if isinstance(demand, HubDemand):
-        roots = np.unique(case.hubs(demand))
-        rows = [(int(v), None) for v in roots[np.unique(np.linspace(0, roots.size - 1, min(roots.size, _ROOTS)).astype(int))]]
+        rows = [(v, None) for v in spread(np.unique(case.hubs(demand)), _ROOTS).tolist()]
     else:
         row = np.argsort(-np.diff(demand.first), kind="stable")[:_ROOTS]
         rows = [(int(demand.origin[i]), demand.target[demand.first[i] : demand.first[i + 1]]) for i in row]
@@ -218,7 +210,9 @@ def _spreading(case: Case, demand: Demand, links: Links) -> Iterator[Bound]:
             f"the {demand.what} of node {case.name(root)} must {verb} {quantity(count, 'node')}{far}, one at a time, "
             f"every {quantity(every, 'step')} at the most"
         )
-        yield Bound("doubling", Fraction(time), text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links")
+        yield Bound(
+            "doubling", Fraction(time), text, "broadcast", "Dimakopoulos 1996, Theorem 3.3, with times of links"
+        )
 
 
 def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, int, int]:

@@ -25,8 +25,8 @@ class TimeCut(NamedTuple):
     """Messages that must get across, and fewer packets that can.
 
     `since` int64[N] is the slot from which on a node lies on the side of the hub; nodes that never do have the number
-    of slots plus 1. A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before slot
-    ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
+    of slots plus 1. A packet crosses on a link (u, v) if it leaves in slot ``since[u]`` or later and is at v before
+    slot ``since[v]``; of s such slots a link of capacity c and occupancy o can use ``c * ceil(s / o)``.
     """
 
     messages: int
@@ -35,7 +35,7 @@ class TimeCut(NamedTuple):
 
 
 def cut_over_time(links: Links, hub: int, slots: int, packets: int = 1) -> TimeCut | None:
-    """Return a cut that proves that a hub cannot send each terminal its message within so many slots, if one is found.
+    """Return a cut that proves that a hub cannot send all messages within so many slots, if one is found.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Prices of links and ports: what messages must pay on their ways, and what all links together can have taken in a time.
+"""Prices of links and ports: what messages must pay on their ways, and what all links can have taken in a time.
 
 If every packet pays for each slot in which it uses a link, no schedule takes less than the time by which the links can
 have taken what all messages must pay at the least, whatever the prices are. The best prices are the dual of a linear
@@ -28,12 +28,13 @@ _LONGEST = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 1000, 1_000_000)
 _WORK = 20_000_000
 """Links looked at by the searches of the balancing, and by all evaluations together."""
 
-_FEWEST, _MOST = 3, 40
+_FEWEST, _MOST = 3, 200
 _BATCHES = 8
+_STEP, _STEEPEST = 1.5, 4.0
 
 
 class Flows(NamedTuple):
-    """Messages that are moved, of which ``amount[j]`` lead from source i to ``target[j]`` for j from row[i] to row[i+1].
+    """Messages that are moved: ``amount[j]`` from source i to ``target[j]``, for j from ``row[i]`` to ``row[i+1]``.
 
     With one row only, the same for all sources; int64 arrays. `links` are those on which they go outward.
     """
@@ -191,29 +192,34 @@ def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[F
 
     Notes
     -----
-    Multiplicative weights. The messages of a few sources at a time take the cheapest ways; the price of a resource grows
-    exponentially with its share of the largest load. O(rounds * sources * L log N), rounds by the size.
+    Multiplicative weights. The messages of a few sources at a time take the cheapest ways; the price of a resource
+    grows exponentially with its share of the largest load. O(rounds * sources * L log N), rounds by the size.
 
     References
     ----------
-    N. Garg, J. Koenemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing problems",
-    SIAM J. Computing 37, 2007.
+    N. Garg, J. Koenemann, "Faster and simpler algorithms for multicommodity flow and other fractional packing
+    problems", SIAM J. Computing 37, 2007.
     """
     room = resources.capacity.astype(np.float64)
     occupancy = flows.links.occupancy
     rounds = max(_FEWEST, min(_MOST, _WORK // max(flows.work, 1)))
     share = min(1.0, _WORK / 3 / max(flows.work, 1))  # of the sources that are routed in a round
     rng = np.random.default_rng(seed)
-    weight, mean = np.zeros(room.size), np.zeros(room.size)
+    weight, mean, largest = np.zeros(room.size), np.zeros(room.size), 0.0
     for k in range(rounds):
         order = rng.permutation(flows.source.size)[: max(1, int(share * flows.source.size))]
-        for batch in np.array_split(order, min(_BATCHES, order.size)):
+        batches = np.array_split(order, min(_BATCHES, order.size))
+        whole_round = np.zeros(room.size)
+        for batch in batches:
             price = np.exp(weight - weight.max())
             length = np.rint(price[resources.use].sum(axis=0) / price.max() * 10_000).astype(np.int64) + 1
             load = np.zeros(occupancy.size)
             paid(flows, length * occupancy, load, np.sort(batch))
             used = sum(np.bincount(kind, load * occupancy, room.size) for kind in resources.use) / room
-            weight += 0.6 / np.sqrt(k + 1.0) * used / max(float(used.max()), 1e-300)
+            whole_round += used
+            mean_largest = largest or float(used.max()) or 1.0
+            weight += _STEP / np.sqrt(k + 1.0) * np.minimum(used / mean_largest, _STEEPEST)
             if 3 * k >= rounds:
                 mean += price / float(price @ room)
+        largest = float(whole_round.max()) / len(batches)
     return [np.ones(room.size), np.exp(weight - weight.max()), mean]

@@ -41,8 +41,8 @@ def relaxed(case: Case) -> Case:
 
     Notes
     -----
-    Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very small
-    parts come as close to that as one likes, so bounds for split messages hold for it.
+    Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very
+    small parts come as close to that as one likes, so bounds for split messages hold for it.
     """
     net, rules = case.network, case.rules
     plain = net if net.plain else case.once(plain_network, net)

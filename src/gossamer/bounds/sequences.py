@@ -7,10 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from gossamer.bounds.arrivals import searches, spread, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
 from gossamer.cases.demands import Counts
-from gossamer.tasks import Allreduce, Broadcast, MultinodeBroadcast, Reduce, ReduceScatter
+from gossamer.cases.links import least_time
+from gossamer.tasks import Allreduce, Broadcast, Chunked, MultinodeBroadcast, Reduce, ReduceScatter, chunked
 
 __all__ = ["sequence_bounds"]
 
@@ -33,12 +35,12 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
     earlier than a reduce-scatter can, and its block must still be broadcast from its root; the first broadcast begins
     no earlier than the shortest reduction ends, and all broadcasts follow it.
     """
-    if not isinstance(case.task, Allreduce) or not case.demands:
+    task, packets = (case.task.task, case.task.packets) if isinstance(case.task, Chunked) else (case.task, 1)
+    if not isinstance(task, Allreduce) or not case.demands:
         return
-    net = case.network
-    roots = np.zeros(1, np.int64) if case.invariant else np.arange(net.terminal_count, dtype=np.int64)
-    reach = case.metric.eccentricities(roots) + case.metric.eccentricities(roots, True)
-    root = int(roots[np.argmax(reach)])
+    near, far = _reaches(case, False), _reaches(case, True)
+    reach = near[1] + far[1]
+    root = int(near[0][np.argmax(reach)])
     reduce, broadcast = best(case.related(task=Reduce(root))), best(case.related(task=Broadcast(root)))
     yield Bound(
         "reduce, then broadcast", reduce.value + broadcast.value,
@@ -50,8 +52,8 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
         (ReduceScatter(), False, True, "reduce-scatter, then broadcast"),
         (MultinodeBroadcast(), True, False, "reduce, then multinode broadcast"),
     ):
-        bound = best(case.related(task=whole))
-        least = _least(case, roots, inward=first)
+        bound = best(case.related(task=chunked(whole, packets)))
+        least = _least(case, far if first else near, first)
         single = "one more broadcast" if last else "a first reduction"
         yield Bound(
             name, bound.value + least,
@@ -60,13 +62,37 @@ def sequence_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound
         )  # fmt: skip
 
 
-def _least(case: Case, roots: Counts, inward: bool) -> Fraction:
+def _reaches(case: Case, inward: bool) -> tuple[Counts, Counts]:
+    """Return terminals, and how long a packet takes at the least from each to the furthest other, or `inward` back."""
+    count = 1 if case.invariant else case.network.terminal_count
+    roots = np.arange(count, dtype=np.int64)
+    if not takes_time(case):
+        return roots, case.metric.eccentricities(roots, inward)
+    links = case.links.turned if inward else case.links
+    # at least the time of a link where it is not worked out
+    found = np.full(count, int((links.hold + links.latency).min()), np.int64)
+    for v in spread(roots, searches(links)).tolist():
+        found[v] = int(links.travel(np.array([v])).usable[: case.network.terminal_count].max())
+    return roots, found
+
+
+def _least(case: Case, reaches: tuple[Counts, Counts], inward: bool) -> Fraction:
     """Return a time that no single broadcast, or `inward` reduction, beats from any root."""
+    steps = int(reaches[1].min())
     if case.whole:
-        steps = int(case.metric.eccentricities(roots, inward).min())
-        if case.receive_limited if inward else case.send_limited:
+        limited = case.receive_limited if inward else case.send_limited
+        if limited and bool(case.links.stores.all()):
             steps = max(steps, (case.network.terminal_count - 1).bit_length())
         return Fraction(steps)
-    # every node but the root receives (or sends) one message over its links
-    capacity = np.sort(case.node_capacity(not inward)[: case.network.terminal_count])
-    return Fraction(1, int(capacity[min(1, capacity.size - 1)]))
+    # every node but the root receives (or sends) one message over its links: of the two slowest, one is not the root
+    links, n = (case.links if inward else case.links.turned), case.network.terminal_count
+    rate = np.zeros(links.node_count)
+    (np.maximum if links.send_limited else np.add).at(rate, links.source, links.rate)
+    times = []
+    for v in np.argsort(rate[:n], kind="stable")[:2].tolist():
+        mine = slice(int(links.first[v]), int(links.first[v + 1]))
+        columns = links.capacity[mine], links.occupancy[mine], links.latency[mine]
+        if links.send_limited:
+            columns = columns[0][:1], columns[1].min(keepdims=True), columns[2].min(keepdims=True)
+        times.append(least_time(1, *columns, False))
+    return max(Fraction(steps if takes_time(case) else 0), min(t or Fraction(0) for t in times))

@@ -3,9 +3,9 @@
 If m messages must leave a set, each over one of the links out of it, link i can take a packet from the slot d_i on, in
 which the nearest of them can be there, and must have passed it on early enough for the nearest of their targets: of T
 slots, w_i are no use to it, its own latency among them. So ``sum(c_i * floor((T - w_i) / o_i)) >= m`` for capacities c
-and occupancies o. Under a port limit the links of a node count as one. Any set gives a valid bound; good ones are found by
-maximum flows, by sweeps, and around nodes joined by fast links. Messages that come from further inside, or go further
-outside, are also looked at by themselves.
+and occupancies o. Under a port limit the links of a node count as one. Any set gives a valid bound; good ones are found
+by maximum flows, by sweeps, and around nodes joined by fast links. Messages that come from further inside, or go
+further outside, are also looked at by themselves.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing
 
 
 def best_crossing(case: Case, inside: Mask) -> Crossing | None:
-    """Return the longest time that messages need to leave a set: all, those of further inside, or for further outside."""
+    """Return the longest time that messages need to leave a set: all, or those from or to further away."""
     links = case.links
     sources, targets = inside & holders(case), ~inside & wanters(case)
     best = crossing(case, inside, sources, targets)

@@ -19,6 +19,7 @@ from gossamer.cases.links import Links
 __all__ = ["Mask", "thin_cuts"]
 
 Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 _WORK = 250_000
 """Links looked at by all flows of a direction together, which decides how many terminals are tried."""
@@ -56,7 +57,9 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
     count = max(_FEWEST, min(_MOST, _WORK // (links.source.size + links.node_count)))
     ends = np.unique(np.linspace(0, terminals - 1, min(count, terminals)).astype(np.int64))
     if isinstance(demand, HubDemand) and demand.hubs.size < terminals and demand.outward != towards:
-        ends = np.unique(demand.hubs[np.linspace(0, demand.hubs.size - 1, min(count, demand.hubs.size)).astype(np.int64)])
+        ends = np.unique(
+            demand.hubs[np.linspace(0, demand.hubs.size - 1, min(count, demand.hubs.size)).astype(np.int64)]
+        )
     flows = _Flows(links)
     best = 0.0
     tries = []
@@ -85,7 +88,9 @@ class _Flows:
         n = links.node_count
         node = np.arange(n)
         leave = enter = node
-        tail, head, rate = [], [], []
+        tail: list[Counts] = []
+        head: list[Counts] = []
+        rate: list[Floats] = []
         self.size = n
         if links.send_limited:
             leave = node + self.size

@@ -89,9 +89,10 @@ def lengths_of_ways(
 ):
     """Route demands over shortest ways; return the sum of ``amount * distance``, -1 if there is no way.
 
-    Link e leads from `tail[e]` to `target[e]`. Source i wants ``amount[j]`` at the nodes ``wanted[j]`` for j from ``row[i]`` to ``row[i+1]``; with one row only, all
-    sources want the same. `length` int64[L] >= 0. `load` float64[L] is added to by what each link carries. The other
-    arrays are room: `heap` int64[L+N], `distance`, `link_to`, `order` int64[N], `carried` float64[N].
+    Link e leads from `tail[e]` to `target[e]`. Source i wants ``amount[j]`` at the nodes ``wanted[j]`` for j from
+    ``row[i]`` to ``row[i+1]``; with one row only, all sources want the same. `length` int64[L] >= 0. `load` float64[L]
+    is added to by what each link carries. The other arrays are room: `heap` int64[L+N], `distance`, `link_to`, `order`
+    int64[N], `carried` float64[N].
     """
     n = first.size - 1
     far = np.int64(1) << 60
