@@ -52,7 +52,7 @@ def searches(links: Links) -> int:
 
 def spread(nodes: Counts, count: int) -> Counts:
     """Return at most so many of the nodes, evenly spread."""
-    return nodes[np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, count)).astype(np.int64))]
+    return nodes[np.linspace(0, nodes.size - 1, min(nodes.size, count)).astype(np.int64)]
 
 
 def _ways(case: Case) -> Iterator[Bound]:

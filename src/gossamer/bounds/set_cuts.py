@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.bounds.arrivals import takes_time
+from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.thin_cuts import Mask, thin_cuts
@@ -31,10 +31,10 @@ __all__ = ["Crossing", "best_crossing", "crossing", "crossings", "set_cut_bounds
 LARGEST = 200_000
 """Links up to which sets are looked for."""
 
-_SETS = 6
+_SETS = 5
 """How many sets, those with most messages for their links, are worked out with times."""
 
-_SWEEPS = 6
+_SWEEPS = 4
 _LEVELS = 3
 _SINGLE = 2
 
@@ -151,8 +151,7 @@ def best_crossing(case: Case, inside: Mask) -> Crossing | None:
 def _further(nodes: Mask, time: Counts) -> list[Mask]:
     """Return the nodes at least so far away, for a few times between the nearest and the furthest."""
     times = np.unique(time[nodes & (time < FAR)])
-    steps = times[np.unique(np.linspace(0, times.size - 1, min(times.size, _LEVELS)).astype(np.int64))]
-    return [nodes & (time >= step) for step in steps.tolist()]
+    return [nodes & (time >= step) for step in spread(times, _LEVELS).tolist()] if times.size else []
 
 
 def set_cut_bounds(case: Case) -> Iterator[Bound]:
@@ -192,15 +191,19 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
 
 
 def _chosen(case: Case) -> list[Mask]:
-    """Return the sets to work out: of all that are proposed, those with most messages for their links."""
-    scored: dict[bytes, tuple[float, int, Mask]] = {}
-    for inside in _proposed(case):
-        for side in (inside, ~inside):
-            key = np.packbits(side).tobytes()
-            if key not in scored:
-                scored[key] = _score(case, side), len(scored), side
-    order = sorted(scored.values(), key=lambda row: (-row[0], row[1]))
-    return [side for score, _, side in order[:_SETS] if score > 0]
+    """Return the sets to work out, with their complements: of all proposed, those with most messages for their links.
+
+    The same ones for a case and its dual, whose proposals are those of the other direction of time.
+    """
+    scored: dict[bytes, tuple[float, Mask]] = {}
+    for proposed in _proposed(case):
+        inside = proposed if proposed[0] else ~proposed
+        key = np.packbits(inside).tobytes()
+        if key not in scored:
+            scored[key] = max(_score(case, inside), _score(case, ~inside)), inside
+    order = sorted(scored, key=lambda key: (-round(scored[key][0], 9), key))
+    chosen = [scored[key][1] for key in order[:_SETS] if scored[key][0] > 0]
+    return [side for inside in chosen for side in (inside, ~inside)]
 
 
 def _score(case: Case, inside: Mask) -> float:
@@ -231,24 +234,30 @@ def _prefixes(case: Case) -> Iterator[Mask]:
     """Yield, in the order in which a message reaches nodes, those reached first that make the best cut."""
     links, n = case.links, case.network.node_count
     terminals = np.flatnonzero(holders(case) | wanters(case))
-    starts = terminals[np.unique(np.linspace(0, terminals.size - 1, min(terminals.size, _SWEEPS)).astype(np.int64))]
-    far = starts[np.argmax(links.travel(starts[:1]).usable[starts])]
-    for start in dict.fromkeys([int(far), *starts.tolist()]):
-        usable = links.travel(np.array([start])).usable
-        order = np.argsort(usable, kind="stable")
-        rank = np.empty(n, np.int64)
-        rank[order] = np.arange(n)
-        place = np.bincount(rank[: links.terminal_count], minlength=n)
-        line = Line(n, lambda nodes, rank=rank: rank[nodes], place)  # type: ignore[misc]
-        low, high = rank[links.source], rank[links.target]
-        for way, a, b in ((line, low, high), (line.mirrored(), n - 1 - low, n - 1 - high)):
-            up = a < b
-            rate = np.bincount(a[up], links.rate[up], n) - np.bincount(b[up], links.rate[up], n)
-            count: Counts = sum(d.upward(way, False) for d in case.demands)  # type: ignore[assignment]
-            ratio = np.where(count > 0, count / np.maximum(np.cumsum(rate)[:-1], 1e-9), 0.0)
-            cut = int(np.argmax(ratio))
-            if ratio[cut] > 0:
-                yield (rank if way is line else n - 1 - rank) <= cut
+    first = spread(terminals, _SWEEPS)
+    place = np.arange(n)
+    for way in (links, links.turned):
+        far = first[np.argmax(way.travel(first[:1]).usable[first])]
+        for start in dict.fromkeys([int(far), *first.tolist()]):
+            order = np.argsort(way.travel(np.array([start])).usable, kind="stable")
+            rank = np.empty(n, np.int64)
+            rank[order] = place
+            for cut in _prefix_cuts(case, rank), _prefix_cuts(case, n - 1 - rank):
+                if cut is not None:
+                    yield cut
+
+
+def _prefix_cuts(case: Case, rank: Counts) -> Mask | None:
+    """Return the nodes up to the rank that most messages must leave for the links that lead up."""
+    links, n = case.links, rank.size
+    line = Line(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
+    low, high = rank[links.source], rank[links.target]
+    up = low < high
+    rate = np.bincount(low[up], links.rate[up], n) - np.bincount(high[up], links.rate[up], n)
+    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
+    ratio = np.where(count > 0, count / np.maximum(np.cumsum(rate)[:-1], 1e-9), 0.0)
+    cut = int(np.argmax(ratio))
+    return rank <= cut if ratio[cut] > 0 else None
 
 
 def _single_nodes(case: Case) -> Iterator[Mask]:
@@ -271,7 +280,7 @@ def _fast_parts(case: Case) -> Iterator[Mask]:
     links, n = case.links, case.network.node_count
     for measure in (links.occupancy / links.capacity, (links.hold + links.latency).astype(np.float64)):
         values = np.unique(measure)[:-1]
-        for value in values[np.unique(np.linspace(0, values.size - 1, min(values.size, _LEVELS)).astype(np.int64))]:
+        for value in spread(values, _LEVELS) if values.size else ():
             fast = measure <= value
             graph = coo_array((np.ones(int(fast.sum())), (links.source[fast], links.target[fast])), shape=(n, n))
             parts, part = connected_components(graph, directed=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from gossamer.bounds.arrivals import arrival_bounds
+from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
@@ -122,4 +122,8 @@ def bounds(case: Case) -> tuple[Bound, ...]:
     if not case.demands:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
     found = [bound for family in FAMILIES for bound in family(case)]
-    return tuple(sorted(found, key=lambda bound: -bound.value))
+    found.sort(key=lambda bound: -bound.value)
+    if takes_time(case):  # what is counted with and without times is told once
+        found = list({bound.name: bound for bound in reversed(found)}.values())[::-1]
+        found.sort(key=lambda bound: -bound.value)
+    return tuple(found)

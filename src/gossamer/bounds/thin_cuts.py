@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.bounds.arrivals import spread
 from gossamer.cases import Case
 from gossamer.cases.demands import Counts, Demand, HubDemand
 from gossamer.cases.links import Links
@@ -55,11 +56,9 @@ def _amounts(demand: Demand, end: int, nodes: int, towards: bool) -> Counts:
 def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterator[Mask]:
     """Yield ever better cuts between the origins of a terminal's messages and the terminal."""
     count = max(_FEWEST, min(_MOST, _WORK // (links.source.size + links.node_count)))
-    ends = np.unique(np.linspace(0, terminals - 1, min(count, terminals)).astype(np.int64))
-    if isinstance(demand, HubDemand) and demand.hubs.size < terminals and demand.outward != towards:
-        ends = np.unique(
-            demand.hubs[np.linspace(0, demand.hubs.size - 1, min(count, demand.hubs.size)).astype(np.int64)]
-        )
+    ends = spread(np.arange(terminals), count)
+    if isinstance(demand, HubDemand) and demand.outward != towards:
+        ends = spread(np.unique(demand.hubs), count)
     flows = _Flows(links)
     best = 0.0
     tries = []
