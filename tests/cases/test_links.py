@@ -29,16 +29,16 @@ def networks(draw):
 def first_slots(network, rules, start):
     """When a packet can leave over each link, and be at each node: from slot 0 on, until nothing is earlier."""
     links = range(network.link_count)
-    u, v, o, l = (
+    u, v, hold, late = (
         x.tolist() for x in (network.link_source, network.link_target, network.link_occupancy, network.link_latency)
     )
     if rules.split:
-        o = [0] * network.link_count
+        hold = [0] * network.link_count
 
     def ready(a, b):
         if rules.cut_through and v[a] >= network.terminal_count:
-            return depart[a] + l[a] + max(0, o[a] - o[b])
-        return depart[a] + o[a] + l[a]
+            return depart[a] + late[a] + max(0, hold[a] - hold[b])
+        return depart[a] + hold[a] + late[a]
 
     depart = [0 if u[e] in start else FAR for e in links]
     while True:
@@ -48,7 +48,7 @@ def first_slots(network, rules, start):
         depart = better
     usable = [0 if w in start else FAR for w in range(network.node_count)]
     for e in links:
-        usable[v[e]] = min(usable[v[e]], depart[e] + o[e] + l[e])
+        usable[v[e]] = min(usable[v[e]], depart[e] + hold[e] + late[e])
     return [min(t, FAR) for t in usable], depart
 
 

@@ -280,7 +280,7 @@ def _fast_parts(case: Case) -> Iterator[Mask]:
     links, n = case.links, case.network.node_count
     for measure in (links.occupancy / links.capacity, (links.hold + links.latency).astype(np.float64)):
         values = np.unique(measure)[:-1]
-        for value in spread(values, _LEVELS) if values.size else ():
+        for value in values[spread(np.arange(values.size), _LEVELS)] if values.size else ():
             fast = measure <= value
             graph = coo_array((np.ones(int(fast.sum())), (links.source[fast], links.target[fast])), shape=(n, n))
             parts, part = connected_components(graph, directed=False)
