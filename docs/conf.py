@@ -48,3 +48,16 @@ autodoc_class_signature = "mixed"
 autosummary_generate = False
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+
+def setup(app: object) -> None:
+    """Write the page of the explorer that the docs show, of the code as it is."""
+
+    def written(app: object, failed: Exception | None) -> None:
+        import gossamer
+        from gossamer.explorer import explore
+
+        if failed is None and app.builder.format == "html":  # type: ignore[attr-defined]
+            explore(gossamer.plan("torus:8x8", "allgather"), Path(app.outdir) / "_static" / "explorer.html")  # type: ignore[attr-defined]
+
+    app.connect("build-finished", written)  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats, run
 from gossamer.cli.options import Words, fills
+from gossamer.cli.showing import commands as showing_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
 
 __all__ = ["app"]
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(showing_commands)
 app.add_typer(wormhole_commands)
 
 
@@ -33,27 +35,6 @@ class Arrivals(StrEnum):
     poisson = "poisson"
     bernoulli = "bernoulli"
     on_off = "on-off"
-
-
-class Picture(StrEnum):
-    """What to draw."""
-
-    load = "load"
-    heat = "heat"
-    occupancy = "occupancy"
-    messages = "messages"
-    both = "both"
-    tree = "tree"
-    timetable = "timetable"
-    queue = "queue"
-    regions = "regions"
-
-
-class Style(StrEnum):
-    """How pictures are dressed."""
-
-    screen = "screen"
-    paper = "paper"
 
 
 _SWITCHES = ("cut_through", "replication", "reduction")
@@ -172,13 +153,16 @@ def plan(
     search: dict[str, Any],
     options: OptionsOption = None,
     output: PlanOutput = None,
+    explore: Annotated[
+        Path | None, typer.Option(help="Write a page on which the schedule can be explored (.html).", metavar="FILE")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Plan a task: a verified schedule beside its bounds."""
     from gossamer.cli import planning
 
     asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
-    planning.plan(asked, planning.options(options), output or [], json, search)
+    planning.plan(asked, planning.options(options), output or [], explore, json, search)
 
 
 @app.command()
@@ -279,38 +263,6 @@ def verify(
     from gossamer.cli import files
 
     raise typer.Exit(files.verify(file, limit, json, network))
-
-
-@app.command()
-def draw(
-    file: ScheduleFile,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Picture to write: .svg, .png or .pdf; .gif or .html shows a routing in motion.",
-            metavar="FILE",
-        ),
-    ],
-    kind: Annotated[
-        Picture,
-        typer.Option(
-            help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
-            "origins), load and occupancy, the tree of a packet, every message by link and slot, the queues of the "
-            "busiest links, or the areas of a scatter."
-        ),
-    ] = Picture.load,
-    style: Annotated[
-        Style, typer.Option(help="paper: 3.3 inches wide, without the heading and notes that a caption gives.")
-    ] = Style.screen,
-    width: Annotated[str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W")] = None,
-    title: Annotated[str | None, typer.Option(help="Title instead of task and network.", metavar="TEXT")] = None,
-) -> None:
-    """Draw the load of every link, which is busy when, or the messages in motion."""
-    from gossamer.cli import files
-
-    files.draw(file, output, kind.value, style.value, width, title)
 
 
 @app.command()

@@ -8,9 +8,8 @@ from typing import Any
 from gossamer.cli.console import print_json, progress
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading import whole
-from gossamer.reading.quantities import inches
 
-__all__ = ["check_schedule_outputs", "draw", "is_picture", "split_outputs", "verify"]
+__all__ = ["check_schedule_outputs", "is_picture", "split_outputs", "verify"]
 
 
 _SCHEDULES = (".parquet", ".txt")
@@ -119,35 +118,3 @@ def _best_bound(schedule: Any) -> Any:
     from gossamer import planner
 
     return planner.lower_bounds(schedule.network, schedule.task, rules=schedule.rules)[0]
-
-
-def draw(file: Path, output: Path, kind: str, style: str, width: str | None, title: str | None) -> None:
-    """Draw a schedule file."""
-    from gossamer import plots
-    from gossamer.schedules import load
-    from gossamer.writing import check_writable
-
-    moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
-    if moving and kind != "load":
-        raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
-    if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
-        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS))
-        raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
-    dress: dict[str, Any] = {
-        "style": style,
-        "width": None if width is None else inches(width, "--width", error=FileFormatError),
-        "title": title,
-    }
-    if moving and any(given for given in (style != "screen", width, title)):
-        raise FileFormatError(f"--style, --width and --title go with .svg, .png or .pdf, not with {output.suffix}")
-    plots.look(**dress)
-    check_writable(output)  # refuse before the work
-    with progress() as stage:
-        stage(f"reading {file}")
-        schedule = load(file)
-        stage(f"drawing {output}")
-        if moving:
-            plots.animate(schedule, output)
-        else:
-            plots.draw(schedule, output, kind, **dress)
-    print(f"wrote {output}")

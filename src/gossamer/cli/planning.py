@@ -11,6 +11,7 @@ import numpy as np
 from gossamer.cli.asking import asked_task
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import check_schedule_outputs, is_picture
+from gossamer.cli.pictures import check_page
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, Network
@@ -76,13 +77,19 @@ def options(given: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def plan(asked: Asked, options: dict[str, Any], output: list[Path], json: bool, search: dict[str, Any]) -> None:
+def plan(
+    asked: Asked, options: dict[str, Any], output: list[Path], page: Path | None, json: bool, search: dict[str, Any]
+) -> None:
     """Plan the case, print what came out, and write it."""
     from gossamer import planner
 
-    if output and search.get("stream"):
-        raise ModelError("--stream keeps no hops, so there is nothing to write with --output")
+    if (output or page) and search.get("stream"):
+        raise ModelError(
+            f"--stream keeps no hops, so there is nothing to write with --{'output' if output else 'explore'}"
+        )
     check_schedule_outputs(output)
+    if page is not None:
+        check_page(page)
     with progress() as stage:
         found = planner.plan(asked.network, asked.task, options=options, progress=stage, **asked.choices, **search)
         for path in output:
@@ -93,6 +100,12 @@ def plan(asked: Asked, options: dict[str, Any], output: list[Path], json: bool, 
                 draw(found.schedule, path)
             else:
                 found.save(path)
+        if page is not None:
+            from gossamer.explorer import explore
+
+            stage(f"writing {page}")
+            explore(found, page)
+            output = [*output, page]
         sound = _sound(asked, options, {**search, "progress": stage}) if asked.network.find(Failed) else None
     if json:
         told = {} if sound is None else {"sound": sound and sound.to_dict()}

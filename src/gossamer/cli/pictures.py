@@ -1,0 +1,71 @@
+"""``gossamer draw`` and ``gossamer explore``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gossamer.cli.console import progress
+from gossamer.errors import FileFormatError, ScheduleError
+from gossamer.reading.quantities import inches
+
+__all__ = ["check_page", "draw", "explore"]
+
+
+def draw(file: Path, output: Path, kind: str, style: str, width: str | None, title: str | None) -> None:
+    """Draw a schedule file."""
+    from gossamer import plots
+    from gossamer.schedules import load
+    from gossamer.writing import check_writable
+
+    moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
+    if moving and kind != "load":
+        raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
+    if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
+        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS))
+        raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
+    dress: dict[str, Any] = {
+        "style": style,
+        "width": None if width is None else inches(width, "--width", error=FileFormatError),
+        "title": title,
+    }
+    if moving and any(given for given in (style != "screen", width, title)):
+        raise FileFormatError(f"--style, --width and --title go with .svg, .png or .pdf, not with {output.suffix}")
+    plots.look(**dress)
+    check_writable(output)  # refuse before the work
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = load(file)
+        stage(f"drawing {output}")
+        if moving:
+            plots.animate(schedule, output)
+        else:
+            plots.draw(schedule, output, kind, **dress)
+    print(f"wrote {output}")
+
+
+def check_page(path: Path) -> None:
+    """Refuse a page that cannot be written, before the work."""
+    from gossamer.writing import check_writable
+
+    if path.suffix.lower() != ".html":
+        raise FileFormatError(f"the page {str(path)!r} must end in .html")
+    check_writable(path)
+
+
+def explore(files: list[Path], output: Path) -> None:
+    """Write a page that shows one schedule file, or two side by side."""
+    from gossamer import switching
+    from gossamer.explorer import explore
+
+    if len(files) > 2:
+        raise ScheduleError(f"the explorer shows one schedule, or two side by side, not {len(files)}")
+    check_page(output)
+    with progress() as stage:
+        found = []
+        for file in files:
+            stage(f"reading {file}")
+            found.append(switching.load(file))
+        stage(f"writing {output}")
+        explore(found, output)
+    print(f"wrote {output}")

@@ -1,0 +1,156 @@
+"""From scenes to one HTML file: the program of the page, and the columns, packed into it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from gossamer import planner, switching
+from gossamer.errors import NotApplicableError, ScheduleError
+from gossamer.explorer.scenes import Scene, scene
+from gossamer.outcome import Outcome
+from gossamer.plots.palette import CATEGORICAL, by_number, sequential
+from gossamer.writing import whole_file
+
+__all__ = ["MOST_ROWS", "embedded", "explore", "page"]
+
+MOST_ROWS = 4_000_000
+"""The most hops, or pieces of wormhole messages, on one page."""
+_PARTS = ("data.js", "network.js", "pixels.js", "painter.js", "panel.js", "app.js")
+_TYPES = {"f4": "Float32Array", "f8": "Float64Array", "u4": "Uint32Array", "i4": "Int32Array", "u1": "Uint8Array"}
+
+
+def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
+    """Write a page on which a schedule, or two side by side, can be explored in a browser.
+
+    The file needs nothing else: no server, no network access. It appears whole or not at all.
+
+    Parameters
+    ----------
+    schedules : Schedule, WormholeSchedule, Outcome, or a sequence of one or two of them
+        What is shown; schedules are verified, and set beside their bounds.
+    path : path
+        The page.
+
+    Raises
+    ------
+    ScheduleError
+        If there is none, or more than two, or an outcome whose schedule was not kept.
+    VerificationError
+        If a schedule is not valid.
+    NotApplicableError
+        If the network has more than 20,000 nodes, or there are more than `MOST_ROWS` hops.
+    FileFormatError
+        If the file cannot be written.
+
+    Notes
+    -----
+    O(hops log hops) time. About 3 to 8 bytes a hop in the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import gossamer
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "page.html"
+    >>> explore(gossamer.plan("torus:4x4", "allgather"), path)
+    >>> "<canvas" in path.read_text()
+    True
+    """
+    text = page(schedules)
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def embedded(schedules: Any, height: int = 640) -> str:
+    """Return the page as an element of another page, such as a notebook's: HTML of a frame of its own."""
+    return (
+        f'<iframe srcdoc="{html.escape(page(schedules), quote=True)}" width="100%" height="{int(height)}" '
+        'style="border:0" sandbox="allow-scripts"></iframe>'
+    )
+
+
+def page(schedules: Any) -> str:
+    """Return the text of the page; see `explore`."""
+    given = list(schedules) if isinstance(schedules, Sequence) else [schedules]
+    if not 1 <= len(given) <= 2:
+        raise ScheduleError(f"the explorer shows one schedule, or two side by side, not {len(given)}")
+    scenes = [_scene(one) for one in given]
+    files = resources.files("gossamer.explorer") / "page"
+    template, style = ((files / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
+    program = "\n".join((files / name).read_text(encoding="utf-8") for name in _PARTS)
+    title = " | ".join(f"{s.head['task']} on {s.head['network']}" for s in scenes)
+    data, packed = _packed(scenes)
+    parts = {"title": html.escape(title), "style": style, "program": program, "head": data, "columns": packed}
+    for name, text in parts.items():
+        template = template.replace(f"<!--{name}-->", text)
+    return template
+
+
+def _scene(given: Any) -> Scene:
+    if isinstance(given, Outcome):
+        if given.schedule is None:
+            raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to explore")
+        schedule, bounds, facts = given.schedule, given.bounds, given.facts.rows
+        _check_size(schedule)
+        return scene(schedule, bounds, facts)
+    kind = switching.of(given)
+    _check_size(given)
+    kind.verify(given, 20).raise_if_invalid()
+    bounds = planner.lower_bounds(given.network, given.task, switching=kind.name,
+                                  rules=getattr(given, "rules", None), cost=given.cost)  # fmt: skip
+    return scene(given, bounds, kind.facts(given).rows)
+
+
+def _check_size(schedule: Any) -> None:
+    rows = int(getattr(schedule, "hop_count", 0) or getattr(schedule, "message_count", 0))
+    if rows > MOST_ROWS:
+        raise NotApplicableError(
+            f"the explorer shows at most {MOST_ROWS:,} hops, and this schedule has {rows:,}; a smaller network of the "
+            "same family shows the same"
+        )
+
+
+def _packed(scenes: Sequence[Scene]) -> tuple[str, str]:
+    """Return the plain values with the places of the columns, as JSON, and all columns as one compressed text."""
+    heads, blob, at = [], [], 0
+    for one in scenes:
+        places = {}
+        lasts, columns = _spared(one.columns)
+        for name, column in columns.items():
+            array = np.ascontiguousarray(column)
+            kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+            at += -at % 8
+            places[name] = [_TYPES[kind], at, array.size]
+            blob.append((at, array.tobytes()))
+            at += array.nbytes
+        heads.append(one.head | {"columns": places, "lasts": lasts})
+    whole = bytearray(at)
+    for start, data in blob:
+        whole[start : start + len(data)] = data
+    shared = {"scale": _scale(), "hues": by_number(24), "control": CATEGORICAL[1]}
+    text = json.dumps({"scenes": heads, "colors": shared, "size": at}, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c"), base64.b64encode(zlib.compress(bytes(whole), 6)).decode()
+
+
+def _spared(columns: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Return the columns without what the page knows from the others, and how long each row lasts if all are alike."""
+    lasts = np.unique(columns["end"] - columns["start"])
+    left_out = ["end"] if lasts.size == 1 else []
+    if not columns["weight"].size:
+        left_out += ["first", "from", "to"]
+    kept = {name: column[:0] if name in left_out else column for name, column in columns.items()}
+    return int(lasts[0]) if lasts.size else 1, kept
+
+
+def _scale() -> list[str]:
+    from matplotlib.colors import to_hex
+
+    return [to_hex(color) for color in sequential()([k / 31 for k in range(32)])]

@@ -1,0 +1,241 @@
+"""What the explorer shows, as columns: the network in the plane or in space, and what crosses when.
+
+Everything in motion comes from the schedule's timeline, so store and forward and wormhole look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.bounds import Bound
+from gossamer.errors import NotApplicableError
+from gossamer.explorer.waiting import Waiting, waiting
+from gossamer.explorer.witness import witness_nodes
+from gossamer.networks.network import Network
+from gossamer.plots.layouts import lay_out
+from gossamer.schedules import Timeline
+from gossamer.tasks import COPY, MOVE
+
+__all__ = ["MOST_NODES", "Scene", "routes", "scene"]
+
+MOST_NODES = 20_000
+_BINS = 1000
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One schedule, ready to be shown.
+
+    Attributes
+    ----------
+    head : dict
+        Plain values: names, times and numbers for people.
+    columns : dict of str to array
+        The network: `place` float32[N, 2], `space` float32[N, 3] or empty, `source`, `target`, `capacity`, `shape` and
+        `direction` of the links. The rows: `start`, `end` in ticks, ascending by start; `message`, a row of the
+        messages or -1 for control; `part`, `phase`; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
+        crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`, `goal`
+        or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`.
+    """
+
+    head: dict[str, Any]
+    columns: dict[str, Column] = field(repr=False)
+
+
+def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
+    """Return what the explorer shows of a schedule of either switching; it is not verified here.
+
+    Parameters
+    ----------
+    schedule : Schedule or WormholeSchedule
+        Explicit or invariant.
+    bounds : sequence of Bound
+        The largest first.
+    facts : sequence of (label, text)
+        What else the page says.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network has more than `MOST_NODES` nodes.
+
+    Notes
+    -----
+    O(rows log rows) time; 25 bytes a row, and the layout of `gossamer.plots.layouts.lay_out`.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> shown = scene(gossamer.plan("ring:5", "allgather").schedule)
+    >>> shown.head["nodes"], shown.columns["start"].size, shown.columns["way"].size
+    (5, 20, 20)
+    """
+    network = schedule.network
+    if network.node_count > MOST_NODES:
+        raise NotApplicableError(
+            f"the explorer shows networks of at most {MOST_NODES:,} nodes, and {network.spec} has "
+            f"{network.node_count:,}"
+        )
+    if getattr(schedule, "invariant", False):
+        schedule = schedule.expand()
+    rows = schedule.timeline()
+    order = np.argsort(rows.start, kind="stable")
+    pairs = _Pairs(network)
+    first, way, weight = routes(schedule, rows, pairs)
+    first, way = _in_order(first, way, order)
+    ids, message = np.unique(rows.message[rows.message >= 0], return_inverse=True)
+    mine = np.full(rows.count, -1, np.int32)
+    mine[rows.message >= 0] = message
+    messages = _messages(schedule, ids)
+    held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, _BINS)
+    columns: dict[str, Column] = {
+        "start": rows.start[order].astype(np.uint32),
+        "end": rows.end[order].astype(np.uint32),
+        "message": mine[order],
+        "part": rows.part[order].astype(np.int32),
+        "phase": rows.phase[order].astype(np.uint8),
+        "first": first,
+        "way": way,
+        "weight": weight[order].astype(np.float32) if weight.size else weight,
+        "from": rows.source[order],
+        "to": rows.target[order],
+        "busy": _busy(rows, np.diff(first) * (weight[order] if weight.size else 1.0), order, pairs.capacity),
+        "held": held.total,
+        "deepest": held.deepest,
+        **messages,
+        **_drawn(network, pairs),
+    }
+    return Scene(_head(schedule, rows, bounds, facts, held), columns)
+
+
+class _Pairs:
+    """Links from one node to another, parallel ones together."""
+
+    def __init__(self, network: Network) -> None:
+        self.count = network.node_count
+        key = network.link_source.astype(np.int64) * self.count + network.link_target
+        self.key, self.first, of_link = np.unique(key, return_index=True, return_inverse=True)
+        self.capacity = np.bincount(of_link, network.link_capacity).astype(np.int32)
+
+    def number(self, source: Column, target: Column) -> npt.NDArray[np.int32]:
+        """Return the number of the pair of each source and target."""
+        wanted = source.astype(np.int64) * self.count + target
+        return np.searchsorted(self.key, wanted).astype(np.int32)
+
+
+def routes(
+    schedule: Any, rows: Timeline, pairs: _Pairs
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return the links that each row crosses, as `first` int32[R+1] and `way`: one a hop, several a worm.
+
+    The third is the share of a worm that a row is, one of several pieces; empty where all rows are whole.
+    """
+    displacement = getattr(schedule, "displacement", None)
+    if displacement is None:
+        hop = np.arange(rows.count + 1, dtype=np.int32)
+        return hop, pairs.number(rows.source, rows.target), np.zeros(0, np.float32)
+    sizes = np.append(np.diff(schedule.payloads.first), 1)[schedule.payload]
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    hops = schedule.hops[of]
+    first = np.concatenate([[0], np.cumsum(hops)]).astype(np.int32)
+    row = np.repeat(np.arange(rows.count), hops)
+    within = np.arange(row.size) - first[row]
+    channels, steps = schedule.channels, np.abs(displacement.astype(np.int64))
+    gone = np.concatenate([np.zeros((len(steps), 1), np.int64), np.cumsum(steps, axis=1)], axis=1)[of]
+    sign = np.sign(displacement.astype(np.int64))[of]
+
+    def after(hop: Column) -> Column:
+        moved = np.clip(hop[:, None] - gone[row, :-1], 0, steps[of][row]) * sign[row]
+        return np.asarray(channels.target(rows.source[row], moved))
+
+    return first, pairs.number(after(within), after(within + 1)), (1 / sizes[of]).astype(np.float32)
+
+
+def _in_order(
+    first: npt.NDArray[np.int32], way: npt.NDArray[np.int32], order: Column
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    sizes = np.diff(first)[order]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    inside = np.arange(way.size) - np.repeat(starts[:-1], sizes)
+    return starts.astype(np.int32), way[np.repeat(first[:-1][order], sizes) + inside]
+
+
+def _messages(schedule: Any, ids: Column) -> dict[str, Column]:
+    """Return origin, goal and kind of each message that crosses a link."""
+    known = schedule.messages if hasattr(schedule, "messages") else schedule.task.messages(schedule.network)
+    at = np.searchsorted(known.ids, ids)
+    origin, kind = known.origin[at].astype(np.int32), known.discipline[at].astype(np.uint8)
+    goal = np.full(ids.size, -1, np.int32)
+    if known.target_start is not None and known.targets is not None:
+        one = np.diff(known.target_start)[at] == 1
+        goal[one] = known.targets[known.target_start[:-1][at][one]]
+    return {"origin": origin, "goal": goal, "kind": kind, "id": ids.astype(np.float64)}
+
+
+def _busy(rows: Timeline, weight: Column, order: Column, capacity: Column) -> npt.NDArray[np.float32]:
+    """Return the share of all links' capacity in use in equal parts of the time, a tick each if they are few."""
+    count = min(max(rows.length, 1), _BINS)
+    scale = count / max(rows.length, 1)
+    change = np.zeros(count + 2)
+    for ends, sign in ((rows.start[order] * scale, 1.0), (rows.end[order] * scale, -1.0)):
+        cell = np.minimum(ends.astype(np.int64), count)
+        inside = ends - cell
+        # what begins inside a bin counts for the rest of it
+        change += sign * np.bincount(cell, weight * (1 - inside), count + 2)
+        change += sign * np.bincount(cell + 1, weight * inside, count + 2)
+    return (np.cumsum(change)[:count] / max(int(capacity.sum()), 1)).astype(np.float32)
+
+
+def _drawn(network: Network, pairs: _Pairs) -> dict[str, Column]:
+    layout = lay_out(network)
+    space = np.zeros((0, 3), np.float32)
+    grid = network.grid
+    if grid is not None and sum(side > 1 for side in grid.sides) == 3:
+        wide = [d for d, side in enumerate(grid.sides) if side > 1]
+        digits = np.stack(np.unravel_index(np.arange(network.node_count), grid.sides), axis=1)[:, wide]
+        space = digits.astype(np.float32)
+    return {
+        "place": layout.positions.astype(np.float32).reshape(-1),
+        "space": space.reshape(-1),
+        "source": network.link_source[pairs.first],
+        "target": network.link_target[pairs.first],
+        "capacity": pairs.capacity,
+        "shape": np.asarray(layout.shape, np.uint8)[pairs.first],
+        "direction": layout.direction[pairs.first].astype(np.float32).reshape(-1),
+    }
+
+
+def _head(
+    schedule: Any, rows: Timeline, bounds: Sequence[Bound], facts: Sequence[tuple[str, str]], held: Waiting
+) -> dict[str, Any]:
+    network, unit = schedule.network, "step" if schedule.switching == "store-and-forward" else "time unit"
+    bound = bounds[0] if bounds else None
+    return {
+        "network": network.spec,
+        "task": schedule.task.describe(),
+        "algorithm": schedule.algorithm or "unnamed",
+        "switching": schedule.switching,
+        "nodes": network.node_count,
+        "terminals": network.terminal_count,
+        "links": network.link_count,
+        "names": [network.node_name(v) for v in range(network.node_count)],
+        "ticks": rows.length,
+        "tick": float(rows.tick),
+        "unit": unit,
+        "time": str(schedule.completion_time),
+        "bound": None if bound is None else str(bound.value),
+        "witness": None if bound is None else f"{bound.name}: {bound.witness}",
+        "marked": [] if bound is None else witness_nodes(network, bound),
+        "rows": rows.count,
+        "phases": list(rows.phases),
+        "held_peak": held.peak,
+        "facts": [list(fact) for fact in facts],
+        "copies": int(COPY),
+        "moves": int(MOVE),
+    }
