@@ -12,7 +12,7 @@ from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats, run
 from gossamer.cli.options import Words, fills
-from gossamer.cli.showing import commands as showing_commands
+from gossamer.cli.showing import draw, explore
 from gossamer.cli.wormhole import commands as wormhole_commands
 
 __all__ = ["app"]
@@ -25,7 +25,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.add_typer(showing_commands)
 app.add_typer(wormhole_commands)
 
 
@@ -392,5 +391,5 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (export, formats, run):
+for handed in (draw, explore, export, formats, run):
     app.command()(handed)

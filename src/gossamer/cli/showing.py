@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["commands"]
-
-commands = typer.Typer(rich_markup_mode=None)
+__all__ = ["draw", "explore"]
 
 
 class Picture(StrEnum):
@@ -34,7 +32,6 @@ class Style(StrEnum):
     paper = "paper"
 
 
-@commands.command()
 def draw(
     file: Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")],
     output: Annotated[
@@ -66,7 +63,6 @@ def draw(
     pictures.draw(file, output, kind.value, style.value, width, title)
 
 
-@commands.command()
 def explore(
     files: Annotated[
         list[Path], typer.Argument(help="Schedule file that plan --output wrote, or two side by side.", metavar="FILE")
