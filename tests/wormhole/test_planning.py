@@ -116,8 +116,8 @@ def test_partition_sides_that_do_not_divide_are_named(h):
 
 def test_what_is_not_covered_is_told_in_one_line():
     model = gossamer.LinearCost()
-    with pytest.raises(NotApplicableError, match="no wormhole algorithm for total-exchange yet"):
-        gossamer.plan("torus:4x4", "alltoall", switching="wormhole", cost=model)
+    with pytest.raises(NotApplicableError, match="no wormhole algorithm for reduce yet"):
+        gossamer.plan("torus:4x4", "reduce", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"no wormhole algorithm 'sequental' .* \(did you mean 'sequential"):
         gossamer.plan("torus:4x4", "allgather", algorithm="sequental", switching="wormhole", cost=model)
     with pytest.raises(NetworkError, match="wormhole messages need an array or torus such as torus:8x8, got star:4"):
@@ -142,7 +142,8 @@ def test_best_tries_every_side_of_a_partition():
 
     pieces = [by("atd-piece", h=h) for h in (1, 2, 5, 10)]
     rings = by("ring-all-gather")
-    assert best.completion_time == min(p.completion_time for p in (*pieces, rings)) < rings.completion_time
+    found = min(p.completion_time for p in (*pieces, rings))
+    assert best.completion_time <= found < rings.completion_time
 
 
 def test_a_plan_asks_each_shared_quantity_once(monkeypatch):
@@ -161,13 +162,13 @@ def test_a_plan_asks_each_shared_quantity_once(monkeypatch):
     count(task_on_trees, "shallow_trees")
     count(broadcasts, "_best_cut")
     plan = gossamer.plan("torus:10x10", MultinodeBroadcast(), switching="wormhole")
-    assert plan.algorithm == "ring-all-gather"
     assert asked == {"__init__": 1, "shallow_trees": 1, "_best_cut": 1}
     case = WormholeCase(plan.schedule.network, MultinodeBroadcast())
     count(MultinodeBroadcast, "messages")
     bounds(case)
-    # the packet-switched schedule is one of the other switching, which asks for itself
-    covering = [a for a in WORMHOLE_ALGORITHMS if a.covers(case) and a.name != "packet-switched"]
+    # packet-switched schedules are of the other switching, which asks for itself
+    other = ("packet-switched", "slot-by-slot")
+    covering = [a for a in WORMHOLE_ALGORITHMS if a.name not in other and a.covers(case)]
     schedules = [offer.build() for a in covering for offer in a.offers(case)]
     assert len(schedules) == 3 * 4 + 6  # every h, and the others
     assert (asked["messages"], asked["__init__"]) == (1, 2)

@@ -114,7 +114,8 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", _UNIT),)
     begin = demand.startups()
     receive, send = demand.transmission(cost.message_bytes)
-    volume = max(receive.value, send.value)
+    cross = demand.crossing(cost.message_bytes)
+    volume = max(receive.value, send.value, cross.value)
     found = []
     if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
@@ -125,8 +126,9 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         ("start-ups", begin, cost.startup),
         ("node receives", receive, cost.per_byte),
         ("node sends", send, cost.per_byte),
+        ("channels", cross, cost.per_byte),
     ):
-        if price:
+        if price and (name != "channels" or cross.value):
             method = "broadcast" if name == "start-ups" else "ports"
             found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, _UNIT))
     if cost.hop_time:
@@ -209,6 +211,33 @@ class _Demand:
             text = f"node {self.network.node_name(node)} must {verb} {what} over {over}"
             found.append(_Limit(int(load[node]), text))
         return found[0], found[1]
+
+    def crossing(self, size: int) -> _Limit:
+        """Return the bytes that steps last at least, for the channels that personalized messages have to cross.
+
+        Each byte crosses as many channels as its target is away, and on an array every cut between origin and target.
+        """
+        if self.pairs is None:
+            return _Limit(0, "")
+        here, there = (self.channels.coordinates(ends) for ends in self.pairs)
+        gap, sides, wraps = np.abs(here - there), np.array(self.channels.sides), np.array(self.channels.wraps)
+        hops = int(np.where(wraps, np.minimum(gap, sides - gap), gap).sum())
+        count = int(self.channels.exists.sum())
+        text = f"{quantity(hops * size, 'byte')} times channels to cross, over {quantity(count, 'channel')}"
+        best = _Limit(-(-hops * size // max(count, 1)), text)
+        for i, side in enumerate(self.channels.sides):
+            if self.channels.wraps[i] or side == 1:
+                continue
+            width = self.network.node_count // side
+            for x in range(side - 1):
+                up = int(((here[:, i] <= x) & (there[:, i] > x)).sum())
+                down = int(((here[:, i] > x) & (there[:, i] <= x)).sum())
+                value = -(-max(up, down) * size // width)
+                if value > best.value:
+                    what = quantity(max(up, down) * size, "byte")
+                    cut = f"between coordinates {x} and {x + 1} of dimension {i}"
+                    best = _Limit(value, f"{what} must cross the {quantity(width, 'channel')} {cut} one way")
+        return best
 
     def distance(self) -> _Limit:
         """Return the hops to the farthest node that a message must reach."""

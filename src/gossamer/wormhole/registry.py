@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.direct import DIRECT
 from gossamer.wormhole.packed_rings import PACKED
 from gossamer.wormhole.rings import RINGS
 from gossamer.wormhole.sequential import SEQUENTIAL
+from gossamer.wormhole.slot_by_slot import SLOT_BY_SLOT
 from gossamer.wormhole.spanning_trees.broadcasts import EDST
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
 
@@ -19,5 +21,7 @@ WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (
     *EDST,
     *PACKET_SWITCHED,
     *SEQUENTIAL,
+    *SLOT_BY_SLOT,
+    *DIRECT,
 )
 """Every wormhole algorithm."""

@@ -22,7 +22,15 @@ from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
-__all__ = ["PACKET_SWITCHED", "add_hops", "add_phase", "from_store_and_forward", "link_displacement", "packet_switched"]
+__all__ = [
+    "PACKET_SWITCHED",
+    "add_hops",
+    "add_phase",
+    "as_steps",
+    "from_store_and_forward",
+    "link_displacement",
+    "packet_switched",
+]
 
 
 def link_displacement(channels: Channels, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
@@ -90,10 +98,11 @@ def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSche
     >>> from_store_and_forward(plan.schedule, LinearCost(startup=1, per_byte=0)).completion_time
     Fraction(4, 1)
     """
-    return _slot_by_slot(WormholeCase(schedule.network, schedule.task, cost), schedule)
+    return as_steps(WormholeCase(schedule.network, schedule.task, cost), schedule)
 
 
-def _slot_by_slot(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
+def as_steps(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
+    """Return the schedule of a case whose steps are the slots of a packet-switched schedule of its task."""
     explicit = schedule.expand() if schedule.invariant else schedule
     pieces = Pieces.of(case.messages, case.cost.message_bytes, explicit.parts)
     # rows of the packet table need not be in the order of `Pieces.of`
@@ -109,7 +118,7 @@ def _slot_by_slot(case: WormholeCase, schedule: Schedule) -> WormholeSchedule:
 def packet_switched(case: WormholeCase) -> WormholeSchedule:
     """Return the packet-switched partial multinode broadcast with split packets, a start-up for every slot."""
     schedule = rotated_dimensions_split(Case(case.network, case.task, Rules(split=True)))
-    return _slot_by_slot(case, schedule)
+    return as_steps(case, schedule)
 
 
 def _least(case: WormholeCase) -> Fraction:
