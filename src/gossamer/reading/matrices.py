@@ -1,4 +1,4 @@
-"""Matrix Market files: which columns of a matrix hold a non-zero.
+"""Matrix Market files: matrices, and which columns of one hold a non-zero.
 
 The header, the sizes and every entry are checked here, before any number is used; nothing is allocated because a file
 says so, only for what it holds.
@@ -21,7 +21,7 @@ from gossamer.errors import FileFormatError, shown
 from gossamer.reading.files import file_name, opened
 from gossamer.reading.values import whole_text
 
-__all__ = ["MATRIX_MARKET", "nonempty_columns"]
+__all__ = ["MATRIX_MARKET", "nonempty_columns", "read_matrix"]
 
 MATRIX_MARKET = (".mtx", ".mtx.gz", ".mtx.bz2")
 """How the names of Matrix Market files end."""
@@ -47,6 +47,33 @@ class _Header(NamedTuple):
     columns: int
     entries: int
     """How many lines follow."""
+
+
+def read_matrix(path: str | os.PathLike[str], most: int = 32_768) -> FloatArray:
+    """Return the matrix of a Matrix Market file, float64[rows, columns]; entries of one place add up.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, compressed beyond all measure, no matrix of real numbers, or one with a side over
+        `most`.
+    """
+    with opened(path) as file:
+        lines, name = _lines(file, path), file_name(path)
+        header = _header(lines, name)
+        if header.field == "complex" or max(header.rows, header.columns) > most:
+            what = f"a {header.rows:,} x {header.columns:,} matrix of {header.field} values"
+            raise FileFormatError(f"{name} holds {what}; at most {most:,} a side, of real numbers")
+        table = _table(lines, header, name)
+        matrix = np.zeros((header.rows, header.columns))
+        if table.size:
+            row, column, value = (_places if header.layout == "array" else _entries)(table, header, name)
+            np.add.at(matrix, (row, column), value[:, 0])
+            if header.symmetry != "general":
+                below = row != column
+                sign = -1 if header.symmetry == "skew-symmetric" else 1
+                np.add.at(matrix, (column[below], row[below]), sign * value[below, 0])
+    return matrix
 
 
 def nonempty_columns(path: str | os.PathLike[str]) -> list[int]:

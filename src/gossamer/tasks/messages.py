@@ -5,8 +5,8 @@ A task alone knows its messages; the checker asks only the task, never the algor
 ===========  ============================================================================================
 ``COPY``     the origin's packet may be copied at every node; all its targets must get it (broadcasts)
 ``MOVE``     one packet travels from its origin to one target and is never copied (personalized tasks)
-``COMBINE``  every terminal holds a contribution; they are combined on the way and end at the origin,
-             which is the root of the reduction (duals of broadcasts by time reversal)
+``COMBINE``  every terminal, or every one that is listed, holds a contribution; they are combined on the way and
+             end at the origin, which is the root of the reduction (duals of broadcasts by time reversal)
 ===========  ============================================================================================
 """
 
@@ -65,13 +65,21 @@ class Messages:
         ``COPY``, ``MOVE`` or ``COMBINE``.
     target_start : int64[m+1] or None
         Targets of row i are ``targets[target_start[i]:target_start[i+1]]``; None when every message is for all
-        terminals.
+        terminals, or from all.
     targets : int32[]
-        The target nodes.
+        The target nodes; of a ``COMBINE`` message its contributors, at least one other than the root.
     after : int64[m] or None
         Row of the message that must be complete at this message's origin before it can leave (-1: none).
     sizes : int64[m] or None
         Packets of each message, at least 1; None where every message is one packet.
+    stage : int32[m] or None
+        Which of several collectives the message belongs to, from 0; None where no collective waits for another.
+    waits : tuple of (int, int)
+        Pairs of stages (later, earlier): at every node what is of the later stage and starts there, an origin's message
+        or a contributor's share, leaves after all that the earlier stage brings there.
+    partwise : bool
+        Whether `after` holds packet by packet: packet p of a message leaves once packet p of what it depends on is
+        complete.
     """
 
     ids: Ids
@@ -81,6 +89,9 @@ class Messages:
     targets: npt.NDArray[np.int32] | None = None
     after: Ids | None = None
     sizes: Ids | None = None
+    stage: npt.NDArray[np.int32] | None = None
+    waits: tuple[tuple[int, int], ...] = ()
+    partwise: bool = False
 
     @property
     def count(self) -> int:
