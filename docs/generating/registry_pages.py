@@ -57,7 +57,7 @@ def tasks_page() -> str:
     """Return the table of tasks."""
     import dataclasses
 
-    from gossamer.tasks import ALIASES, OTHER_TASKS, TASKS
+    from gossamer.tasks import ALIASES, TASKS
 
     meaning = {
         "root": "`root`: a node, default 0",
@@ -74,17 +74,12 @@ def tasks_page() -> str:
         fields = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
         options = ", ".join(option.get(f, "Python only") for f in fields)
         rows.append([f"`{name}`", aliases, kind.summary, "; ".join(meaning[f] for f in fields), options])
-    others = [[f"`{name}`", o.meaning, ", ".join(f"`{n}`" for n in o.near)] for name, o in OTHER_TASKS.items()]
     text = f"""
 `gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer tasks` prints this list. A name
 may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`, and
 mean here what they mean in MPI and NCCL.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
-
-There is no task yet for these names of MPI:
-
-{table(["name", "what it is", "near it"], others)}
 
 Messages and the words used here are defined in the [nomenclature](nomenclature.md).
 """

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from gossamer.tasks.asking import task, task_from_dict
 from gossamer.tasks.chunked import Chunked, chunked
+from gossamer.tasks.demand_table import DemandTable, as_table
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
+from gossamer.tasks.grouped import Grouped, along_dimensions
 from gossamer.tasks.messages import COMBINE, COPY, MOVE, Messages, Task
 from gossamer.tasks.multinode import (
     Allreduce,
@@ -19,26 +21,31 @@ from gossamer.tasks.multinode import (
     PartialReduceScatter,
     ReduceScatter,
 )
-from gossamer.tasks.names import ALIASES, OTHER_TASKS, TASKS, kind_of
+from gossamer.tasks.names import ALIASES, TASKS, kind_of
+from gossamer.tasks.neighbors import NeighborExchange
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
+from gossamer.tasks.together import Together
+from gossamer.tasks.uneven import UnevenExchange, UnevenGather, UnevenScatter
 
 __all__ = [
     "ALIASES",
     "COMBINE",
     "COPY",
     "MOVE",
-    "OTHER_TASKS",
     "TASKS",
     "Allreduce",
     "Broadcast",
     "Chunked",
+    "DemandTable",
     "Gather",
     "GroupMultinodeBroadcast",
+    "Grouped",
     "Messages",
     "MultinodeBroadcast",
     "MultipleBroadcast",
     "MultipleReduce",
+    "NeighborExchange",
     "OneToManyRouting",
     "PartialExchange",
     "PartialGather",
@@ -49,7 +56,13 @@ __all__ = [
     "ReduceScatter",
     "Scatter",
     "Task",
+    "Together",
     "TotalExchange",
+    "UnevenExchange",
+    "UnevenGather",
+    "UnevenScatter",
+    "along_dimensions",
+    "as_table",
     "chunked",
     "kind_of",
     "task",

@@ -8,10 +8,12 @@ from typing import Any
 from gossamer.errors import TaskError
 from gossamer.networks import as_network
 from gossamer.tasks.chunked import chunked
+from gossamer.tasks.grouped import Grouped
 from gossamer.tasks.messages import Task
 from gossamer.tasks.names import kind_of
 from gossamer.tasks.patterns import one_to_many, permutation
 from gossamer.tasks.routing import OneToManyRouting, Permutation
+from gossamer.tasks.together import Together
 
 __all__ = ["task", "task_from_dict"]
 
@@ -27,7 +29,8 @@ def task(name: str, **fields: Any) -> Task:
         ``root``, ``active``, ``counts``, ``destination`` or ``destinations``, as the task asks. A routing task takes,
         instead of its destinations, ``network=`` and ``pattern=``, a name of `gossamer.tasks.patterns.PATTERNS`, and if
         need be ``density=``, the share of its messages that are kept, and ``seed=``. With ``network=``, the root may
-        be given by its coordinates or its name. ``packets=`` gives every message so many packets (default 1).
+        be given by its coordinates or its name. ``packets=`` gives every message so many packets (default 1),
+        and ``groups=``, lists of nodes, carries the task out in each of these groups at once.
 
     Raises
     ------
@@ -43,6 +46,9 @@ def task(name: str, **fields: Any) -> Task:
     >>> task("permutation", network="ring:3", pattern="neighbor")
     Permutation(destination=(1, 2, 0))
     """
+    if "groups" in fields:
+        groups = fields.pop("groups")
+        return Grouped(task(name, **fields), groups)
     if "packets" in fields:
         packets = fields.pop("packets")
         return chunked(task(name, **fields), packets)
@@ -83,4 +89,9 @@ def task_from_dict(fields: dict[str, Any]) -> Task:
     if not isinstance(fields, dict) or "name" not in fields:
         raise TaskError(f"a task is described by its name and its fields, got {fields!r}")
     rest = dict(fields)
-    return task(rest.pop("name"), **rest)
+    name = rest.pop("name")
+    if name == Together.name:
+        tasks = [dict(t) for t in rest.pop("tasks")]
+        names = [t.pop("called") for t in tasks]
+        return Together(tuple(map(task_from_dict, tasks)), tuple(names), **rest)
+    return task(name, **rest)

@@ -7,9 +7,9 @@ A name is known however it is written: ``allgather``, ``all_gather``, ``AllGathe
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from gossamer.errors import TaskError, nearest
+from gossamer.tasks.demand_table import DemandTable
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
 from gossamer.tasks.messages import Task
 from gossamer.tasks.multinode import (
@@ -22,10 +22,12 @@ from gossamer.tasks.multinode import (
     PartialReduceScatter,
     ReduceScatter,
 )
+from gossamer.tasks.neighbors import NeighborExchange
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
+from gossamer.tasks.uneven import UnevenExchange, UnevenGather, UnevenScatter
 
-__all__ = ["ALIASES", "OTHER_TASKS", "TASKS", "OtherTask", "kind_of"]
+__all__ = ["ALIASES", "TASKS", "kind_of"]
 
 TASKS: dict[str, type[Task]] = {
     t.name: t
@@ -47,6 +49,11 @@ TASKS: dict[str, type[Task]] = {
         PartialReduceScatter,
         MultipleReduce,
         Allreduce,
+        UnevenExchange,
+        UnevenScatter,
+        UnevenGather,
+        NeighborExchange,
+        DemandTable,
     )
 }
 """Every task by its classical name."""
@@ -63,24 +70,14 @@ ALIASES: dict[str, str] = {
     "MPI_Reduce_scatter_block": "reduce-scatter",
     "MPI_Reduce_scatter": "multiple-reduce",
     "reduce-scatterv": "multiple-reduce",
+    "alltoallv": "uneven-exchange",
+    "alltoallw": "uneven-exchange",
+    "scatterv": "uneven-scatter",
+    "gatherv": "uneven-gather",
+    "neighbor-alltoall": "neighbor-exchange",
+    "halo-exchange": "neighbor-exchange",
 }
 """Modern and other names of the tasks. ``MPI_Reduce_scatter`` has counts per rank; that of the others has none."""
-
-
-class OtherTask(NamedTuple):
-    """A task that has a name elsewhere and that is none of `TASKS`."""
-
-    meaning: str
-    near: tuple[str, ...]
-
-
-OTHER_TASKS: dict[str, OtherTask] = {
-    "alltoallv": OtherTask("an alltoall with a count for every pair of ranks", ("total-exchange", "partial-exchange")),
-    "alltoallw": OtherTask("an alltoall with a count for every pair of ranks", ("total-exchange", "partial-exchange")),
-    "gatherv": OtherTask("a gather with a count for every rank", ("gather", "multiple-broadcast")),
-    "scatterv": OtherTask("a scatter with a count for every rank", ("scatter",)),
-}
-"""What names of MPI and the collective libraries mean for which there is no task, and the tasks that are near."""
 
 
 def _folded(name: str) -> str:
@@ -105,9 +102,6 @@ def kind_of(name: str) -> type[Task]:
     bare = re.sub("^(mpi|ncclx|nccl)", "", key)
     if key in _KNOWN or bare in _KNOWN:
         return TASKS[_KNOWN.get(key) or _KNOWN[bare]]
-    if bare in OTHER_TASKS:
-        meaning, near = OTHER_TASKS[bare]
-        raise TaskError(f"{name!r} is {meaning}; no task here takes such counts; near it: {', '.join(near)}")
     names = [*TASKS, *ALIASES]
     hint = nearest(str(name).strip(), names) or f"; known tasks: {', '.join(names)}"
     raise TaskError(f"unknown task {name!r}{hint}")
