@@ -88,7 +88,28 @@ def tasks(draw, network: Network, names: tuple[str, ...] = tuple(TASKS)) -> Task
             if u >= 0:
                 rows[u].append(v)
         return OneToManyRouting(rows)
+    if kind is UnevenExchange:
+        return kind([[0 if u == v else draw(st.integers(0, 2)) for v in range(n)] for u in range(n)])
+    if kind in (UnevenScatter, UnevenGather):
+        return kind(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), draw(st.integers(0, n - 1)))
+    if kind is DemandTable:
+        return draw(demand_tables(n))
     return kind(draw(st.integers(0, n - 1))) if hasattr(kind, "root") else kind()
+
+
+@st.composite
+def demand_tables(draw, n: int) -> DemandTable:
+    """Any small table of demands, and of contributions with one destination."""
+    if n == 1:
+        return DemandTable.of()
+    demands, contributions = [], []
+    for _ in range(draw(st.integers(0, 4))):
+        u, *ends = draw(st.lists(st.integers(0, n - 1), min_size=2, max_size=4, unique=True))
+        demands.append((u, ends, draw(st.integers(1, 3))))
+    for _ in range(draw(st.integers(0, 2))):
+        root, *shares = draw(st.lists(st.integers(0, n - 1), min_size=2, max_size=4, unique=True))
+        contributions.append((shares, [root], draw(st.integers(1, 2))))
+    return DemandTable.of(demands, contributions)
 
 
 class Builder:
