@@ -10,8 +10,13 @@ from typing import Any
 from gossamer.errors import NetworkError, TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import seed as read_seed
+from gossamer.reading.demands import Traffic, in_units, read_traffic
+from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
-from gossamer.tasks import Task, chunked, kind_of, task
+from gossamer.tasks import DemandTable, Grouped, Task, UnevenExchange, chunked, kind_of, task
+from gossamer.tasks.group_words import named_groups
+from gossamer.tasks.patterns.traffic import named_traffic
+from gossamer.tasks.uniting import ranks
 
 __all__ = ["TaskWords", "asked_task"]
 
@@ -37,6 +42,16 @@ class TaskWords:
         Share of the messages of a pattern that are sent, 0 to 1. Default 1.
     chunks : int
         Packets of each message, which may go different ways. Default 1.
+    groups : str
+        Groups in each of which the task is carried out: lists such as 0-7 or 0,2;1,3, 'dimension 1', 'blocks 8' (the
+        GPUs of a server), 'rails 8', or a file with a group a line.
+    demands : Path
+        Traffic of 'demands' and 'alltoallv': a matrix or a table (.csv, .parquet, .json, .npy, .mtx).
+    traffic : str
+        Traffic by name instead: uniform, hot-spot, zipf, stencil, h-relation, with options as in
+        zipf:packets=64,exponent=1.2.
+    unit : str
+        Bytes of a packet where a table has bytes, such as 64KiB. Default 1 byte.
     """
 
     root: str | None = None
@@ -46,18 +61,24 @@ class TaskWords:
     pattern: str | None = None
     density: float | None = None
     chunks: int | None = None
+    groups: str | None = None
+    demands: Path | None = None
+    traffic: str | None = None
+    unit: Bytes | None = None
 
 
 def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return the task of a name and its options, or raise a TaskError that names the option that is wrong."""
-    if "chunks" in words:
-        rest = {word: value for word, value in words.items() if word != "chunks"}
-        return chunked(asked_task(name, rest, network, seed), words["chunks"])
+    outer: dict[str, Any] = {word: words[word] for word in ("chunks", "groups") if word in words}
+    if outer:
+        return _outer(name, outer, {w: v for w, v in words.items() if w not in outer}, network, seed)
     kind = kind_of(name)
     key = kind.name if kind.name == name else f"{name} ({kind.name})"
     read_seed(seed, "--seed")
     takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     routed = [f for f in ("destination", "destinations") if f in takes]
+    if kind in (DemandTable, UnevenExchange):
+        return _traffic(kind, key, words, network, seed)
     for word in words:
         if word not in takes and not (routed and word in ("destinations", "pattern", "density")):
             raise TaskError(f"task {key} takes no --{word}")
@@ -75,6 +96,49 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     if "counts" in fields:
         fields["counts"] = named_numbers(fields["counts"])
     made = kind(**fields)
+    made.check(network)
+    return made
+
+
+def _outer(name: str, outer: dict[str, Any], words: dict[str, Any], network: Network, seed: int) -> Task:
+    """Return a task of several packets a message, or one carried out in groups, or both."""
+    groups = named_groups(outer["groups"], network) if "groups" in outer else ()
+    if groups and len({len(group) for group in groups}) > 1 and set(words) - {"root"}:
+        raise TaskError(f"--{next(iter(set(words) - {'root'}))} goes with groups of one size")
+    inner = asked_task(name, words, ranks(len(groups[0])) if groups else network, seed)
+    made = chunked(inner, outer.get("chunks", 1))
+    if groups:
+        made = Grouped(made, groups)
+        made.check(network)
+    return made
+
+
+def _traffic(kind: type[Task], key: str, words: dict[str, Any], network: Network, seed: int) -> Task:
+    """Return a task of a traffic matrix or a table of demands, from a file or by name."""
+    for word in words:
+        if word not in ("demands", "traffic", "unit"):
+            raise TaskError(f"task {key} takes no --{word}")
+    if ("demands" in words) == ("traffic" in words):
+        both = ", not both" if "demands" in words else ""
+        raise TaskError(f"task {key} needs --demands FILE or --traffic NAME{both}")
+    if "traffic" in words:
+        if "unit" in words:
+            raise TaskError("--unit goes with --demands; traffic by name is in packets")
+        found = Traffic(named_traffic(words["traffic"], network, seed), [], [], False)
+    else:
+        found = read_traffic(words["demands"], network.terminal_count)
+    if found.in_bytes and "unit" not in words:
+        raise TaskError("the table has bytes; give --unit, the bytes of a packet, such as 64KiB")
+    if "unit" in words:
+        found = in_units(found, size(words["unit"], "--unit", error=TaskError))
+    if kind is UnevenExchange:
+        if found.matrix is None:
+            raise TaskError(f"task {key} needs a matrix; a table of demands is for the task 'demands'")
+        made: Task = UnevenExchange(found.matrix.tolist())
+    elif found.matrix is not None:
+        made = DemandTable.from_matrix(found.matrix)
+    else:
+        made = DemandTable.from_rows(found.rows, found.where)
     made.check(network)
     return made
 

@@ -18,7 +18,7 @@ from gossamer.errors import FileFormatError, TaskError, shown
 from gossamer.reading.files import file_name, guarded, opened, read_array
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
 
-__all__ = ["Row", "Traffic", "read_traffic"]
+__all__ = ["Row", "Traffic", "in_units", "read_traffic"]
 
 _MOST_ROWS = 20_000_000
 _COLUMNS = ("origin", "contributors", "destinations", "packets", "bytes", "message")
@@ -82,6 +82,26 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
     if ending.endswith(".json"):
         return _json(path, node_count)
     raise FileFormatError(f"{file_name(path)} is of no known kind; traffic is .csv, .parquet, .json, .npy or .mtx")
+
+
+def in_units(traffic: Traffic, unit: int) -> Traffic:
+    """Return traffic of bytes as packets of `unit` bytes, rounded up.
+
+    Raises
+    ------
+    TaskError
+        If `unit` is less than 1.
+
+    Examples
+    --------
+    >>> in_units(Traffic(np.array([[0, 5], [8, 0]]), [], [], False), 4).matrix.tolist()
+    [[0, 2], [2, 0]]
+    """
+    if unit < 1:
+        raise TaskError(f"a packet has at least 1 byte, got {unit}")
+    matrix = None if traffic.matrix is None else -(-traffic.matrix // unit)
+    rows = [(origin, shares, ends, -(-amount // unit)) for origin, shares, ends, amount in traffic.rows]
+    return Traffic(matrix, rows, traffic.where, False)
 
 
 def _whole_matrix(matrix: npt.NDArray[Any], path: str | os.PathLike[str]) -> npt.NDArray[np.int64]:

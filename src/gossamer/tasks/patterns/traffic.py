@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError, nearest
 from gossamer.networks.network import Network
-from gossamer.reading import number, whole
+from gossamer.reading import fraction, number, whole, whole_text
 from gossamer.reading import seed as check_seed
 
-__all__ = ["TRAFFIC", "traffic_matrix"]
+__all__ = ["TRAFFIC", "named_traffic", "traffic_matrix"]
+
+_OPTIONS = {"packets": int, "share": float, "exponent": float, "radius": int}
 
 Matrix = npt.NDArray[np.int64]
 
@@ -86,6 +88,32 @@ def traffic_matrix(
     matrix = _MAKERS[key](network, draw, given)
     np.fill_diagonal(matrix, 0)
     return matrix
+
+
+def named_traffic(text: str, network: Network, seed: int = 0) -> Matrix:
+    """Return the traffic that a word such as ``zipf:packets=64,exponent=1.2`` names; see `traffic_matrix`.
+
+    Raises
+    ------
+    TaskError
+        If the word is malformed, or as `traffic_matrix` does.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> named_traffic("hot-spot:packets=2,share=1", gossamer.network("ring:3")).tolist()
+    [[0, 2, 2], [6, 0, 2], [6, 2, 0]]
+    """
+    name, _, rest = text.partition(":")
+    given: dict[str, Any] = {}
+    for word in rest.split(",") if rest else []:
+        key, sign, value = word.strip().partition("=")
+        if key not in _OPTIONS or not sign or key in given:
+            allowed = ", ".join(f"{option}=NUMBER" for option in _OPTIONS)
+            raise TaskError(f"traffic {text!r}: {word!r} is none of {allowed}, each once")
+        reader = whole_text if _OPTIONS[key] is int else fraction
+        given[key] = _OPTIONS[key](reader(value, f"traffic: {key}", error=TaskError))
+    return traffic_matrix(name, network, seed=seed, **given)
 
 
 def _uniform(network: Network, draw: np.random.Generator, given: dict[str, Any]) -> Matrix:
