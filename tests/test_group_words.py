@@ -33,7 +33,7 @@ def test_groups_in_words(text, groups):
         ("0-12", "group 0: node 12 is outside 0..11"),
         ("5-3", "group 0: the range 5-3 is empty"),
         ("0,0", "group 0: node 0 is listed twice"),
-        ("1;;0,1-1", "group 2: node 1 is listed twice|node 1"),
+        ("1;;0,1-1,1", "group 2: node 1 is listed twice"),
         ("dimension 2", r"dimensions must be in 0..1"),
         ("dimension 99999999999999999999", "dimensions must be in"),
         ("blocks 5", "blocks need one number that divides the 12 terminals, got 5"),

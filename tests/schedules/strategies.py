@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,14 +13,16 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.costs import StepCost
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, TaskError
 from gossamer.networks import Network
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
 from gossamer.tasks import (
     TASKS,
+    DemandTable,
     GroupMultinodeBroadcast,
     MultipleBroadcast,
     MultipleReduce,
+    NeighborExchange,
     OneToManyRouting,
     PartialExchange,
     PartialGather,
@@ -27,6 +30,9 @@ from gossamer.tasks import (
     PartialReduceScatter,
     Permutation,
     Task,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
 )
 
 COPY, MOVE, COMBINE = 0, 1, 2
@@ -94,6 +100,11 @@ def tasks(draw, network: Network, names: tuple[str, ...] = tuple(TASKS)) -> Task
         return kind(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), draw(st.integers(0, n - 1)))
     if kind is DemandTable:
         return draw(demand_tables(n))
+    if kind is NeighborExchange:
+        with suppress(TaskError):
+            NeighborExchange().check(network)
+            return NeighborExchange()
+        return TASKS["total-exchange"]()
     return kind(draw(st.integers(0, n - 1))) if hasattr(kind, "root") else kind()
 
 
@@ -134,7 +145,10 @@ class Builder:
         self.to = {v: self.distances_to(v) for v in range(network.node_count)}
         self.has = [{v} for v in self.origin]  # of copied packets the holders, of moved ones the place
         self.detours = [rng.choice([0, 0, 1, 2]) for _ in self.origin]
-        self.trees = [self.tree(v) if k == COMBINE else {} for v, k in zip(self.origin, self.kind, strict=True)]
+        self.trees = [
+            self.tree(v, shares) if k == COMBINE else {}
+            for v, k, shares in zip(self.origin, self.kind, self.targets, strict=True)
+        ]
 
     def distances_to(self, target: int) -> list[int]:
         """Hops to the target from every node."""
@@ -152,10 +166,10 @@ class Builder:
         far = self.to[target]
         return self.rng.choice([e for e, (a, b) in enumerate(self.ends) if a == u and far[b] == far[u] - 1])
 
-    def tree(self, root: int) -> dict[int, int]:
+    def tree(self, root: int, shares: list[int]) -> dict[int, int]:
         """For a reduction, the link by which each node that takes part sends its share on."""
         up: dict[int, int] = {}
-        for v in range(self.network.terminal_count):
+        for v in shares:
             while v != root and v not in up:
                 up[v] = self.nearer(v, root)
                 v = self.ends[up[v]][1]

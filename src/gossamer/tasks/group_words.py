@@ -55,7 +55,7 @@ def named_groups(text: str, network: Network) -> Groups:
         return _blocks(by_name[1], numbers, n)
     if word and _LISTS.fullmatch(word):
         return tuple(_listed(part, f"group {g}", n) for g, part in enumerate(word.split(";")) if part.strip())
-    if not Path(word).suffix and not Path(word).exists():
+    if not word or (not Path(word).suffix and not Path(word).exists()):
         raise TaskError(f"groups must be {_ALLOWED}, got {shown(text)}")
     return tuple(read_groups(word, n).values())
 
