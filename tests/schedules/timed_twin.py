@@ -234,7 +234,7 @@ def leave(
         found["causality"] += not legal
         place.sent_on |= legal
         return legal
-    if hop.u == timed.origin(packet) or (hop.u >= timed.terminals and not has):
+    if hop.u == timed.origin(packet) or (hop.u not in timed.targets(packet) and not has):
         found["causality"] += 1
         return False
     if place.sent_at is not None:
@@ -274,7 +274,7 @@ def met(timed: Timed, packet: int, node: int, place: Place, moved: Token) -> boo
         return True
     if timed.one_by_one(packet, node):
         return len(place.pool.user) == len(place.pool.arrivals)
-    return place.sent_at is not None or (node >= timed.terminals and not place.came)
+    return place.sent_at is not None or (node not in timed.targets(packet) and not place.came)
 
 
 def order_problems(timed: Timed, found: Counter[str]) -> None:
@@ -284,8 +284,13 @@ def order_problems(timed: Timed, found: Counter[str]) -> None:
         if hop.packet != CONTROL:
             hops[timed.known.table[hop.packet][0]].append(hop)
     for message, needed in timed.known.after.items():
-        if hops[message] and hops[needed]:
-            found["order"] += min(h.t for h in hops[message]) < max(h.end for h in hops[needed])
+        every = range(timed.known.cells[message])
+        for parts in [[k] for k in every] if timed.schedule.messages.partwise else [every]:
+            mine, theirs = (
+                [h for h in hops[number] if timed.known.table[h.packet][1] in parts] for number in (message, needed)
+            )
+            if mine and theirs:
+                found["order"] += min(h.t for h in mine) < max(h.end for h in theirs)
 
 
 def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
@@ -315,7 +320,7 @@ def stays(
     if kind == COMBINE:
         if node == origin:
             return [(0, last)] if everything else []
-        since = 0 if everything and node < timed.terminals else min((h.end for h in comes), default=last + 1)
+        since = 0 if everything and node in timed.targets(packet) else min((h.end for h in comes), default=last + 1)
         return [(since, max(leaves, default=-1))]
     found = []
     arrivals = [(h.usable, h.end) for h in comes]

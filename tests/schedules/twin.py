@@ -25,6 +25,10 @@ class Rules:
         self.ends = list(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
         self.capacity = network.link_capacity.tolist()
         self.origin, self.discipline, self.targets, self.after = {}, {}, {}, {}
+        self.cells = {
+            number: schedule.parts * (1 if messages.sizes is None else int(messages.sizes[row]))
+            for row, number in enumerate(messages.ids.tolist())
+        }
         for row, number in enumerate(messages.ids.tolist()):
             self.origin[number] = int(messages.origin[row])
             self.discipline[number] = int(messages.discipline[row])
@@ -64,13 +68,13 @@ def table_problems(rules: Rules, found: Counter[str]) -> None:
         found["splitting"] += 1
     carried = set()
     for message, part, origin in rules.table:
-        if message not in rules.origin or not 0 <= part < schedule.parts:
+        if message not in rules.origin or not 0 <= part < rules.cells[message]:
             found["wrong payload"] += 1
             continue
         found["wrong payload"] += origin != rules.origin[message]
         found["wrong payload"] += (message, part) in carried
         carried.add((message, part))
-    found["wrong payload"] += len(rules.origin) * schedule.parts - len(carried)
+    found["wrong payload"] += sum(rules.cells.values()) - len(carried)
 
 
 def slot_length_problems(rules: Rules, found: Counter[str]) -> None:
@@ -142,7 +146,7 @@ def may_leave(rules: Rules, state: Holdings, hop: tuple[int, int, int, int], fou
     elif kind == COPY:
         legal = u in state.holders[p]
     else:
-        legal = u != rules.origin[message] and (u in rules.terminals or u in state.touched[p])
+        legal = u != rules.origin[message] and (u in rules.targets[message] or u in state.touched[p])
         if legal and u in state.sent[p]:
             found["duplicate"] += 1
             return False
@@ -161,7 +165,7 @@ def goals(rules: Rules, end: Holdings, found: Counter[str]) -> None:
         elif kind == COPY:
             found["delivery"] += sum(v not in end.holders[p] for v in rules.targets[message])
         else:
-            owing = set(rules.terminals) | end.touched[p]
+            owing = set(rules.targets[message]) | end.touched[p]
             found["delivery"] += len(owing - end.sent[p] - {rules.origin[message]})
 
 
@@ -171,10 +175,13 @@ def order_problems(rules: Rules, found: Counter[str]) -> None:
     for t, hops in rules.slots.items():
         for *_, p in hops:
             if p != CONTROL:
-                slots[rules.table[p][0]].append(t)
+                slots[rules.table[p][:2]].append(t)
     for message, needed in rules.after.items():
-        if slots[message] and slots[needed] and min(slots[message]) <= max(slots[needed]):
-            found["order"] += 1
+        every = range(rules.cells[message])
+        for parts in [[k] for k in every] if rules.schedule.messages.partwise else [every]:
+            leaves = [t for k in parts for t in slots[message, k]]
+            complete = [t for k in parts for t in slots[needed, k]]
+            found["order"] += bool(leaves and complete and min(leaves) <= max(complete))
 
 
 def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
@@ -219,7 +226,7 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
                         counted = False  # the result of a reduction, which is counted as that
                 elif kind == COPY:
                     counted = arrived and moves_on
-                elif counts == "all" and node in rules.terminals:
+                elif counts == "all" and node in rules.targets[message]:
                     counted = moves_on or node == origin
                 else:
                     counted = arrived and moves_on

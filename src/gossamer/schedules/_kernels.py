@@ -79,12 +79,13 @@ def message_spans(slot, packet, row_of, first, last):
 @njit(cache=True, nogil=True)
 def replay(
     slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
-    send_limited, receive_limited, kind, origin, terminals, location, held, sent, row_bytes, give_away,
+    send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes, give_away,
     limit, found_kind, found_hop, counts,
 ):  # fmt: skip
     """Replay all hops; write up to `limit` violations as (kind, hop) and count all of them. Return the number written.
 
-    With `give_away`, a node that sent a copied packet on since it got it last may get it again.
+    With `give_away`, a node that sent a copied packet on since it got it last may get it again. Nodes below
+    `contributing` have a share of every reduction; any other node that has one is marked in `held`.
     `location` int32[P], `held` and `sent` uint8 bit tables must be at their initial state and end at the final one.
     """
     hops = slot.size
@@ -162,7 +163,7 @@ def replay(
                         wrong = CAUSALITY
                     elif give_away:
                         _set(sent, row_bytes, p, u)
-                elif u == origin[p] or (u >= terminals and not _bit(held, row_bytes, p, u)):
+                elif u == origin[p] or (u >= contributing and not _bit(held, row_bytes, p, u)):
                     wrong = CAUSALITY
                 elif _bit(sent, row_bytes, p, u):
                     wrong = DUPLICATE
@@ -213,7 +214,7 @@ def replay(
 
 @njit(cache=True, nogil=True)
 def unmet(
-    kind, origin, message_of, target_start, targets, to_all, nodes, terminals, location, held, sent, row_bytes,
+    kind, origin, message_of, target_start, targets, to_all, nodes, contributing, location, held, sent, row_bytes,
     limit, found_packet, found_node,
 ):  # fmt: skip
     """Find the goals that are not met after a replay: (packet, node) that should hold it, or never sent its share.
@@ -241,7 +242,7 @@ def unmet(
                         written += 1
         elif k == COPY:
             v = 0
-            while v < terminals:
+            while v < contributing:
                 if (v & 7) == 0 and held[p * row_bytes + (v >> 3)] == 255:
                     v += 8
                     continue
@@ -253,7 +254,7 @@ def unmet(
                 v += 1
         else:
             for v in range(nodes):
-                owes = v < terminals or _bit(held, row_bytes, p, v)
+                owes = v < contributing or _bit(held, row_bytes, p, v)
                 if v != origin[p] and owes and not _bit(sent, row_bytes, p, v):
                     total += 1
                     if written < limit:
@@ -266,14 +267,15 @@ def unmet(
 def buffer_peak(
     slot, link, packet, link_source, link_target, folded, orbit, node_classes,
     kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,
-    pending, waiting, arrived, returned, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
+    pending, waiting, arrived, returned, shares, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
 ):  # fmt: skip
     """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
 
     Only meaningful for schedules that `replay` accepts. `pending` uint8[P], `waiting` and `arrived` uint8 bit tables
     must be zero; `arrived` is empty where nothing is combined, `after` int64[m] where no message depends on another.
     `returned` int32[P] must be 2**31 - 1, and is empty where all packets that a node holds count, or where no packet
-    may come back to its origin. Boundary t lies before slot t.
+    may come back to its origin. `shares` has a bit for each contributor of each reduction, or is empty where all
+    terminals contribute. Boundary t lies before slot t.
 
     Returns (peak, its node class, its boundary, number of stretches over the limit). A stretch is a maximal run of
     boundaries at which a node class holds more than `buffer_limit`; the earliest `limit` of them are written, in any
@@ -333,7 +335,11 @@ def buffer_peak(
                 if _bit(waiting, row_bytes, p, v):
                     held[w] -= 1
                     _clear(waiting, row_bytes, p, v)
-            elif first_arrival[h] and v != origin[p] and not (count_all and v < terminals):
+            elif (
+                first_arrival[h]
+                and v != origin[p]
+                and not (count_all and (_bit(shares, row_bytes, p, v) if shares.size else v < terminals))
+            ):
                 held[w] -= 1
         for h in range(a, b):  # undo departures
             p = packet[h]

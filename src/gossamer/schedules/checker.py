@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.schedules.metrics import measure_buffers
+from gossamer.schedules.ordering import early_messages, early_starts
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import ReplayState, plain_schedule
-from gossamer.schedules.timed import HOP_KINDS, message_spans, replay_timed
+from gossamer.schedules.timed import HOP_KINDS, replay_timed
 from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
 __all__ = ["verify"]
@@ -105,6 +106,7 @@ def _check_hops(
 
     network = schedule.network
     held, sent = state.holding_at_start(), state.bits()
+    contributing = network.terminal_count if state.to_all else 0
     location = state.origin.astype(np.int32)
     kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
     totals = np.zeros(_kernels.COUNTED, np.int64)
@@ -112,7 +114,7 @@ def _check_hops(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
         state.folded, state.orbit, state.degree, state.classes, state.node_classes,
         schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
-        network.terminal_count, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
+        contributing, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
     )  # fmt: skip
     for k, n in enumerate(totals):
         counts[KINDS[k]] += int(n)
@@ -120,7 +122,7 @@ def _check_hops(
     packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
     written, total = _kernels.unmet(
         state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
-        network.node_count, network.terminal_count, location, held, sent, state.row_bytes, limit, packets, nodes,
+        network.node_count, contributing, location, held, sent, state.row_bytes, limit, packets, nodes,
     )  # fmt: skip
     counts["delivery"] += int(total)
     found += [
@@ -216,26 +218,12 @@ def _check_slot_lengths(schedule: Schedule, found: list[Violation], counts: dict
 def _check_order(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> None:
-    """Check that dependent messages leave only after what they depend on is complete."""
-    from gossamer.schedules import _kernels
-
-    after = schedule.messages.after
-    if after is None:
-        return
-    rows = schedule.messages.count
-    first: npt.NDArray[np.int32 | np.int64]
-    last: npt.NDArray[np.int32 | np.int64]
-    if schedule.network.plain:
-        first, last = np.full(rows, 2**31 - 1, np.int32), np.full(rows, -1, np.int32)
-        _kernels.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
-    else:
-        first, last = message_spans(schedule, state)
-    early = np.flatnonzero((after >= 0) & (first <= last[np.maximum(after, 0)]))
-    counts["order"] += int(early.size)
-    for m in early[: max(limit - len(found), 0)].tolist():
-        ids, need = schedule.messages.ids, int(after[m])
-        text = f"slot {first[m]}: message {ids[m]} leaves before message {ids[need]} is complete in slot {last[need]}"
-        found.append(Violation("order", text, slot=int(first[m])))
+    """Check that what depends on something leaves only after that is complete."""
+    for early, text in (early_messages(schedule, state), early_starts(schedule, state)):
+        counts["order"] += int(early.size)
+        for i in early[: max(limit - len(found), 0)].tolist():
+            slot, fact = text(i)
+            found.append(Violation("order", fact, slot=slot))
 
 
 def _check_buffers(

@@ -146,13 +146,14 @@ def measure_buffers(
     arrived = state.bits() if bool((state.kind == COMBINE).any()) else np.zeros(0, np.uint8)
     may_return = count == "transit" and not state.to_all
     returned = np.full(schedule.packets.count if may_return else 0, MOST, np.int32)
+    shares = np.zeros(0, np.uint8) if state.to_all or not arrived.size else state.shares()
     found = np.zeros((3, max(limit, 1)), np.int64)
     peak, where, when, over = _kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
         state.folded, state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
         state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,
         network.terminal_count, count == "all", np.zeros(schedule.packets.count, np.uint8), state.bits(), arrived,
-        returned, state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
+        returned, shares, state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
     )  # fmt: skip
 
     def node(of: int) -> int:

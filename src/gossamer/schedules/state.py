@@ -55,12 +55,31 @@ class ReplayState:
         self.capacity = network.link_capacity if uniform is None else np.array([uniform], np.int32)
 
     def holding_at_start(self) -> npt.NDArray[np.uint8]:
-        """Return the bit table of what each origin of a copied message holds."""
-        held = self.bits()
+        """Return the bit table of what each origin of a copied message holds, and each contributor that is listed."""
+        held = self.shares() if not self.to_all else self.bits()
         rows = np.flatnonzero(np.broadcast_to(self.kind == COPY, self.origin.shape))
         if rows.size and self.row_bytes:
             place = rows * np.int64(self.row_bytes) + (self.origin[rows] >> 3)
             held[place] |= (1 << (self.origin[rows] & 7)).astype(np.uint8)
+        return held
+
+    def shares(self) -> npt.NDArray[np.uint8]:
+        """Return the bit table of the listed contributors of each packet of a reduction."""
+        held = self.bits()
+        packets = np.flatnonzero(np.broadcast_to(self.kind == COMBINE, self.origin.shape))
+        rows = self.row_of[packets]
+        packets, rows = packets[rows >= 0], rows[rows >= 0]
+        if packets.size and self.row_bytes:
+            start = np.asarray(self.target_start, np.int64)
+            first = start[rows]
+            count = start[rows + 1] - first
+            place = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+            node = self.targets[place]
+            np.bitwise_or.at(
+                held,
+                np.repeat(packets, count) * np.int64(self.row_bytes) + (node >> 3),
+                (1 << (node & 7)).astype(np.uint8),
+            )
         return held
 
     def bits(self) -> npt.NDArray[np.uint8]:

@@ -86,6 +86,7 @@ class Allreduce(Task):
             np.concatenate([nodes, nodes]).astype(np.int32),
             np.repeat(np.array([COMBINE, COPY]), m),
             after=np.concatenate([np.full(m, -1), np.arange(m)]).astype(np.int64),
+            partwise=True,
         )
 
     def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:

@@ -62,6 +62,7 @@ def _journey(schedule: HopTable) -> Journey:
         occupancies(network),
         latencies(network, schedule.parts),
         network.terminal_count,
+        network.terminal_count if schedule.messages.targets is None else 0,
         schedule.rules.cut_through and network.terminal_count < network.node_count,
     )
 

@@ -38,7 +38,10 @@ NODE_COLUMNS = 8
 
 
 class Journey(NamedTuple):
-    """What hops where and when: columns and links; nodes from `terminals` on are switches."""
+    """What hops where and when: columns and links; nodes from `terminals` on are switches.
+
+    Nodes below `contributing` have a share of every reduction; it is 0 where the contributors of each are listed.
+    """
 
     slot: npt.NDArray[Any]
     link: npt.NDArray[Any]
@@ -47,6 +50,7 @@ class Journey(NamedTuple):
     occupancy: npt.NDArray[Any]
     latency: npt.NDArray[Any]
     terminals: int
+    contributing: int
     cut_through: bool
 
 
@@ -198,10 +202,10 @@ def _take(h, n, k):
 
 
 @njit(cache=True, nogil=True)
-def _contribute(h, n, k, origin, terminals):
+def _contribute(h, n, k, origin, contributing):
     """Let the contribution of a node leave in hop k, or mark what is wrong; say whether it left."""
     u = h[k, SOURCE]
-    if u == origin or (u >= terminals and (n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE])):
+    if u == origin or (u >= contributing and (n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE])):
         h[k, WRONG] |= CAUSALITY
         return False
     if n[u, FLAGS] & SENT:
@@ -217,7 +221,7 @@ def _contribute(h, n, k, origin, terminals):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _depart(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
+def _depart(h, n, k, p, kind, origin, terminals, contributing, one_by_one, give_away):
     """Let a copied packet or a contribution leave in hop k, or mark what is wrong; say whether it left."""
     u = h[k, SOURCE]
     _touch(n, p, u)
@@ -225,7 +229,7 @@ def _depart(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
     if one_by_one and u >= terminals and u != origin:
         left = _take(h, n, k)
     elif kind == COMBINE:
-        left = _contribute(h, n, k, origin, terminals)
+        left = _contribute(h, n, k, origin, contributing)
     elif n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE]:
         left = False
     elif give_away:
@@ -319,14 +323,14 @@ def _move(h, k, a, moved):
 
 
 @njit(cache=True, nogil=True)
-def _met(n, p, v, kind, origin, terminals, one_by_one, moved):
+def _met(n, p, v, kind, origin, terminals, contributing, one_by_one, moved):
     """Say whether packet p is where it should be at the end, as far as node v is concerned."""
     if kind == MOVE:
         return moved[0] == v
     flags = n[v, FLAGS] if n[v, STAMP] == p else 0
     if kind == COPY:
         return (flags & HELD) != 0
-    if v == origin or (v >= terminals and flags & HELD == 0):
+    if v == origin or (v >= contributing and flags & HELD == 0):
         return True
     if v >= terminals and one_by_one:
         return n[v, WHOLE] == 0 and n[v, COMING] < 0
@@ -361,6 +365,11 @@ def replay(
             _touch(n, p, origin)
             n[origin, FLAGS] |= HELD
             n[origin, TAIL] = EVER
+        elif kind == COMBINE and not to_all:
+            for i in range(target_start[message_of[p]], target_start[message_of[p] + 1]):
+                _touch(n, p, targets[i])
+                n[targets[i], FLAGS] |= HELD
+                n[targets[i], TAIL] = EVER
         size = start[p + 1] - start[p]
         _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, start[p], start[p + 1], h)
         h[size, START] = NEVER
@@ -393,7 +402,7 @@ def replay(
                 if kind == MOVE:
                     left = _move(h, k, a, moved)
                 else:
-                    left = _depart(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+                    left = _depart(h, n, k, p, kind, origin, terminals, journey.contributing, one_by_one, not to_all)
                 if left and h[k, USABLE] == t:
                     if kind == MOVE:
                         moved[0], moved[1] = h[k, TARGET], h[k, END]
@@ -411,7 +420,7 @@ def replay(
         until = target_start[m + 1] if listed else (terminals if kind == COPY else n.shape[0])
         for i in range(first, until):
             v = targets[i] if listed else i
-            if not _met(n, p, v, kind, origin, terminals, one_by_one, moved):
+            if not _met(n, p, v, kind, origin, terminals, journey.contributing, one_by_one, moved):
                 total += 1
                 if written < limit:
                     found_packet[written], found_node[written], found_end[written] = p, v, moved[0]
@@ -456,6 +465,10 @@ def stays(
         n[origin, WHOLE] = -1
         if count_all and kind != COMBINE and own:
             n[origin, TAIL] = 0
+        if count_all and kind == COMBINE and not to_all:  # contributors hold their shares from the start
+            for i in range(target_start[m], target_start[m + 1]):
+                _touch(n, p, targets[i])
+                n[targets[i], TAIL] = 0
         a, r = 0, 0
         while a < size or r < size:
             while r < size and h[rows[r], USABLE] <= h[a, START]:
@@ -480,7 +493,7 @@ def stays(
                     came = h[n[u, COMING], END]
                     n[u, COMING] = h[n[u, COMING], AFTER]
                 elif kind == COMBINE:
-                    came = np.int64(0) if count_all and u < terminals else n[u, TAIL]
+                    came = np.int64(0) if count_all and u < journey.contributing else n[u, TAIL]
                 else:
                     n[u, WHOLE] = t
                     continue
