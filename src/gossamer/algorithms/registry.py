@@ -9,6 +9,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network import OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import allreduce_from, dual
+from gossamer.algorithms.groups import each_group
 from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
 from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAST_FAT_TREES, UP_FIRST
@@ -71,7 +72,7 @@ _DUAL: dict[type[Task], type[Task]] = {
     Chunked: Chunked,
 }
 
-ALGORITHMS: tuple[Algorithm, ...] = (
+_ALONE: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     ARC,
@@ -81,3 +82,5 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
+
+ALGORITHMS: tuple[Algorithm, ...] = (*_ALONE, each_group(_ALONE))

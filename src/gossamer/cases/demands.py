@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gossamer import tasks
 from gossamer.networks.network import Network
-from gossamer.tasks import COMBINE, COPY, MOVE, Task
+from gossamer.tasks import COMBINE, COPY, MOVE, Messages, Task
 
 __all__ = ["Counts", "Demand", "HubDemand", "Line", "PairDemand", "demands_of"]
 
@@ -225,6 +225,23 @@ def demands_of(network: Network, task: Task) -> tuple[Demand, ...]:
     return (HubDemand(hubs.astype(np.int64), n, outward, shared),)
 
 
+def _one_share_each(messages: Messages, rows: Counts) -> PairDemand:
+    """Return, of reductions with listed contributors, the share of the first contributor of each that is not the root.
+
+    Shares are combined on the way, so that more of them need not travel further.
+    """
+    assert messages.target_start is not None
+    assert messages.targets is not None
+    row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))
+    away = np.flatnonzero((messages.targets != messages.origin[row]) & np.isin(row, rows))
+    _, first = np.unique(row[away], return_index=True)
+    chosen = away[first]
+    size = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
+    origin = messages.targets[chosen].astype(np.int64)
+    root = messages.origin[row[chosen]].astype(np.int64)
+    return PairDemand(origin, np.arange(origin.size + 1), root, False).repeated(size[row[chosen]])
+
+
 def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
     """Group the messages of a task by discipline."""
     messages = task.messages(network)
@@ -234,6 +251,10 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
         if not rows.size:
             continue
         origin = messages.origin[rows].astype(np.int64)
+        if discipline == COMBINE and messages.target_start is not None and messages.targets is not None:
+            shares = _one_share_each(messages, rows)
+            found += [shares] if shares.origin.size else []
+            continue
         if discipline == COMBINE or messages.target_start is None or messages.targets is None:
             shared = bool(discipline != MOVE)
             hubs = np.sort(origin if messages.sizes is None else np.repeat(origin, messages.sizes[rows]))

@@ -76,7 +76,7 @@ class Grouped(Task):
         return tuple(of_size[len(row)] for row in self.groups)
 
     @cached_property
-    def _first_id(self) -> list[int]:
+    def first_ids(self) -> list[int]:
         """What is added to the numbers of each group."""
         spans = [int(m.ids[-1]) + 1 if m.count else 0 for m in self._inner]
         return list(itertools.accumulate([0, *spans[:-1]]))
@@ -84,7 +84,7 @@ class Grouped(Task):
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """Return the messages of all groups, each for the nodes of its group."""
         each = [in_group(m, row) for m, row in zip(self._inner, self.groups, strict=True)]
-        return united(each, self._first_id, network.terminal_count)
+        return united(each, self.first_ids, network.terminal_count)
 
     def most_messages(self, network: Network) -> int:
         """Return the number of messages of all groups."""
@@ -97,11 +97,11 @@ class Grouped(Task):
     def _by_group(self, ids: Ids, of: Callable[[Network, Ids], Ids]) -> Ids:
         """Return what a function of the ranks makes of the message numbers of each group."""
         result = np.array(ids, np.int64)
-        place = np.searchsorted(self._first_id, result, "right") - 1
+        place = np.searchsorted(self.first_ids, result, "right") - 1
         for g, row in enumerate(self.groups):
             here = place == g
             if here.any():
-                result[here] = of(ranks(len(row)), result[here] - self._first_id[g]) + self._first_id[g]
+                result[here] = of(ranks(len(row)), result[here] - self.first_ids[g]) + self.first_ids[g]
         return result
 
     def dual_ids(self, network: Network, ids: Ids) -> Ids:
