@@ -9,26 +9,31 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.cases import Case
-from gossamer.cases.demands import HubDemand, Line, PairDemand, demands_of
+from gossamer.cases.demands import Line, demands_of
 from gossamer.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
-from schedules.strategies import networks, tasks
+from schedules.strategies import NAMES, networks, tasks
 
 
 def listed(network, task):
     """(origins, targets) of every message that needs a hop; a reduction has many origins."""
     messages = task.messages(network)
+    sizes = np.ones(messages.count, int) if messages.sizes is None else messages.sizes
     everyone = set(range(network.terminal_count))
     for i, (root, kind) in enumerate(zip(messages.origin.tolist(), messages.discipline, strict=True)):
         targets = everyone
         if messages.targets is not None:
             targets = set(messages.targets[messages.target_start[i] : messages.target_start[i + 1]].tolist())
-        if targets - {root}:
+        for _ in range(sizes[i] if targets - {root} else 0):
             yield (targets - {root}, {root}, True) if kind == COMBINE else ({root}, targets - {root}, False)
+
+
+WITHOUT_TABLES = tuple(name for name in NAMES if name != "demands")
+"""Of contributions that a table lists, only one share each is counted."""
 
 
 @given(networks, st.data())
 def test_loads_of_nodes_are_those_of_the_listed_messages(network, data):
-    task = data.draw(tasks(network))
+    task = data.draw(tasks(network, WITHOUT_TABLES))
     nodes = np.arange(network.node_count)
     sent, received = np.zeros(nodes.size, int), np.zeros(nodes.size, int)
     for origins, targets, _ in listed(network, task):
@@ -41,7 +46,7 @@ def test_loads_of_nodes_are_those_of_the_listed_messages(network, data):
 
 @given(networks, st.data())
 def test_messages_upwards_along_a_line_are_those_listed(network, data):
-    task = data.draw(tasks(network))
+    task = data.draw(tasks(network, WITHOUT_TABLES))
     size = data.draw(st.integers(1, 5))
     positions = st.lists(st.integers(0, size - 1), min_size=network.terminal_count, max_size=network.terminal_count)
     place = np.array(data.draw(positions))
@@ -68,8 +73,9 @@ def test_a_message_goes_up_to_the_furthest_of_its_targets():
 
 @given(networks, st.data())
 def test_crossings_of_a_set_are_those_listed(network, data):
-    listed_by_pairs = ("permutation", "one-to-many-routing", "group-multinode-broadcast")
-    names = tuple(name for name in TASKS if name not in listed_by_pairs)
+    by_pairs = ("permutation", "one-to-many-routing", "group-multinode-broadcast")
+    by_pairs += ("uneven-exchange", "uneven-scatter", "uneven-gather", "neighbor-exchange", "demands")
+    names = tuple(name for name in TASKS if name not in by_pairs)
     task = data.draw(tasks(network, names))
     inside = data.draw(st.sets(st.integers(0, network.terminal_count - 1)))
     out = sum(bool(a & inside) and bool(b - inside) for a, b, _ in listed(network, task))
@@ -93,19 +99,28 @@ def test_the_messages_of_an_exchange_are_never_listed(monkeypatch, task):
 def test_a_task_of_ones_own_is_asked_for_its_messages():
     class Mixed(Task):
         name = "mixed"
-        summary = "a message for all, two contributions, and one message from 2 to 0 and from 1 to itself"
+        summary = "a message for three, contributions of three, and one message from 2 to 0"
 
         def messages(self, network, origins=None):
             return Messages(
-                np.arange(3), np.array([0, 1, 2], np.int32), np.array([2, 2, 1], np.uint8),
-                np.array([0, 0, 0, 2]), np.array([2, 0], np.int32),
+                np.arange(3), np.array([0, 1, 2], np.int32), np.array([0, 2, 1], np.uint8),
+                np.array([0, 3, 6, 7]), np.array([1, 2, 3, 1, 3, 2, 0], np.int32),
             )  # fmt: skip
 
-    reduce, move = demands_of(gossamer.network("ring:4"), Mixed())
-    assert isinstance(reduce, HubDemand)
-    assert (reduce.outward, reduce.shared, reduce.hubs.tolist()) == (False, True, [0, 1])
-    assert isinstance(move, PairDemand)
+    reduce, copy, move = demands_of(gossamer.network("ring:4"), Mixed())
+    # shares are combined on the way, so that only one of them is sure to come to the root by itself
+    assert (reduce.origin.tolist(), reduce.target.tolist(), reduce.shared) == ([3], [1], False)
+    assert (copy.origin.tolist(), copy.target.tolist(), copy.shared) == ([0], [1, 2, 3], True)
     assert (move.origin.tolist(), move.target.tolist(), move.shared) == ([2], [0], False)
+
+
+def test_listed_sizes_repeat_a_demand():
+    network = gossamer.network("ring:4")
+    table = gossamer.task("alltoallv", counts=[[0, 3, 0, 0], [0, 0, 0, 1], [0] * 4, [0] * 4])
+    (demand,) = demands_of(network, table)
+    assert sorted(zip(demand.origin[demand.message].tolist(), demand.target.tolist(), strict=True)) == [
+        *([(0, 1)] * 3), (1, 3),
+    ]  # fmt: skip
 
 
 def test_nothing_is_demanded_of_a_single_terminal():

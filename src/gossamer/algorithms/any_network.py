@@ -5,24 +5,35 @@ from __future__ import annotations
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.synthesis.overlapped import propose_allreduce
 from gossamer.synthesis.routed import propose_moves, propose_trees
+from gossamer.synthesis.together import propose_together
 from gossamer.tasks import (
     Allreduce,
     Broadcast,
     Chunked,
+    DemandTable,
     Gather,
+    Grouped,
     GroupMultinodeBroadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
+    NeighborExchange,
     OneToManyRouting,
     PartialExchange,
     PartialGather,
     PartialMultinodeBroadcast,
     Permutation,
     Scatter,
+    Together,
     TotalExchange,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
 )
 
-__all__ = ["OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES"]
+__all__ = ["OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES", "TREES_TOGETHER"]
+
+_GENERAL = (Chunked, Grouped, DemandTable, Together)
+"""Tasks whose messages may be of any kind."""
 
 PRICED_TREES = Algorithm(
     name="priced-trees",
@@ -33,7 +44,7 @@ PRICED_TREES = Algorithm(
         MultipleBroadcast,
         GroupMultinodeBroadcast,
         OneToManyRouting,
-        Chunked,
+        *_GENERAL,
     ),
     propose=propose_trees,
     networks="any in which the targets can be reached",
@@ -45,7 +56,19 @@ PRICED_TREES = Algorithm(
 
 PRICED_PATHS = Algorithm(
     name="priced-paths",
-    tasks=(Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation, Chunked),
+    tasks=(
+        Scatter,
+        Gather,
+        TotalExchange,
+        PartialExchange,
+        PartialGather,
+        Permutation,
+        UnevenExchange,
+        UnevenScatter,
+        UnevenGather,
+        NeighborExchange,
+        *_GENERAL,
+    ),
     propose=propose_moves,
     networks="any in which the targets can be reached",
     source="gossamer; no promised time",
@@ -61,6 +84,17 @@ OVERLAPPED_TREES = Algorithm(
     networks="any strongly connected",
     source="gossamer; no promised time",
     summary="combines along trees that lead to the roots and sends out each result at once along trees from them",
+    passes_on=True,
+    timed=True,
+)
+
+TREES_TOGETHER = Algorithm(
+    name="trees-together",
+    tasks=_GENERAL,
+    propose=propose_together,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="trees for what is combined, copied and moved, grown together; each hop as soon as it can",
     passes_on=True,
     timed=True,
 )

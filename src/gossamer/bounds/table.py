@@ -26,7 +26,7 @@ from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
-from gossamer.tasks import COMBINE
+from gossamer.tasks import COMBINE, Chunked, DemandTable, Grouped
 
 __all__ = ["FAMILIES", "best_bound", "bounds"]
 
@@ -85,6 +85,9 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 
 def _reduces_among_some(case: Case) -> bool:
     """Return whether the task is nothing but reductions with listed contributors."""
+    inner = case.task.task if isinstance(case.task, Chunked) else case.task
+    if not isinstance(inner, Grouped | DemandTable):
+        return False
     messages = case.messages
     return messages.targets is not None and bool(messages.count) and bool((messages.discipline == COMBINE).all())
 

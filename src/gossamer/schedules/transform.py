@@ -46,7 +46,7 @@ def reverse(schedule: S) -> S:
     -----
     O(hops). The completion time stays the same (Dimakopoulos 1996, section 1: gather is scatter with each ``(t, u->v)``
     replaced by ``(T+1-t, v->u)``). The result of a valid schedule is valid, unless a copy ends, to no purpose, at a
-    node that is no terminal: it has nothing to send backwards.
+    node that is no target: it has nothing to send backwards.
 
     Examples
     --------

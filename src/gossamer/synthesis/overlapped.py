@@ -164,6 +164,6 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     """Offer an allreduce."""
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
-    if case.messages.after is None:
-        return Refusal("is for allreduces")
+    if case.messages.after is None or case.messages.targets is not None:
+        return Refusal("is for allreduces among all terminals")
     return Offer(lambda: overlapped_allreduce(case), effort="search")

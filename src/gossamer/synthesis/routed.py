@@ -119,6 +119,8 @@ def _refusal(case: Case, moved: bool) -> Refusal | None:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
     kinds = case.messages.discipline
+    if case.messages.waits:
+        return Refusal("does not keep collectives waiting for others")
     if bool((kinds == COMBINE).any()):
         return Refusal("does not combine contributions")
     if kinds.size and bool((kinds == MOVE).all()) != moved:

@@ -44,18 +44,14 @@ def each_group(algorithms: Sequence[Algorithm]) -> Algorithm:
             return Refusal("needs groups that share no node")
         if case.control_time or case.rules.buffer is not None:
             return Refusal("needs control packets that take no time, and no limit of the buffers")
-        cases: dict[Network, Case] = {}
         chosen: dict[Network, tuple[str, Offer[Schedule]]] = {}
         for group in task.groups:
             if len(group) == 1:
                 continue
             network = case.once(among, case.network, group)
             if network not in chosen:
-                cases[network] = case.related(network, task.task)
-                try:
-                    best = _best(cases[network], algorithms)
-                except GossamerError:
-                    best = None
+                connected = min(int(n.distances(0).min()) for n in (network, network.transposed)) >= 0
+                best = _best(case.related(network, task.task), algorithms) if connected else None
                 if best is None:
                     return Refusal("needs an algorithm for every group over the links among its nodes alone")
                 chosen[network] = best
