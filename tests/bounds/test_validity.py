@@ -68,4 +68,6 @@ def test_splitting_never_raises_the_bound(network, data, ports):
 def test_a_task_and_its_dual_have_the_same_bound(network, data, ports, split):
     task = data.draw(tasks(network, DUALS))
     model = Rules(ports=ports, split=split)
-    assert best_bound(Case(network, task, model)).value == best_bound(Case(network, task.dual(network), model.dual)).value
+    assert (
+        best_bound(Case(network, task, model)).value == best_bound(Case(network, task.dual(network), model.dual)).value
+    )
