@@ -7,18 +7,18 @@ Every family builds the same class. What an algorithm may rely on beyond the lin
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._checks import check_doubled, check_links, check_times
 from gossamer.networks.groups import Group
+from gossamer.networks.link_table import BreadthFirst
+from gossamer.networks.named_nodes import NamedNodes
 from gossamer.networks.structures import (
     CayleyGroup,
     Coordinates,
@@ -34,20 +34,6 @@ __all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray",
 
 MAX_LINKS = 400_000_000
 """The largest number of directed links a network may have (about 5 GB of arrays)."""
-
-_Kind = TypeVar("_Kind", bound=Structure)
-
-
-class BreadthFirst(NamedTuple):
-    """A breadth-first search from one node.
-
-    `distance` int32[N] in hops (-1 where unreachable), `parent_link` int32[N] the link by which a node was first
-    reached (-1 at the source), `order` int32[reached] the nodes in the order of the visit.
-    """
-
-    distance: IntArray
-    parent_link: IntArray
-    order: IntArray
 
 
 @dataclass(frozen=True)
@@ -77,7 +63,7 @@ class Failed(Structure):
     words: str
 
 
-class Network:
+class Network(NamedNodes):
     """A directed graph of nodes and links; immutable.
 
     Parameters
@@ -119,74 +105,7 @@ class Network:
     (4, 8, [1, 3, 2, 0, 3, 1, 0, 2])
     """
 
-    def __init__(
-        self,
-        spec: str,
-        node_count: int,
-        link_source: npt.ArrayLike,
-        link_target: npt.ArrayLike,
-        link_capacity: npt.ArrayLike = 1,
-        *,
-        link_occupancy: npt.ArrayLike = 1,
-        link_latency: npt.ArrayLike = 0,
-        terminal_count: int | None = None,
-        structures: Sequence[Structure] = (),
-        labels: Sequence[str] | None = None,
-        links_only: bool = False,
-    ) -> None:
-        self.spec = spec
-        self.node_count = int(node_count)
-        self.link_source = int_array(link_source, f"network {spec!r}: link sources")
-        self.link_target = int_array(link_target, f"network {spec!r}: link targets")
-        self.link_capacity, self.uniform_capacity = self._column(link_capacity, "capacities", 1)
-        self.link_occupancy, self.uniform_occupancy = self._column(link_occupancy, "occupancies", 1)
-        self.link_latency, self.uniform_latency = self._column(link_latency, "latencies", 0)
-        self.terminal_count = self.node_count if terminal_count is None else int(terminal_count)
-        self.structures = tuple(structures)
-        self.labels = None if labels is None else tuple(labels)
-        self.links_only = links_only
-        self._check()
-        counts = np.bincount(self.link_source, minlength=self.node_count)
-        first = np.zeros(self.node_count + 1, np.int64)
-        np.cumsum(counts, out=first[1:])
-        first.flags.writeable = False
-        self.first_link: npt.NDArray[np.int64] = first
-        if self.group is None and not self.factors:  # the families' own products and groups cannot have any
-            check_doubled(f"network {spec!r}", self.node_count, self.degree, self._ends, self._kinds)
-
-    def _column(self, values: npt.ArrayLike, what: str, default: int) -> tuple[IntArray, int | None]:
-        """Return a value for each link, and the one that all have; a broadcast array where all have one."""
-        array = int_array(values, f"network {self.spec!r}: link {what}")
-        if array.ndim and not (array.shape == self.link_source.shape and (array == array[:1]).all()):
-            return array, None
-        same = int(array.flat[0]) if array.size else default
-        return np.broadcast_to(np.int32(same), self.link_source.shape), same
-
-    def _check(self) -> None:
-        n, name = self.node_count, f"network {self.spec!r}"
-        check_links(name, n, self.link_source, self.link_target, self.link_capacity)
-        check_times(name, self.link_occupancy, self.link_latency, self.link_count)
-        if not 1 <= self.terminal_count <= n:
-            raise NetworkError(f"{name}: terminal_count must be 1..{n}, got {self.terminal_count}")
-        if self.labels is not None and len(self.labels) != n:
-            raise NetworkError(f"{name}: {len(self.labels)} labels are given for {n} nodes")
-        for structure in self.structures:
-            if fault := structure.fault(n, self.link_count):
-                raise NetworkError(f"{name}: {fault}")
-
     # -- structure ---------------------------------------------------------------------------------------------
-
-    def find(self, kind: type[_Kind]) -> _Kind | None:
-        """Return what is known of the network's structure of one kind, or None.
-
-        Examples
-        --------
-        >>> import gossamer
-        >>> from gossamer.networks import Grid
-        >>> gossamer.network("torus:4x4").find(Grid)
-        Grid(sides=(4, 4), wraps=(True, True))
-        """
-        return next((s for s in self.structures if isinstance(s, kind)), None)
 
     @property
     def grid(self) -> Grid | None:
@@ -200,6 +119,10 @@ class Network:
         return None if known is None else known.group
 
     @property
+    def _may_double(self) -> bool:
+        return self.group is None and not self.factors
+
+    @property
     def factors(self) -> tuple[Network, ...]:
         """The networks of which it is a product; empty if it is not known to be one."""
         known = self.find(Factors)
@@ -210,56 +133,7 @@ class Network:
         """The shape of a fat tree, or None."""
         return self.find(Levels)
 
-    @cached_property
-    def coordinates(self) -> IntArray | None:
-        """Node coordinates, int32[N, k], or None where the family has none."""
-        known, grid = self.find(Coordinates), self.grid
-        if known is None and grid is not None:
-            node = np.arange(self.node_count, dtype=np.int32)[:, None]
-            digits = node // np.array(grid.strides, np.int32) % np.array(grid.sides, np.int32)
-            return int_array(digits, "coordinates")
-        return None if known is None else known.places
-
-    # -- sizes -----------------------------------------------------------------------------------------------
-
-    @property
-    def link_count(self) -> int:
-        """Number of directed links L."""
-        return int(self.link_source.size)
-
-    @cached_property
-    def out_degree(self) -> npt.NDArray[np.int64]:
-        """Links leaving each node, int64[N]."""
-        return np.diff(self.first_link)
-
-    @cached_property
-    def in_degree(self) -> npt.NDArray[np.int64]:
-        """Links entering each node, int64[N]."""
-        return np.bincount(self.link_target, minlength=self.node_count).astype(np.int64)
-
-    @cached_property
-    def degree(self) -> int:
-        """The largest out-degree."""
-        return int(self.out_degree.max())
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the link arrays."""
-        columns = ((self.link_capacity, self.uniform_capacity), *self._times)
-        told = sum(4 if same is not None else column.nbytes for column, same in columns)
-        return self.link_source.nbytes + self.link_target.nbytes + self.first_link.nbytes + told
-
     # -- time -------------------------------------------------------------------------------------------------
-
-    @property
-    def plain(self) -> bool:
-        """Whether every link has occupancy 1 and latency 0, so that what hops in a slot is usable in the next.
-
-        >>> import gossamer
-        >>> gossamer.network("ring:4").plain
-        True
-        """
-        return self.uniform_occupancy == 1 and self.uniform_latency == 0
 
     @cached_property
     def without_time(self) -> Network:
@@ -313,53 +187,7 @@ class Network:
         columns = [c for c, same in self._times if same is None]
         return all(bool((c.reshape(self.node_count, -1) == c[: self.degree]).all()) for c in columns)
 
-    @property
-    def _times(self) -> tuple[tuple[IntArray, int | None], tuple[IntArray, int | None]]:
-        return (self.link_occupancy, self.uniform_occupancy), (self.link_latency, self.uniform_latency)
-
-    @property
-    def _ends(self) -> tuple[IntArray, IntArray]:
-        return self.link_source, self.link_target
-
-    @property
-    def _kinds(self) -> list[npt.NDArray[Any]]:
-        """Times and speeds by which links may differ, a column each."""
-        speeds = self.find(Speeds)
-        told = [] if speeds is None else [speeds.bandwidth, speeds.latency]
-        return [c for c, same in self._times if same is None] + told
-
     # -- links ------------------------------------------------------------------------------------------------
-
-    def _check_node(self, node: int) -> None:
-        if not 0 <= node < self.node_count:
-            raise NetworkError(f"network {self.spec!r}: node {node} is outside 0..{self.node_count - 1}")
-
-    def out_links(self, node: int) -> range:
-        """Return the link numbers that leave `node`.
-
-        Raises
-        ------
-        NetworkError
-            If `node` is outside 0..N-1.
-        """
-        self._check_node(node)
-        return range(int(self.first_link[node]), int(self.first_link[node + 1]))
-
-    def link_between(self, source: int, target: int) -> int:
-        """Return the link from `source` to `target`.
-
-        Raises
-        ------
-        NetworkError
-            If the two are not adjacent.
-        """
-        self._check_node(source)
-        self._check_node(target)
-        links = self.out_links(source)
-        hit = np.flatnonzero(self.link_target[links.start : links.stop] == target)
-        if not hit.size:
-            raise NetworkError(f"network {self.spec!r} has no link from node {source} to node {target}")
-        return links.start + int(hit[0])
 
     @cached_property
     def reverse_link(self) -> IntArray:
@@ -384,14 +212,6 @@ class Network:
         place = np.minimum(np.searchsorted(forward, backward, sorter=order), forward.size - 1)
         found = order[place]
         return int_array(np.where(forward[found] == backward, found, -1), what)
-
-    @cached_property
-    def parallel(self) -> bool:
-        """Whether two links, which then differ in their times, lead from one node to the same other."""
-        if not self._kinds:
-            return False
-        pair = self.link_source * np.int64(self.node_count) + self.link_target
-        return np.unique(pair).size < pair.size
 
     @cached_property
     def two_way(self) -> bool:
@@ -562,40 +382,6 @@ class Network:
 
     # -- distances --------------------------------------------------------------------------------------------
 
-    def breadth_first(self, source: int) -> BreadthFirst:
-        """Search the network breadth-first from `source`; links of a node are tried in their order. O(N + L).
-
-        Raises
-        ------
-        NetworkError
-            If `source` is not a node.
-        """
-        from gossamer.networks import _kernels
-
-        n = self.node_count
-        self._check_node(source)
-        distance, parent, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-        reached = _kernels.breadth_first(self.first_link, self.link_target, source, distance, parent, order)
-        return BreadthFirst(distance, parent, order[:reached])
-
-    def distances(self, source: int) -> IntArray:
-        """Return the hops of a shortest path from `source` to every node, int32[N]; -1 where unreachable. O(N + L)."""
-        return self.breadth_first(source).distance
-
-    def eccentricity(self, source: int) -> int:
-        """Return the largest distance from `source`. O(N + L).
-
-        Raises
-        ------
-        NetworkError
-            If some node cannot be reached.
-        """
-        distance = self.distances(source)
-        if int(distance.min()) < 0:
-            missing = int(np.argmin(distance))
-            raise NetworkError(f"network {self.spec!r} is not connected: no path from node {source} to node {missing}")
-        return int(distance.max())
-
     @cached_property
     def diameter(self) -> int:
         """The largest distance between two nodes. O(1) on grids, O(N + L) on Cayley networks, else O(N (N + L)).
@@ -610,63 +396,6 @@ class Network:
         return max(self.eccentricity(s) for s in sources)
 
     # -- names and identity -----------------------------------------------------------------------------------
-
-    def node_name(self, node: int) -> str:
-        """Return a readable name: the label, else the coordinates where the family has them, else the number."""
-        if self.labels is not None:
-            return self.labels[node]
-        if self.coordinates is None:
-            return str(int(node))
-        return "(" + ",".join(str(int(x)) for x in self.coordinates[node]) + ")"
-
-    def node(self, value: object) -> int:
-        """Return the number of the node that somebody means.
-
-        Parameters
-        ----------
-        value : int, sequence of int or str
-            A node number, coordinates, or the name that `node_name` prints; a text of digits that is no such name is
-            a number.
-
-        Raises
-        ------
-        NetworkError
-            If there is no such node.
-
-        Examples
-        --------
-        >>> import gossamer
-        >>> net = gossamer.network("torus:3x4")
-        >>> net.node(6), net.node((1, 2)), net.node("(1,2)")
-        (6, 6, 6)
-        """
-        if isinstance(value, str):
-            text = "".join(value.split())
-            if self.labels is not None and value in self.labels:
-                return self.labels.index(value)
-            if re.fullmatch(r"\([0-9,]+\)", text):
-                value = tuple(map(int, re.findall("[0-9]{1,10}", text)))
-            elif re.fullmatch("[0-9]{1,10}", text):
-                value = int(text)
-        if isinstance(value, tuple | list | np.ndarray) and self.coordinates is not None:
-            wanted = list(value)
-            whole = all(isinstance(x, int | np.integer) for x in wanted)
-            if whole and len(wanted) == len(self.coordinates[0]):
-                hit = np.flatnonzero((self.coordinates == wanted).all(axis=1))
-                if hit.size:
-                    return int(hit[0])
-        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
-            self._check_node(int(value))
-            return int(value)
-        example = self.node_name(self.node_count - 1)
-        raise NetworkError(
-            f"network {self.spec!r} has no node {shown(value)}; a node is a number 0..{self.node_count - 1} "
-            f"or a name such as {example}"
-        )
-
-    def link_name(self, link: int) -> str:
-        """Return ``source->target`` by node names."""
-        return f"{self.node_name(int(self.link_source[link]))}->{self.node_name(int(self.link_target[link]))}"
 
     @cached_property
     def fingerprint(self) -> str:
