@@ -31,11 +31,12 @@ spec.
 Every undirected edge is two links; links of Kautz and de Bruijn networks are one-way. Upper case, spaces and
 underscores in names of families are accepted. Sources are listed in the [references](references.md).
 
-Wherever a network is asked for, on the command line and in Python, the path of a file does as well: an edge list
-(`.edges`, `.txt`, or `.dedges` with one-way links; a line `u v` or `u v capacity` for each), a node-link graph in
-JSON, GraphML or GML. In Python a NetworkX graph does too. The edge attribute `capacity`, a whole number, says how many
-packets an edge carries per slot; nodes with `terminal` false only pass packets on. `gossamer.networks.to_networkx` goes
-the other way. Any group and generators make a Cayley network with `gossamer.networks.cayley`.
+Wherever a network is asked for, on the command line and in Python, the path of a file does as well: an edge list, a
+graph in JSON, GraphML or GML, or what tools of clusters print; [from your cluster to a schedule](from_your_cluster.md)
+has the formats. In Python a NetworkX graph does too, and `gossamer.networks.to_networkx` goes the other way. Links may
+have a capacity, the packets that they carry per slot, and a bandwidth and a latency. `gossamer network` says what a
+network is, draws it, and writes it to files. Any group and generators make a Cayley network with
+`gossamer.networks.cayley`.
 
 Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only pass
 packets on; without it the routers are the terminals themselves. The terminals are always the first nodes, the switches

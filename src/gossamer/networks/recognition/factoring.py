@@ -2,7 +2,7 @@
 
 Two relations between edges tell the factors. Theta: edges xy and uv with d(x,u) + d(y,v) != d(x,v) + d(y,u). Tau: edges
 xy and xz of which x is the only common neighbor of y and z. The classes of the transitive closure of both together are
-the edges of the prime factors (Feder 1992; Imrich and Klavzar 2000, Theorem 4.8), and of theta the pairs with an edge
+the edges of the prime factors (Feder 1992; Imrich and Klavzar 2000), and of theta the pairs with an edge
 of a spanning tree are enough.
 
 Here the edges of the tree are taken one after the other, and now and then the classes are tried: classes that make a
