@@ -50,9 +50,12 @@ def algorithms(network: str | Network | None, task: str | None, switching: str, 
     wanted = None if task is None else kind_of(task)
     chosen = [(a, t) for a in kind.algorithms for t in a.tasks if t.name in TASKS and wanted in (None, t)]
     if network is not None:
-        from gossamer.networks import as_network
+        from gossamer.networks import Renumbered, as_network
+        from gossamer.networks.recognition import recognized
 
-        net = as_network(network)
+        net = recognized(as_network(network))
+        known = net.find(Renumbered)
+        net = net if known is None else known.original
         chosen = [(a, t) for a, t in chosen if _covers(kind, a, t, net, rules)]
         if not chosen:
             what = "" if wanted is None else f" for {wanted.name}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.options import Words, fills
 
@@ -200,6 +201,7 @@ def saturation(
 
 
 @commands.command()
+@fails
 @fills(routers=(ROUTERS,))
 def routing(
     network: Annotated[str, typer.Argument(help="Network, such as torus:8x8.", metavar="NETWORK")],

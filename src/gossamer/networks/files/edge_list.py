@@ -103,14 +103,16 @@ class _EdgeList:
         self.wiring = Wiring(self.name)
 
     def take(self, place: int, line: str) -> None:
-        where = f"{self.name}, line {place}"
-        words = _words(line, where) if '"' in line else line.partition("#")[0].split()
+        words = _words(line, self._where(place)) if '"' in line else line.partition("#")[0].split()
         if not words:
             return
         if words[0] in _STATEMENTS and not isinstance(words[0], _Name):
-            self._state(where, words[0], words[1:])
+            self._state(self._where(place), words[0], words[1:])
         else:
-            self._edge(where, words, line)
+            self._edge(place, words, line)
+
+    def _where(self, place: int) -> str:
+        return f"{self.name}, line {place}"
 
     def _state(self, where: str, statement: str, words: list[str]) -> None:
         if statement in ("terminals", "switches"):
@@ -129,17 +131,20 @@ class _EdgeList:
         else:
             self.columns, self.told = _columns(where, words), True
 
-    def _edge(self, where: str, words: list[str], line: str) -> None:
+    def _edge(self, place: int, words: list[str], line: str) -> None:
         if not 2 <= len(words) <= len(self.columns):
             form = f"'{' '.join(self.columns)}'" if self.told else "'u v' or 'u v capacity'"
-            raise FileFormatError(f"{where}: expected {form}, got {shown(line)}")
+            raise FileFormatError(f"{self._where(place)}: expected {form}, got {shown(line)}")
         u, v = words[:2]
-        given = {c: w for c, w in zip(self.columns[2:], words[2:], strict=False) if w != "-"}
-        capacity, kind = attributed(where, given, FileFormatError) if given else (1, PLAIN)
-        if self.wiring.has(u, v, kind):
+        capacity, kind = 1, PLAIN
+        if len(words) > 2:
+            given = {c: w for c, w in zip(self.columns[2:], words[2:], strict=False) if w != "-"}
+            capacity, kind = attributed(self._where(place), given, FileFormatError)
+        if u == v or self.wiring.has(u, v, kind):
             what = "link" if self.one_way else "edge"
-            raise FileFormatError(f"{where}: {what} {shown(str(u))} {shown(str(v))} is repeated")
-        self.wiring.add(where, u, v, capacity, kind, one_way=self.one_way)
+            fault = f"node {shown(u)} is joined to itself" if u == v else f"{what} {shown(u)} {shown(v)} is repeated"
+            raise FileFormatError(f"{self._where(place)}: {fault}")
+        self.wiring.add(self.name, u, v, capacity, kind, one_way=self.one_way)
         self.names.setdefault(u)
         self.names.setdefault(v)
 
