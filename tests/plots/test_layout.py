@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import gossamer
-from gossamer.networks import Coordinates, Network, Tiers, from_networkx
+from gossamer.networks import Coordinates, Groups, Network, Tiers, from_networkx
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
 
 SPECS = (
@@ -22,7 +22,8 @@ SPECS = (
     "bubble-sort:5", "ccc:1", "ccc:2", "ccc:3", "ccc:6", "butterfly:1", "butterfly:2", "butterfly:4", "butterfly:7",
     "fat-tree:k=2,h=0", "fat-tree:k=2,h=3", "fat-tree:k=3,h=5", "fat-tree:k=2,h=12",
     "leaf-spine:8,4,4", "leaf-spine:40,8,4", "k-ary-n-tree:4,4", "servers:s=4,g=8,spines=2", "servers:s=32,g=8,rails=1",
-    "dragonfly:4,2,p=2", "slim-fly:5", "hyperx:4x8,capacity=1x2", "twisted-torus:8x4x4", "macro-star:2,2",
+    "dragonfly:4,2,p=2", "slim-fly:5", "polarfly:4", "xpander:4,3",
+    "hyperx:4x8,capacity=1x2", "twisted-torus:8x4x4", "macro-star:2,2",
     "product:(ring:5)x(complete:4)", "product:(star:4)x(torus:3x3)", "product:(array:3)x(pancake:3)",
 )  # fmt: skip
 
@@ -150,6 +151,21 @@ def test_switches_stand_in_rows_amid_their_terminals(spec):
     for switch in np.flatnonzero(tier == 1):
         below = network.link_target[network.link_source == switch]
         assert x[switch] == pytest.approx(x[below[below < network.terminal_count]].mean())
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:4,2", "dragonfly:3,1,p=2", "slim-fly:5", "cyclic-network:3,(ring:4)"])
+def test_a_group_stands_on_a_circle_of_its_own_and_terminals_beside_their_switch(spec):
+    network = gossamer.network(spec)
+    positions, group = lay_out(network).positions, network.find(Groups).group
+    centers = {int(g): positions[group == g].mean(axis=0) for g in set(group.tolist())}
+    for v, g in enumerate(group.tolist()):
+        away = {h: np.hypot(*(positions[v] - center)) for h, center in centers.items()}
+        assert min(away, key=away.get) == g
+    for v in range(network.terminal_count if network.terminal_count < network.node_count else 0):
+        switch = int(network.link_target[network.first_link[v]])
+        assert np.hypot(*(positions[v] - positions[switch])) < 2.01
+    without = network.without(nodes=[0])
+    assert without.find(Groups).group.tolist() == group[1:].tolist()
 
 
 @pytest.mark.parametrize("spec", ["star:5", "pancake:5", "bubble-sort:5"])

@@ -50,7 +50,7 @@ from gossamer.networks.servers import dgx_1, dgx_a100, servers
 from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Levels, Speeds, Structure, Tiers
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Groups, Levels, Speeds, Structure, Tiers
 from gossamer.networks.swapped import cyclic_network, hierarchical_swapped
 from gossamer.networks.transposed import transposed
 from gossamer.networks.twisted_tori import twisted_torus
@@ -68,6 +68,7 @@ __all__ = [
     "Family",
     "Grid",
     "Group",
+    "Groups",
     "LatticeGroup",
     "Levels",
     "Network",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.family import Size
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Coordinates, IntArray, Structure, int_array
+from gossamer.networks.structures import Coordinates, Groups, IntArray, Structure, int_array
 
 __all__ = ["both_ways", "router_network", "router_size"]
 
@@ -39,6 +39,7 @@ def router_network(
     *,
     p: int = 0,
     places: npt.NDArray[np.int64] | IntArray | None = None,
+    groups: npt.NDArray[np.int64] | None = None,
     structures: Sequence[Structure] = (),
     terminal_count: int | None = None,
     links_only: bool = False,
@@ -57,6 +58,8 @@ def router_network(
         r*p + p-1``, and router r is the switch ``R*p + r``.
     places : int[R, k], optional
         Coordinates of the routers; those of terminals have one number more, 1..p, which is 0 at a router.
+    groups : int[R], optional
+        Which routers belong together; their terminals belong to them.
     structures : sequence of Structure
         What else is known, if ``p`` is 0.
     terminal_count : int, optional
@@ -84,9 +87,10 @@ def router_network(
         own = np.arange(routers)[:, None] if places is None else places
         below = np.concatenate([np.repeat(own, p, axis=0), (np.arange(first) % p + 1)[:, None]], axis=1)
         above = np.concatenate([own, np.zeros((routers, 1), np.int64)], axis=1)
-        structures = [Coordinates(int_array(np.concatenate([below, above]), "coordinates"))]
-    elif places is not None:
-        structures = [Coordinates(int_array(places, "coordinates")), *structures]
+        places, structures = np.concatenate([below, above]), []
+        groups = None if groups is None else np.concatenate([np.repeat(groups, p), groups])
+    known: list[Structure] = [] if places is None else [Coordinates(int_array(places, "coordinates"))]
+    known += [] if groups is None else [Groups(int_array(groups, "groups"))]
     return Network(
         spec,
         first + routers,
@@ -94,6 +98,6 @@ def router_network(
         target[order],
         capacity[order],
         terminal_count=first or terminal_count,
-        structures=structures,
+        structures=[*known, *structures],
         links_only=links_only,
     )

@@ -88,6 +88,7 @@ def dragonfly(a: int, h: int, g: int | None = None, p: int = 0, arrangement: str
         [inside, _between(a, h, groups, arrangement)],
         p=p,
         places=np.stack([router // a, router % a], axis=1),
+        groups=router // a,
     )
 
 

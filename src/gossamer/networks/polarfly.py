@@ -77,7 +77,8 @@ def polarfly(q: int, p: int = 0) -> Network:
     source, target = source[order], target[order]
     near = source != target
     spec = forms.canonical("polarfly", {"q": q, "p": p}, p=0)
-    return router_network(spec, len(points), [(source[near], target[near], 1)], p=p, places=points)
+    links, whole = (source[near], target[near], 1), np.zeros(len(points), np.int64)
+    return router_network(spec, len(points), [links], p=p, places=points, groups=whole)
 
 
 def _number(field: FiniteField, points: np.ndarray) -> np.ndarray:

@@ -136,7 +136,8 @@ def xpander(d: int, k: int, seed: int = 0, p: int = 0) -> Network:
     order = np.lexsort((target, source))
     spec = forms.canonical("xpander", {"d": d, "k": k, "seed": int(seed), "p": p}, seed=0, p=0)
     links = source[order], target[order], 1
-    return router_network(spec, number.size, [links], p=p, places=np.stack([number // k, number % k], axis=1))
+    places = np.stack([number // k, number % k], axis=1)
+    return router_network(spec, number.size, [links], p=p, places=places, groups=number // k)
 
 
 def _regular(n: int, d: int, draw: np.random.Generator) -> Numbers:

@@ -73,6 +73,7 @@ def slim_fly(q: int, p: int = 0) -> Network:
         [*inside, (left, right, 1), (right, left, 1)],
         p=p,
         places=np.stack([number // (q * q), number // q % q, number % q], axis=1),
+        groups=number // q,
     )
 
 

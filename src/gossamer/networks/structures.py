@@ -16,7 +16,18 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.groups import Group
 
-__all__ = ["CayleyGroup", "Coordinates", "Grid", "IntArray", "Levels", "Speeds", "Structure", "Tiers", "int_array"]
+__all__ = [
+    "CayleyGroup",
+    "Coordinates",
+    "Grid",
+    "Groups",
+    "IntArray",
+    "Levels",
+    "Speeds",
+    "Structure",
+    "Tiers",
+    "int_array",
+]
 
 IntArray = npt.NDArray[np.int32]
 
@@ -174,6 +185,28 @@ class Coordinates(Structure):
     def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
         """Keep those of the nodes that remain."""
         return Coordinates(self.places[nodes])
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(Structure):
+    """Nodes that belong together, such as the routers of a group of a dragonfly: `group` int32[N], from 0 on."""
+
+    group: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", int_array(self.group, "groups"))
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Refuse anything but a group for each node."""
+        return None if self.group.shape == (nodes,) else f"groups need a number for each of {nodes} nodes"
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep them: nodes stay where they are."""
+        return self
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep those of the nodes that remain."""
+        return Groups(self.group[nodes])
 
 
 @dataclass(frozen=True)

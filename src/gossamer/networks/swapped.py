@@ -131,7 +131,9 @@ def _word_network(spec: str, nucleus: Network, word: npt.NDArray[np.int64], orde
         new = np.all([target != other for other in seen], axis=0)
         pieces.append((node[new], target[new], 1))
         seen.append(target)
-    return router_network(spec, nodes, pieces, places=word[::-1].T, links_only=nucleus.links_only)
+    return router_network(
+        spec, nodes, pieces, places=word[::-1].T, groups=node // symbols, links_only=nucleus.links_only
+    )
 
 
 def _rotations(l: int, shifts: str) -> Sequence[int]:  # noqa: E741

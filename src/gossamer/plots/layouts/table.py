@@ -6,9 +6,10 @@ import numpy as np
 
 from gossamer.networks.groups import AbelianGroup, CubeRotationGroup, PermutationGroup
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Tiers
+from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.cayley import by_last_symbol, by_words
 from gossamer.plots.layouts.grids import by_bits, by_digits
+from gossamer.plots.layouts.groups import by_groups
 from gossamer.plots.layouts.layout import Layout, circle
 from gossamer.plots.layouts.products import by_factors
 from gossamer.plots.layouts.stress import stress_positions
@@ -24,8 +25,9 @@ def lay_out(network: Network) -> Layout:
     """Return the places of the nodes and the shapes of the links, by what is known of the network.
 
     Arrays and tori stand in rows and columns, their further dimensions as rows and columns of blocks; rings and
-    circulants on a circle; fat trees by levels, other terminals and switches by tiers; products and Cayley networks as
-    blocks of smaller ones; any other network where the distances on paper are nearest to the distances in hops.
+    circulants on a circle; fat trees by levels, other terminals and switches by tiers; groups of
+    routers on circles; products and Cayley networks as blocks of smaller ones; any other network where the distances
+    on paper are nearest to the distances in hops.
 
     Notes
     -----
@@ -43,6 +45,9 @@ def lay_out(network: Network) -> Layout:
     tiers = network.find(Tiers)
     if tiers is not None:
         return by_tiers(network, tiers)
+    groups = network.find(Groups)
+    if groups is not None:
+        return by_groups(network, groups)
     if network.grid is not None:
         wraps = network.grid.wraps
         if len(wraps) == 1 and wraps[0] and network.node_count <= CIRCLE_LIMIT:
