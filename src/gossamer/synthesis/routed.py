@@ -14,6 +14,7 @@ import numpy as np
 
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import IntArray
+from gossamer.paths.bundles import bundled
 from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import Roads, Starts, scheduled
 from gossamer.schedules import Phase, Schedule
@@ -28,6 +29,8 @@ _MOST_WORK = 5_000_000_000
 """Links looked at in one round (minutes), above which a case is refused."""
 _ROUNDS = 24
 _VAIN = 8
+_BELOW = (1, 2, 3, 5)
+"""How far below the largest load links are still relieved of packets, in shares of 1/300, in turn."""
 _BLUNT, _STEEP = 4.0, 60.0
 
 
@@ -67,7 +70,10 @@ def routed(case: Case) -> Schedule:
     costs = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
     effort = max(1, demand.origin.size) * max(1, roads.source.size)
     for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
-        forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
+        if moved and _bundles(demand, roads):
+            forest = _exchanged(demand, roads, depth_cost, least, case.seed)
+        else:
+            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
         graph = forest.graph()
         tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
         found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
@@ -100,6 +106,32 @@ def grown(demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float,
         if lowest <= least or vain == _VAIN:
             break
     assert best is not None
+    return best
+
+
+def _bundles(demand: Demand, roads: Roads) -> bool:
+    """Return whether packets of an origin are so many that they are routed together."""
+    origins = int(np.count_nonzero(np.diff(demand.origin, prepend=-1)))
+    return demand.origin.size * roads.source.size * _ROUNDS > _WORK and demand.origin.size > 4 * origins
+
+
+def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed: int) -> Forest:
+    """Return paths found for all packets of an origin at once; those on the most loaded links are then chosen anew."""
+    growth, draw = Growth(roads), np.random.default_rng(seed)
+    best = now = bundled(growth, demand, depth_cost, seed)
+    lowest, vain, looks = growth.congestion, 0, 0
+    branches = np.ones(roads.cut.size, bool)
+    for turn, below in enumerate(_BELOW * 4):
+        hot = growth.congestion - below * growth.congestion / 300
+        crossed = int((growth.loads[0][now.link] >= hot).sum())
+        looks += min(crossed, demand.origin.size) * roads.source.size
+        if lowest <= least or vain == len(_BELOW) or looks > 2 * _WORK:
+            break
+        visit, power = draw.permutation(demand.origin.size), (60.0, 100.0)[turn % 2]
+        now = growth.grow(demand, branches, now, power=power, depth_cost=depth_cost, hot=hot, visit=visit)
+        vain = 0 if growth.congestion < lowest - 1e-9 else vain + 1
+        if not vain:
+            best, lowest = now, growth.congestion
     return best
 
 

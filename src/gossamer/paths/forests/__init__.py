@@ -108,6 +108,22 @@ class Growth:
         return first, np.argsort(ends, kind="stable").astype(np.int32)
 
     @property
+    def onward(self) -> tuple[Longs, IntArray]:
+        """The links that leave each node, ``links[first[u]:first[u + 1]]``: first and links."""
+        return self._forward
+
+    def prices(self, scale: float, power: float) -> tuple[Floats, Floats, Floats]:
+        """Return what one more packet costs a slot: on links, at ports that send and at ports that receive."""
+        from gossamer.paths.forests import _kernels
+
+        links, sends, receives = (np.empty(load.size) for load in self.loads)
+        for load, use, price in zip(
+            self.loads, (self.use, np.ones(1), np.ones(1)), (links, sends, receives), strict=True
+        ):
+            _kernels.prices(load, np.broadcast_to(use, load.shape), scale, power, price)
+        return links, sends, receives
+
+    @property
     def congestion(self) -> float:
         """The most slots for which a link or a port is occupied."""
         return float(max(load.max(initial=0.0) for load in self.loads))
@@ -166,9 +182,8 @@ class Growth:
         link_load, send_load, receive_load = self.loads
         loads = (link_load, receive_load, send_load) if inward else self.loads
         limits = limits[::-1] if inward else limits
-        price = tuple(np.empty(load.size) for load in loads)
-        for load, use, each in zip(loads, (self.use, np.ones(1), np.ones(1)), price, strict=True):
-            _kernels.prices(load, np.broadcast_to(use, load.shape), scale, power, each)
+        price = self.prices(scale, power)
+        price = (price[0], price[2], price[1]) if inward else price
         if old is None:
             nothing = np.zeros(packets, np.int64)
             old = Forest(nothing, nothing, np.zeros(0, np.int32), np.zeros(0, np.int32))

@@ -1,0 +1,86 @@
+"""Routed schedules: near their bounds on irregular networks, also where packets of an origin are routed together."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.bounds import best_bound
+from gossamer.cases import Case
+from gossamer.errors import NetworkError
+from gossamer.networks import from_networkx
+from gossamer.networks.network import Network
+from gossamer.rules import Rules
+from gossamer.synthesis import routed as module
+from gossamer.synthesis.overlapped import overlapped_allreduce
+from gossamer.synthesis.routed import routed
+
+
+def checked(schedule):
+    found = gossamer.verify(schedule)
+    assert found.ok, str(found)
+    return schedule
+
+
+def karate():
+    return nx.Graph(list(nx.karate_club_graph().edges))
+
+
+def ratio(graph, task, build=routed, rules=None):
+    case = Case(from_networkx(graph, "a graph"), gossamer.task(task), rules)
+    return checked(build(case)).completion_time / best_bound(case).value
+
+
+@pytest.mark.parametrize(
+    ("graph", "most"),
+    [
+        (karate(), 1.03),
+        (nx.petersen_graph(), 1.0),
+        (nx.random_regular_graph(4, 64, seed=1), 1.04),
+        (nx.tutte_graph(), 1.01),
+        (nx.balanced_tree(2, 4), 1.0),
+    ],
+    ids=["karate", "petersen", "random", "tutte", "tree"],
+)
+def test_alltoall_is_near_its_bound(graph, most):
+    assert ratio(graph, "alltoall") <= most
+
+
+@pytest.mark.parametrize(("graph", "most"), [(karate(), 1.15), (nx.balanced_tree(2, 4), 1.5)])
+def test_halves_of_an_allreduce_overlap(graph, most):
+    assert ratio(graph, "allreduce", overlapped_allreduce) <= most
+
+
+@pytest.mark.parametrize("ports", ["all", "one", "one-receive"])
+def test_packets_of_an_origin_are_routed_together_in_large_cases(monkeypatch, ports):
+    graph = nx.random_regular_graph(4, 32, seed=3)
+    alone = ratio(graph, "alltoall", rules=Rules(ports=ports))
+    monkeypatch.setattr(module, "_WORK", 1_000_000)
+    assert ratio(graph, "alltoall", rules=Rules(ports=ports)) <= 1.1 * alone
+
+
+def test_slow_links_carry_less():
+    torus = gossamer.network("torus:8x8")
+    slow = torus.with_times(np.tile([1, 1, 4, 4], 64), 0)
+    assert checked(routed(Case(slow, gossamer.task("allgather")))).completion_time <= 29  # at least 63 / 2.5
+
+
+def test_switches_that_do_not_copy_are_used_once_a_target():
+    graph = nx.star_graph(["hub", 0, 1, 2, 3])
+    nx.set_node_attributes(graph, {"hub": False}, "terminal")
+    network = from_networkx(graph, "star")
+    copied, passed = (
+        checked(routed(Case(network, gossamer.task("broadcast"), Rules(replication=r)))) for r in (True, False)
+    )
+    assert copied.completion_time == 2
+    assert passed.completion_time == 4  # along a chain or from the root: three packets enter the switch, one a slot
+    assert passed.hop_count == 6
+
+
+def test_unreachable_targets_are_one_line(monkeypatch):
+    one_way = Network("one way", 3, [0, 1], [1, 2], links_only=True)
+    task = gossamer.task("permutation", destination=[-1, 0, -1])
+    with pytest.raises(NetworkError, match="no path from node 1"):
+        routed(Case(one_way, task))
