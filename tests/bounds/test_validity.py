@@ -68,6 +68,5 @@ def test_splitting_never_raises_the_bound(network, data, ports):
 def test_a_task_and_its_dual_have_the_same_bound(network, data, ports, split):
     task = data.draw(tasks(network, DUALS))
     model = Rules(ports=ports, split=split)
-    assert (
-        best_bound(Case(network, task, model)).value == best_bound(Case(network, task.dual(network), model.dual)).value
-    )
+    dual = Case(network, task.dual(network), model.dual)
+    assert best_bound(Case(network, task, model)).value == best_bound(dual).value
