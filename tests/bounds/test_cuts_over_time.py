@@ -102,8 +102,11 @@ def test_where_it_says_nothing(task, model):
 
 
 def test_fewer_ports_keep_the_bound_of_all_ports():
+    slow = from_networkx(nx.Graph(["va", "vb", "vc", "bc", "cd", "ce", "ef", "eg"]))
     links = [(0, 1), (0, 4), (1, 0), (1, 2), (2, 3), (2, 4), (3, 2), (3, 4), (4, 0), (4, 2), (4, 3)]
     source, target = (list(ends) for ends in zip(*links, strict=True))
     network = Network("some graph", 5, source, target, terminal_count=4)
     values = [best_bound(Case(network, Gather(0), Rules(ports=p))).value for p in ("all", "one-send", "one")]
     assert values == [3, 3, 3]
+    limited = [list(cut_over_time_bounds(Case(slow, Scatter(0), Rules(ports=p)))) for p in ("all", "one-receive")]
+    assert [[b.value for b in found] for found in limited] == [[4], [4]]

@@ -18,9 +18,17 @@ from gossamer import Network, Rules
 from gossamer.bounds import concurrent_flow
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
+from gossamer.bounds.thin_cuts import thin_cuts
 from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Permutation, TotalExchange
+from gossamer.tasks import (
+    Broadcast,
+    MultinodeBroadcast,
+    PartialMultinodeBroadcast,
+    Permutation,
+    ReduceScatter,
+    TotalExchange,
+)
 
 SPLIT = Rules(split=True)
 
@@ -77,6 +85,16 @@ def test_a_split_broadcast_takes_the_least_flow_to_a_terminal(network):
     flow = min(nx.maximum_flow_value(graph, 0, t) for t in range(1, network.terminal_count))
     (found,) = set_cut_bounds(Case(network, Broadcast(0), SPLIT))
     assert found.value == Fraction(6, flow)
+
+
+@pytest.mark.parametrize("task", [MultinodeBroadcast(), ReduceScatter(), TotalExchange()])
+def test_flows_find_the_thin_cut(task):
+    """Two cliques, joined by two links."""
+    graph = nx.disjoint_union(nx.complete_graph(8), nx.complete_graph(8))
+    graph.add_edges_from([(0, 8), (7, 15)])
+    half = np.arange(16) < 8
+    found = list(thin_cuts(Case(from_networkx(graph), task)))
+    assert any((inside == half).all() or (inside == ~half).all() for inside in found)
 
 
 def least_congestion(network, pairs):

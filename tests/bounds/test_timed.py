@@ -72,6 +72,7 @@ def test_a_switch_that_cuts_through_waits_for_the_tail_of_a_slower_link_only():
     for network, stored, through in ((slow_first, 7, 5), (slow_last, 6, 5)):
         assert values(network, Broadcast(0))["eccentricity"] == stored
         assert values(network, Broadcast(0), Rules(cut_through=True))["eccentricity"] == through
+    assert best_bound(Case(switch(2), Broadcast(0), Rules(cut_through=True))).value == 1
 
 
 # -- ports --
