@@ -10,7 +10,7 @@ import typer
 
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
-from gossamer.cli.handing_on import export, formats, run
+from gossamer.cli.handing_on import export, formats, run, simulate
 from gossamer.cli.options import Words, fills
 from gossamer.cli.showing import draw, explore
 from gossamer.cli.wormhole import commands as wormhole_commands
@@ -391,5 +391,5 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (draw, explore, export, formats, run):
+for handed in (draw, explore, export, formats, run, simulate):
     app.command()(handed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,19 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, progress
 
-__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "run"]
+__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "run", "simulate"]
 
 PlanFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
 Bytes = Annotated[
     str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
 ]
+
+
+class Machine(StrEnum):
+    """What a schedule is replayed in."""
+
+    loggp = "loggp"
+    smpi = "smpi"
 
 
 def export(
@@ -81,3 +89,22 @@ def run(
     from gossamer.cli import running
 
     raise typer.Exit(running.run(file, [message_bytes(text) for text in bytes.split(",")], check, repeat, nodes, json))
+
+
+def simulate(
+    file: PlanFile,
+    *,
+    bytes: Annotated[
+        str, typer.Option("--bytes", help="Sizes of a message, several by commas.", metavar="SIZES")
+    ] = "1MiB",
+    model: Annotated[Machine, typer.Option(help="LogGP, or SimGrid's SMPI where it is installed.")] = Machine.loggp,
+    bandwidth: Annotated[str, typer.Option(help="Of every link.", metavar="RATE")] = "125MB/s",
+    latency: Annotated[str, typer.Option(help="Of every link.", metavar="TIME")] = "1us",
+    overhead: Annotated[str, typer.Option(help="At each end of a message, in LogGP.", metavar="TIME")] = "0s",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Replay a schedule in the model of a machine, beside the time of its slots."""
+    from gossamer.cli import running
+
+    sizes = [message_bytes(text) for text in bytes.split(",")]
+    running.simulate(file, sizes, model.value, (bandwidth, latency, overhead), json)
