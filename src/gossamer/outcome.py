@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import sys
@@ -143,6 +144,20 @@ class Outcome(Rows):
         if self.schedule is None:
             raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to save")
         self.schedule.save(path)
+
+    def explore(self, height: int = 640) -> Any:
+        """Return the explorer of the schedule, for a notebook; see `gossamer.explorer.explore` for a file.
+
+        Raises
+        ------
+        ScheduleError
+            If the schedule was not kept.
+        """
+        return _Shown(_upstairs("explorer").embedded(self, height))
+
+    def _repr_html_(self) -> str:
+        shown: str = _upstairs("plots.notebooks").outcome_html(self, super()._repr_html_())
+        return shown
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; times in the unit of the cost, exact ones also as fractions in text."""
@@ -346,6 +361,21 @@ class Comparison(Rows):
     def __repr__(self) -> str:
         case = self.case
         return f"<Comparison {case.task.name} on {case.network.spec}: {len(self)} algorithms, best {self.best!r}>"
+
+
+class _Shown:
+    """HTML that a notebook shows."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def _upstairs(room: str) -> Any:
+    """Return a package of a floor above, which only a notebook asks for: nothing here depends on it."""
+    return importlib.import_module(f"gossamer.{room}")
 
 
 def number(value: Fraction) -> int | float:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, VerificationError
 from gossamer.plots import animate
+from gossamer.plots.film import film_frames
 from gossamer.plots.motion import _film
+from gossamer.plots.palette import by_number
 
 
 def transposed(side: int, algorithm: str = "best") -> gossamer.Outcome:
@@ -27,14 +31,6 @@ def test_a_gif_has_a_picture_for_each_part_of_a_slot_and_rests_before_and_after(
         shown = sum(1 for _ in _film(plan.schedule, 2).frames(2))
         assert shown == 2 * plan.schedule.slot_count + 24
         assert 1 < picture.n_frames <= shown  # equal pictures in a row are stored as one
-
-
-def test_a_page_has_its_pictures_in_itself(tmp_path):
-    animate(transposed(2).schedule, tmp_path / "m.html", frames_per_slot=1)
-    text = (tmp_path / "m.html").read_text()
-    assert "data:image/png;base64" in text
-    assert "http" not in text.replace("http://www.w3.org", "")  # nothing is fetched from elsewhere
-    assert 'class="fa' not in text
 
 
 def test_messages_end_at_their_destinations_in_the_colors_of_the_places():
@@ -56,27 +52,73 @@ def test_messages_at_one_node_share_its_cell_without_overlap():
         assert (apart.any(axis=2) | np.eye(len(low), dtype=bool)).all()
 
 
-@pytest.mark.parametrize(
-    ("spec", "task", "what"),
-    [
-        ("hypercube:3", "alltoall", "one or two dimensions"),
-        ("array:65x65", "permutation", "at most 4,096 nodes"),
-        ("array:3x3", "allgather", "one destination each"),
-    ],
-)
-def test_other_schedules_are_refused_in_one_line(tmp_path, spec, task, what):
-    network = gossamer.network(spec)
-    fields = {"destination": list(range(network.node_count))} if task == "permutation" else {}
-    schedule = gossamer.Schedule(network, gossamer.task(task, **fields), gossamer.Rules(), [], [], [])
-    with pytest.raises(NotApplicableError, match=what):
-        animate(schedule, tmp_path / "m.gif")
-    assert not (tmp_path / "m.gif").exists()
+def test_networks_and_films_that_are_too_large_are_refused_in_one_line(tmp_path):
+    large = gossamer.network("array:65x65")
+    here = gossamer.task("permutation", destination=list(range(65 * 65)))
+    for schedule, words, what in (
+        (gossamer.Schedule(large, here, gossamer.Rules(), [], [], []), {}, "at most 1,024 nodes"),
+        (gossamer.plan("ring:120", "alltoall").schedule, {}, "at most 4,000 are allowed"),
+    ):
+        with pytest.raises(NotApplicableError, match=what):
+            animate(schedule, tmp_path / "m.gif", **words)
+        assert not (tmp_path / "m.gif").exists()
+
+
+FILMED = [
+    ("torus:4x4", "allgather", {}), ("hypercube:3", "reduce", {}), ("fat-tree:k=2,h=2,capacity=1,2", "alltoall", {}),
+    ("array:3x3", "alltoall", {}), ("torus:3x3", "allgather", {"switching": "wormhole"}),
+    ("kautz:2,2", "broadcast", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "task", "words"), FILMED)
+def test_every_task_moves_under_both_switchings(spec, task, words, tmp_path):
+    from PIL import Image
+
+    schedule = gossamer.plan(spec, task, **words).schedule
+    animate(schedule, tmp_path / "m.gif", frames_per_slot=2, dpi=40)
+    rows = schedule.timeline()
+    times = np.unique([0, rows.length, *rows.start.tolist(), *rows.end.tolist()])
+    with Image.open(tmp_path / "m.gif") as picture:
+        assert 2 < picture.n_frames <= 2 * (times.size - 1) + 1 + 24
+        picture.seek(0)
+        first = np.asarray(picture.convert("RGB")).astype(int)
+        picture.seek(picture.n_frames - 1)
+        last = np.asarray(picture.convert("RGB")).astype(int)
+    assert (first.sum(axis=2) < 250).sum() < (last.sum(axis=2) < 250).sum()  # nodes are dark at the end
+
+
+def test_packets_are_where_the_timeline_says():
+    schedule = gossamer.plan("array:4", "broadcast").schedule
+    pictures = [np.asarray(p.convert("RGB")).astype(int) for p in film_frames(schedule, 2, 100, 100)]
+    middle = pictures[8 + 3]  # half of the second slot
+    hue = np.array([int(by_number(4)[0][k : k + 2], 16) for k in (1, 3, 5)])
+    rows, columns = np.nonzero(np.abs(middle - hue).sum(axis=2) < 30)
+    unit = 0.8 * 100
+    left = (middle.shape[1] - 4.6 * unit) / 2
+    assert columns.mean() == pytest.approx(left + (0.8 + 1.5) * unit, abs=4)  # between nodes 1 and 2
+    assert len(rows) > 20
+
+
+def test_a_film_is_an_mp4_too(tmp_path):
+    pytest.importorskip("imageio_ffmpeg", reason="needs the extra 'video'")
+    animate(gossamer.plan("ring:5", "allgather").schedule, tmp_path / "m.mp4", frames_per_slot=2, dpi=40)
+    animate(transposed(3).schedule, tmp_path / "n.mp4", frames_per_slot=1)
+    for name in ("m.mp4", "n.mp4"):
+        assert (tmp_path / name).read_bytes()[4:8] == b"ftyp"
+
+
+def test_without_the_extra_an_mp4_is_refused_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(NotApplicableError, match="needs the extra 'video'"):
+        animate(transposed(2).schedule, tmp_path / "m.mp4")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_files_and_numbers_are_refused_in_one_line(tmp_path):
     schedule = transposed(2).schedule
-    with pytest.raises(FileFormatError, match=r"has the suffix '\.mp4'; an animation is one of \.gif, \.html"):
-        animate(schedule, tmp_path / "m.mp4")
+    with pytest.raises(FileFormatError, match=r"has the suffix '\.avi'; an animation is one of \.gif, \.mp4"):
+        animate(schedule, tmp_path / "m.avi")
     with pytest.raises(FileFormatError, match=r"frames_per_slot must be a number in 1\.\.10, got 0"):
         animate(schedule, tmp_path / "m.gif", frames_per_slot=0)
     unfinished = gossamer.Schedule(schedule.network, schedule.task, schedule.rules, [], [], [])

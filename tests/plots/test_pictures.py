@@ -21,7 +21,7 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.plots import palette
-from gossamer.plots.drawing import settings
+from gossamer.plots.dressing import settings
 from gossamer.plots.heat import heat_panels
 from gossamer.schedules import link_load
 from plots.simple_schedules import flood, gossip, scatter, texts

@@ -9,20 +9,25 @@ from gossamer.cli.console import progress
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading.quantities import inches
 
-__all__ = ["check_page", "draw", "explore"]
+__all__ = ["check_page", "draw", "explore", "in_text"]
 
 
 def draw(file: Path, output: Path, kind: str, style: str, width: str | None, title: str | None) -> None:
     """Draw a schedule file."""
-    from gossamer import plots
-    from gossamer.schedules import load
+    from gossamer import plots, switching
     from gossamer.writing import check_writable
+
+    if output.suffix.lower() == ".html":
+        if kind != "load" or style != "screen" or width or title:
+            raise FileFormatError("--kind, --style, --width and --title go with pictures; an .html is the explorer")
+        explore([file], output)
+        return
 
     moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
     if moving and kind != "load":
         raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
     if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
-        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS))
+        allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS, "html"))
         raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
     dress: dict[str, Any] = {
         "style": style,
@@ -35,13 +40,33 @@ def draw(file: Path, output: Path, kind: str, style: str, width: str | None, tit
     check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = load(file)
+        schedule = switching.load(file)
+        if schedule.switching != "store-and-forward" and not moving:
+            raise FileFormatError("pictures are of store-and-forward schedules; wormhole ones move: .gif, .mp4, .html")
         stage(f"drawing {output}")
         if moving:
             plots.animate(schedule, output)
         else:
             plots.draw(schedule, output, kind, **dress)
     print(f"wrote {output}")
+
+
+def in_text(file: Path, output: Path | None) -> None:
+    """Draw a schedule file in text; colored where the output is a terminal that has colors."""
+    import os
+    import shutil
+    import sys
+
+    from gossamer.plots import text_picture
+    from gossamer.schedules import load
+
+    if output is not None:
+        raise FileFormatError("--to terminal writes no file: leave out --output")
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = load(file)
+    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    print(text_picture(schedule, shutil.get_terminal_size().columns, color=not plain), end="")
 
 
 def check_page(path: Path) -> None:

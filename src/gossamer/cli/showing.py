@@ -25,6 +25,12 @@ class Picture(StrEnum):
     regions = "regions"
 
 
+class To(StrEnum):
+    """Where to draw without a file."""
+
+    terminal = "terminal"
+
+
 class Style(StrEnum):
     """How pictures are dressed."""
 
@@ -35,14 +41,14 @@ class Style(StrEnum):
 def draw(
     file: Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")],
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="Picture to write: .svg, .png or .pdf; .gif or .html shows a routing in motion.",
+            help="Picture to write: .svg, .png or .pdf; .gif or .mp4 shows it in motion, .html is the explorer.",
             metavar="FILE",
         ),
-    ],
+    ] = None,
     kind: Annotated[
         Picture,
         typer.Option(
@@ -55,11 +61,15 @@ def draw(
         Style, typer.Option(help="paper: 3.3 inches wide, without the heading and notes that a caption gives.")
     ] = Style.screen,
     width: Annotated[str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W")] = None,
+    to: Annotated[To | None, typer.Option(help="Draw in the terminal, in text.")] = None,
     title: Annotated[str | None, typer.Option(help="Title instead of task and network.", metavar="TEXT")] = None,
 ) -> None:
     """Draw the load of every link, which is busy when, or the messages in motion."""
     from gossamer.cli import pictures
 
+    if to is not None or output is None:
+        pictures.in_text(file, output)
+        return
     pictures.draw(file, output, kind.value, style.value, width, title)
 
 

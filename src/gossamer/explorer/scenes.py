@@ -18,10 +18,11 @@ from gossamer.explorer.waiting import Waiting, waiting
 from gossamer.explorer.witness import witness_nodes
 from gossamer.networks.network import Network
 from gossamer.plots.layouts import lay_out
+from gossamer.plots.ways import Pairs, routes
 from gossamer.schedules import Timeline
 from gossamer.tasks import COPY, MOVE
 
-__all__ = ["MOST_NODES", "Scene", "routes", "scene"]
+__all__ = ["MOST_NODES", "Scene", "scene"]
 
 MOST_NODES = 20_000
 _BINS = 1000
@@ -86,7 +87,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         schedule = schedule.expand()
     rows = schedule.timeline()
     order = np.argsort(rows.start, kind="stable")
-    pairs = _Pairs(network)
+    pairs = Pairs(network)
     first, way, weight = routes(schedule, rows, pairs)
     first, way = _in_order(first, way, order)
     ids, message = np.unique(rows.message[rows.message >= 0], return_inverse=True)
@@ -112,49 +113,6 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         **_drawn(network, pairs),
     }
     return Scene(_head(schedule, rows, bounds, facts, held), columns)
-
-
-class _Pairs:
-    """Links from one node to another, parallel ones together."""
-
-    def __init__(self, network: Network) -> None:
-        self.count = network.node_count
-        key = network.link_source.astype(np.int64) * self.count + network.link_target
-        self.key, self.first, of_link = np.unique(key, return_index=True, return_inverse=True)
-        self.capacity = np.bincount(of_link, network.link_capacity).astype(np.int32)
-
-    def number(self, source: Column, target: Column) -> npt.NDArray[np.int32]:
-        """Return the number of the pair of each source and target."""
-        wanted = source.astype(np.int64) * self.count + target
-        return np.searchsorted(self.key, wanted).astype(np.int32)
-
-
-def routes(
-    schedule: Any, rows: Timeline, pairs: _Pairs
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Return the links that each row crosses, as `first` int32[R+1] and `way`: one a hop, several a worm.
-
-    The third is the share of a worm that a row is, one of several pieces; empty where all rows are whole.
-    """
-    displacement = getattr(schedule, "displacement", None)
-    if displacement is None:
-        hop = np.arange(rows.count + 1, dtype=np.int32)
-        return hop, pairs.number(rows.source, rows.target), np.zeros(0, np.float32)
-    sizes = np.append(np.diff(schedule.payloads.first), 1)[schedule.payload]
-    of = np.repeat(np.arange(len(sizes)), sizes)
-    hops = schedule.hops[of]
-    first = np.concatenate([[0], np.cumsum(hops)]).astype(np.int32)
-    row = np.repeat(np.arange(rows.count), hops)
-    within = np.arange(row.size) - first[row]
-    channels, steps = schedule.channels, np.abs(displacement.astype(np.int64))
-    gone = np.concatenate([np.zeros((len(steps), 1), np.int64), np.cumsum(steps, axis=1)], axis=1)[of]
-    sign = np.sign(displacement.astype(np.int64))[of]
-
-    def after(hop: Column) -> Column:
-        moved = np.clip(hop[:, None] - gone[row, :-1], 0, steps[of][row]) * sign[row]
-        return np.asarray(channels.target(rows.source[row], moved))
-
-    return first, pairs.number(after(within), after(within + 1)), (1 / sizes[of]).astype(np.float32)
 
 
 def _in_order(
@@ -192,7 +150,7 @@ def _busy(rows: Timeline, weight: Column, order: Column, capacity: Column) -> np
     return (np.cumsum(change)[:count] / max(int(capacity.sum()), 1)).astype(np.float32)
 
 
-def _drawn(network: Network, pairs: _Pairs) -> dict[str, Column]:
+def _drawn(network: Network, pairs: Pairs) -> dict[str, Column]:
     layout = lay_out(network)
     space = np.zeros((0, 3), np.float32)
     grid = network.grid

@@ -8,6 +8,7 @@ from gossamer.plots.load import heat_figure, load_figure
 from gossamer.plots.motion import MOVING_FORMATS, animate
 from gossamer.plots.occupancy import occupancy_figure
 from gossamer.plots.regions import regions_figure
+from gossamer.plots.terminal import text_picture
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
 
@@ -24,6 +25,7 @@ __all__ = [
     "occupancy_figure",
     "queue_figure",
     "regions_figure",
+    "text_picture",
     "timetable_figure",
     "tree_figure",
 ]

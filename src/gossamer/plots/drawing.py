@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError, nearest
 from gossamer.plots.appearance import Look, look
+from gossamer.plots.dressing import dressed, rounded, settings
 from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
 from gossamer.plots.occupancy import occupancy_figure, occupancy_sheet, paint_occupancy
 from gossamer.plots.palette import PAPER
@@ -32,15 +30,6 @@ FORMATS = ("svg", "png", "pdf")
 KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions")
 """The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; the
 tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter."""
-
-_OUR_SETTINGS: dict[Any, Any] = {"svg.hashsalt": "gossamer", "svg.fonttype": "none", "pdf.fonttype": 42,
-                                 "ps.fonttype": 42}  # fmt: skip
-FONTS = "'DejaVu Sans', Verdana, 'Bitstream Vera Sans', Geneva, sans-serif"
-"""Of text in an SVG: fonts of about the width of the first, which pictures are measured with."""
-_FONT = re.compile(r"'DejaVu Sans'(?:, '[^']*'|, [a-z-]+)*;")
-_DARK = "@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }"
-_UNROUNDED = r"<metadata>.*?</metadata>|<!--.*?-->|(?:scale|matrix)\([^)]*\)|>[^<]*</text>"
-_NUMBER = re.compile(rf"{_UNROUNDED}|(?P<coordinate>-?\d+\.\d{{3,}})", re.DOTALL)
 
 
 def draw(
@@ -145,28 +134,7 @@ def write_picture(
         with whole_file(path) as part:
             figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
             if suffix == "svg":
-                part.write_text(_dressed(_rounded(part.read_text(encoding="utf-8"))), encoding="utf-8")
-
-
-def _rounded(svg: str) -> str:
-    """Return a drawing with its coordinates to a hundredth of a point: the last digits differ between machines.
-
-    >>> _rounded('<path d="M 7.200001 -0.000004" transform="translate(1.999999 3) scale(0.015625)"/>')
-    '<path d="M 7.2 0" transform="translate(2 3) scale(0.015625)"/>'
-    """
-
-    def short(found: re.Match[str]) -> str:
-        if not found["coordinate"]:
-            return found[0]
-        return f"{round(float(found[0]), 2) + 0.0:.2f}".rstrip("0").rstrip(".")
-
-    return _NUMBER.sub(short, svg)
-
-
-def _dressed(svg: str) -> str:
-    """Return a drawing that turns dark with its reader's screen, in fonts that readers have."""
-    svg = _FONT.sub(f"{FONTS};", svg)
-    return re.sub(r"(<svg [^>]*>)", rf"\1\n <style>{_DARK}</style>", svg, count=1)
+                part.write_text(dressed(rounded(part.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 def _figure(schedule: Schedule, kind: str, dress: Look) -> Figure:
@@ -191,14 +159,3 @@ _FIGURES: dict[str, Callable[..., Figure]] = {
     "load": load_figure, "heat": heat_figure, "occupancy": occupancy_figure, "tree": tree_figure,
     "timetable": timetable_figure, "queue": queue_figure, "regions": regions_figure,
 }  # fmt: skip
-
-
-@contextlib.contextmanager
-def settings() -> Iterator[None]:
-    """Set aside the user's matplotlib settings, the random ids in SVG files, and warnings of letters no font has."""
-    import matplotlib
-    from matplotlib import style
-
-    with style.context("default"), matplotlib.rc_context(_OUR_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield

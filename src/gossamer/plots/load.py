@@ -91,7 +91,7 @@ def load_figure(
     >>> figure.axes[0].collections[0].get_array().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    from matplotlib.figure import Figure
+    from gossamer.plots.shown import Figure
 
     dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
@@ -135,7 +135,7 @@ def heat_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
     ['dim 0 +: 4', 'dim 0 −: 4']
     """
-    from matplotlib.figure import Figure
+    from gossamer.plots.shown import Figure
 
     dress = look(style, width, title)
     verify(schedule).raise_if_invalid()

@@ -1,7 +1,8 @@
-"""Messages in motion: an animation of a routing schedule on a linear array or a two-dimensional array or torus.
+"""Messages in motion: a film of any schedule; of permutations on arrays and tori in the plane in squares.
 
-Every message is a square in the color of its destination, so that the colors blend smoothly over the network once all
-are there. Orange marks on links are control packets. The lines show the regions that the phase's name speaks of.
+In the latter every message is a square in the color of its destination, so that the colors blend smoothly over the
+network once all are there. Orange marks on links are control packets. The lines show the regions that the phase's
+name speaks of.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.plots.appearance import write
-from gossamer.plots.drawing import settings
+from gossamer.plots.dressing import settings
+from gossamer.plots.film import check_video, film_frames, write_frames
 from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, verify
+from gossamer.switching import verify as switching_verify
 from gossamer.tasks import MOVE
 from gossamer.writing import whole_file
 
@@ -31,18 +34,14 @@ if TYPE_CHECKING:
 
 __all__ = ["MOVING_FORMATS", "animate", "destination_colors"]
 
-MOVING_FORMATS = ("gif", "html")
+MOVING_FORMATS = ("gif", "mp4")
 """What an animation's file name may end in."""
 
 _CORNERS = np.array([[[0.17, 0.42, 0.69], [0.18, 0.62, 0.27]], [[0.61, 0.21, 0.71], [0.91, 0.35, 0.05]]])
 _REST = 8  # frames before the first move and after the last
-_BUTTONS = {
-    "fa-minus": "&minus;", "fa-fast-backward": "|&lt;", "fa-step-backward": "&lt;",
-    "fa-play fa-flip-horizontal": "&#9664;",
-    "fa-pause": "&#10074;&#10074;", "fa-play": "&#9654;", "fa-step-forward": "&gt;", "fa-fast-forward": "&gt;|",
-    "fa-plus": "+",
-}  # fmt: skip
 _MOST_NODES, _MOST_FRAMES = 4096, 4000
+_ROUTED = ("permutation",)
+"""Tasks whose pictures are squares that find their places."""
 
 Places = npt.NDArray[np.float64]
 
@@ -133,22 +132,24 @@ class _Film:
 
 
 def animate(
-    schedule: Schedule,
+    schedule: Any,
     path: str | os.PathLike[str],
     *,
     frames_per_slot: int = 3,
     milliseconds: int = 60,
     dpi: float = 72,
 ) -> None:
-    """Write an animation of a valid routing schedule to a file, which appears whole or not at all.
+    """Write an animation of a valid schedule to a file, which appears whole or not at all.
 
     Parameters
     ----------
-    schedule : Schedule
-        Explicit, of a task in which every message goes to one node (permutation, total exchange), on an array or torus
-        of one or two dimensions with at most 4,096 nodes; it is verified first.
+    schedule : Schedule or WormholeSchedule
+        Of any task; it is verified first. Whole messages with one destination each, such as a permutation's, on an
+        array or torus of one or two dimensions with at most 4,096 nodes, are squares in the color of their place.
+        Everything else is drawn as packets in the color of their origin on the links of the network, of at most 1,024
+        nodes.
     path : path
-        The file; its suffix ``.gif`` or ``.html`` (a page with buttons, of its own) says the format.
+        The file; its suffix ``.gif`` or ``.mp4`` (with the extra ``video``) says the format.
     frames_per_slot : int
         Pictures for each slot, 1..10.
     milliseconds : int
@@ -161,7 +162,7 @@ def animate(
     FileFormatError
         If the suffix is unknown, a number is out of range, or the file cannot be written.
     NotApplicableError
-        If the schedule is of another kind, or would take more than 4,000 pictures.
+        If the network is too large, the film would take more than 4,000 pictures, or the extra ``video`` is needed.
     VerificationError
         If the schedule is not valid.
 
@@ -179,33 +180,39 @@ def animate(
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in MOVING_FORMATS:
         given = f"the suffix {Path(path).suffix!r}" if suffix else "no suffix"
-        raise FileFormatError(f"{str(path)!r} has {given}; an animation is one of .gif, .html")
+        raise FileFormatError(f"{str(path)!r} has {given}; an animation is one of .gif, .mp4")
     for name, value, low, high in (
         ("frames_per_slot", frames_per_slot, 1, 10),
         ("milliseconds", milliseconds, 20, 1000),
         ("dpi", dpi, 20, 300),
     ):
         number(value, name, low, high, error=FileFormatError)
+    if suffix == "mp4":
+        check_video()
+    if not _squares(schedule):
+        frames = film_frames(schedule, frames_per_slot, dpi, _MOST_FRAMES)
+        switching_verify(schedule).raise_if_invalid()
+        with whole_file(path) as part:
+            write_frames(frames, part, suffix, milliseconds)
+        return
     film = _film(schedule, frames_per_slot)
     verify(schedule).raise_if_invalid()
     _write(film, path, suffix, frames_per_slot, milliseconds, dpi)
 
 
+def _squares(schedule: Any) -> bool:
+    """Return whether every message is one packet with one destination, on an array or torus in the plane."""
+    if not isinstance(schedule, Schedule):
+        return False
+    grid = schedule.network.grid
+    flat = grid is not None and len(grid.sides) <= 2 and schedule.network.node_count <= _MOST_NODES
+    moved = bool((schedule.messages.discipline == MOVE).all())
+    return flat and moved and not schedule.invariant and schedule.parts == 1 and schedule.task.name in _ROUTED
+
+
 def _film(schedule: Schedule, frames_per_slot: int) -> _Film:
     network = schedule.network
     sides = network.grid.sides if network.grid is not None else ()
-    if not 1 <= len(sides) <= 2 or network.node_count > _MOST_NODES:
-        raise NotApplicableError(
-            f"an animation needs an array or torus of one or two dimensions with at most {_MOST_NODES:,} nodes, not "
-            f"{network.spec}"
-        )
-    if not network.plain:
-        raise NotApplicableError("an animation shows packets that cross a link in a slot; here links take longer")
-    if schedule.invariant or schedule.parts > 1 or bool((schedule.messages.discipline != MOVE).any()):
-        raise NotApplicableError(
-            f"an animation shows whole messages with one destination each, such as a permutation's, not "
-            f"{schedule.task.name}{' in parts' if schedule.parts > 1 else ''}"
-        )
     frames = schedule.slot_count * frames_per_slot
     if frames > _MOST_FRAMES:
         raise NotApplicableError(f"the animation would take {frames:,} pictures; at most {_MOST_FRAMES:,} are allowed")
@@ -222,14 +229,6 @@ def _region(name: str) -> tuple[int, int] | None:
     """Return the rows and columns of the regions that a phase's name ends in, as in "count 8x4"."""
     found = re.search(r"(\d+)x(\d+)$", name)
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _self_contained(page: str) -> str:
-    """Return matplotlib's page with letters on its buttons instead of icons that it would fetch from elsewhere."""
-    page = re.sub(r"<link[^>]*font-awesome[^>]*>", "", page)
-    for icon, letter in _BUTTONS.items():
-        page = re.sub(rf'<i class="fa {icon}"></i>', letter, page)
-    return page
 
 
 def _grid(rows: int, columns: int, high: int, wide: int) -> list[list[tuple[float, float]]]:
@@ -274,19 +273,8 @@ def _write(
             title.set_text(frame.title)
             borders.set_segments(_grid(rows, columns, *(frame.region or film.sides)))
 
-        if suffix == "gif":
-            pictures = _pictures(figure, show, film.frames(frames_per_slot), _palette(film.colors), dpi)
-            pictures[0].save(
-                part, "GIF", save_all=True, append_images=pictures[1:], duration=milliseconds, loop=0, optimize=True
-            )
-            return
-        from matplotlib.animation import FuncAnimation
-
-        count = film.schedule.slot_count * frames_per_slot + 3 * _REST
-        moving = FuncAnimation(
-            figure, show, film.frames(frames_per_slot), init_func=lambda: None, save_count=count, interval=milliseconds
-        )
-        Path(part).write_text(_self_contained(moving.to_jshtml(fps=round(1000 / milliseconds))), encoding="utf-8")
+        palette = _palette(film.colors) if suffix == "gif" else None
+        write_frames(_pictures(figure, show, film.frames(frames_per_slot), palette, dpi), part, suffix, milliseconds)
 
 
 def _palette(colors: npt.NDArray[np.float64]) -> Image:
@@ -311,18 +299,16 @@ def _palette(colors: npt.NDArray[np.float64]) -> Image:
 
 
 def _pictures(
-    figure: Figure, show: Callable[[_Frame], None], frames: Iterable[_Frame], palette: Image, dpi: float
-) -> list[Image]:
-    """Return the frames as pictures, all of one palette."""
+    figure: Figure, show: Callable[[_Frame], None], frames: Iterable[_Frame], palette: Image | None, dpi: float
+) -> Iterator[Image]:
+    """Yield the frames as pictures, all of one palette if one is given."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image as Picture
 
     figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(figure)
-    pictures = []
     for frame in frames:
         show(frame)
         canvas.draw()
         pixels = Picture.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
-        pictures.append(pixels.quantize(palette=palette, dither=Picture.Dither.NONE))
-    return pictures
+        yield pixels if palette is None else pixels.quantize(palette=palette, dither=Picture.Dither.NONE)

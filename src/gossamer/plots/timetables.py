@@ -106,7 +106,7 @@ def timetable_figure(
     >>> figure.axes[0].get_yticklabels()[0].get_text()
     '0 → 1'
     """
-    from matplotlib.figure import Figure
+    from gossamer.plots.shown import Figure
 
     dress = look(style, width, title)
     verify(schedule).raise_if_invalid()
@@ -188,7 +188,7 @@ def queue_figure(
     >>> len(figure.axes)
     2
     """
-    from matplotlib.figure import Figure
+    from gossamer.plots.shown import Figure
 
     dress = look(style, width, title)
     verify(schedule).raise_if_invalid()

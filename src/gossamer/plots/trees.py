@@ -132,7 +132,7 @@ def tree_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['on the network', 'by steps']
     """
-    from matplotlib.figure import Figure
+    from gossamer.plots.shown import Figure
 
     dress = look(style, width, title)
     verify(schedule).raise_if_invalid()

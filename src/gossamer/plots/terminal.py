@@ -1,0 +1,162 @@
+"""Pictures in text, for terminals: the load of a small network, and which links are busy when."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.plots.link_groups import link_groups
+from gossamer.plots.occupancy_counts import occupancy
+from gossamer.plots.palette import by_number
+from gossamer.schedules import CONTROL, Schedule, link_load, verify
+from gossamer.writing import quantity
+
+__all__ = ["text_picture"]
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ROWS = 24
+_SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def text_picture(schedule: Schedule, width: int = 80, color: bool = False) -> str:
+    r"""Return a picture of a valid schedule in text: the load of its links, and what is busy when.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Explicit or invariant.
+    width : int
+        Characters of a line, 40 or more.
+    color : bool
+        Whether to color what crosses a link by its origin, with the codes that terminals know.
+
+    Returns
+    -------
+    str
+        Lines that end in newlines. Of a small linear or two-dimensional array or torus the nodes with the load of the
+        links between them; of any network the least, mean and largest load of each group of links. Then a row for each
+        link, if they are few, with the origin of the packet that crosses it in each slot, or a row for each group with
+        the share of it in use. Slots are counted from 0.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> print(text_picture(gossamer.plan("array:3", "broadcast").schedule).split("\n\n")[-1])
+    slots from 0: where the packet began (. none, + control)
+    (0)→(1) 0.
+    (1)→(2) .0
+    (1)→(0) ..
+    (2)→(1) ..
+    <BLANKLINE>
+    """
+    verify(schedule).raise_if_invalid()
+    width = max(40, width)
+    if schedule.invariant and schedule.hop_count <= 500_000:
+        schedule = schedule.expand()
+    time = f"{schedule.completion_time} step{'' if schedule.completion_time == 1 else 's'}"
+    head = f"{schedule.task.describe()} on {schedule.network.spec}: {time}, {schedule.algorithm or 'unnamed'}"
+    parts = [[head], _grid(schedule, width), _groups(schedule, width), _times(schedule, width, color)]
+    return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part) + "\n"
+
+
+def _load(schedule: Schedule) -> npt.NDArray[np.float64]:
+    return np.asarray(link_load(schedule) / schedule.network.link_capacity, float)
+
+
+def _number(load: float) -> str:
+    return f"{load:.0f}" if load == round(load) else f"{load:.1f}"
+
+
+def _grid(schedule: Schedule, width: int) -> list[str]:
+    """Return an array or torus in the plane, with the larger load of the two directions between neighbors."""
+    network, grid = schedule.network, schedule.network.grid
+    if grid is None or len(grid.sides) > 2:
+        return []
+    rows, columns = (1, *grid.sides)[-2:]
+    if columns * 9 > width or rows > 12:
+        return []
+    load = _load(schedule)
+    both: dict[tuple[int, int], float] = {}
+    for u, v, crossed in zip(network.link_source.tolist(), network.link_target.tolist(), load.tolist(), strict=True):
+        both[min(u, v), max(u, v)] = max(both.get((min(u, v), max(u, v)), 0.0), crossed)
+
+    def between(u: int, v: int) -> str:
+        return _number(both[min(u, v), max(u, v)]) if (min(u, v), max(u, v)) in both else ""
+
+    lines = ["load: the larger one of both directions"]
+    for r in range(rows):
+        nodes = [r * columns + c for c in range(columns)]
+        line = ""
+        for u in nodes:
+            line += f"{network.node_name(u).strip('()'):^5}"
+            if u != nodes[-1]:
+                line += f"{between(u, u + 1):-^4}"
+        lines.append(line)
+        if r + 1 < rows:
+            lines.append("".join(f"{between(u, u + columns):^5}    " for u in nodes))
+    return lines
+
+
+def _groups(schedule: Schedule, width: int) -> list[str]:
+    """Return the load of each group of links as a bar."""
+    groups, load = link_groups(schedule.network), _load(schedule)
+    most = max(float(load.max(initial=0)), 1e-9)
+    names = groups.names[:_ROWS]
+    label = max(map(len, names))
+    room = max(8, width - label - 30)
+    lines = [f"load of {quantity(load.size, 'link')}, packets over the whole schedule"]
+    for g, name in enumerate(names):
+        mine = load[groups.group == g]
+        bar = "█" * round(float(mine.mean()) / most * room)
+        span = " to ".join(dict.fromkeys(_number(v) for v in (mine.min(), mine.max())))
+        lines.append(f"{name:>{label}} {bar:<{room}} mean {_number(mine.mean())}, {span}")
+    if len(groups.names) > _ROWS:
+        lines.append(f"{len(groups.names) - _ROWS} more groups")
+    return lines
+
+
+def _times(schedule: Schedule, width: int, color: bool) -> list[str]:
+    network, slots = schedule.network, schedule.slot_count
+    if not slots:
+        return []
+    if network.link_count <= _ROWS and not schedule.invariant:
+        names = [network.link_name(link).replace("->", "→") for link in range(network.link_count)]
+        label = max(map(len, names))
+        shown = min(slots, width - label - 1)
+        cells = _cells(schedule, shown, color)
+        more = f", the first {shown} of {slots}" if shown < slots else ""
+        lines = [f"slots from 0{more}: where the packet began (. none, + control)"]
+        return lines + [f"{name:>{label}} {''.join(row)}" for name, row in zip(names, cells, strict=True)]
+    count = occupancy(schedule, rows=10_000, columns=width - 20)
+    lines = [f"slots, {count.slots} to a character: share of the links in use"]
+    label = max(len(name) for name, _, _ in count.groups[:_ROWS])
+    for name, first, size in count.groups[:_ROWS]:
+        used = (count.packets + count.control)[first : first + size].sum(axis=0)
+        share = used / np.maximum(count.room[first : first + size].sum(axis=0), 1)
+        lines.append(f"{name:>{label}} " + "".join(_BLOCKS[int(np.ceil(s * 8 - 1e-9))] for s in share.tolist()))
+    return lines
+
+
+def _cells(schedule: Schedule, shown: int, color: bool) -> list[list[str]]:
+    """Return a sign for each link and slot."""
+    hues = by_number(schedule.network.node_count)
+    cells = [["."] * shown for _ in range(schedule.network.link_count)]
+    columns = (schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist())
+    for slot, link, packet in zip(*columns, strict=True):
+        if slot >= shown:
+            break
+        if packet == CONTROL:
+            cells[link][slot] = "+"
+            continue
+        origin = int(schedule.packets.origin[packet])
+        sign = _SIGNS[origin % len(_SIGNS)]
+        if color:
+            red, green, blue = (int(hues[origin][k : k + 2], 16) for k in (1, 3, 5))
+            sign = f"\x1b[38;2;{red};{green};{blue}m{sign}\x1b[0m"
+        cells[link][slot] = sign
+    return cells
