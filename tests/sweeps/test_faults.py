@@ -128,8 +128,12 @@ def test_without_is_an_option_of_the_commands_that_take_a_network(capsys):
     assert json.loads(out)["sound"]["completion_time"] == 2
     assert "4  eccentricity" in run(capsys, "bounds", "ring:5", "broadcast", "--without", "links:0-1")[1]
     assert "shortest-path-tree" in run(capsys, "compare", "ring:5", "broadcast", "--without", "links:0-1")[1]
-    assert "shortest-path-tree" in run(capsys, "algorithms", "--network", "ring:5", "--without", "nodes:0")[1]
+    assert (
+        "shortest-path-tree"
+        in run(capsys, "algorithms", "--network", "ring:5", "--task", "broadcast", "--without", "nodes:0")[1]
+    )
     assert "spanning trees of any network" in run(capsys, "schemes", "ring:5", "--without", "links:0-1")[1]
+    assert "messages cannot deadlock" in run(capsys, "wormhole", "routing", "torus:4x4", "--without", "links:0-1")[1]
     assert run(capsys, "schemes", "--without", "links:0-1")[2] == "gossamer: --without goes with a network\n"
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.cli import main
 from gossamer.networks import Network, Speeds, from_networkx, parse, product
 from gossamer.networks.recognition import recognition
 from gossamer.networks.recognition.factoring import prime_factors
@@ -145,6 +146,11 @@ def test_speeds_are_those_of_the_links_of_the_list():
 def test_wormhole_messages_run_on_a_torus_that_is_numbered_as_one():
     found = gossamer.plan(as_list(parse("torus:4x4")), "allgather", switching="wormhole")
     assert found.verification.ok
+
+
+def test_algorithms_of_a_list_are_those_of_what_it_is(capsys):
+    assert main(["algorithms", "--network", "tests/data/networks/machine.ranks", "--task", "alltoall"]) == 0
+    assert "edge-colored" in capsys.readouterr().out
 
 
 def test_a_rank_map_is_planned_as_its_torus():
