@@ -46,9 +46,9 @@ class Fabric:
     Examples
     --------
     >>> import gossamer
-    >>> f = Fabric(gossamer.network("fat-tree:2:2"))
+    >>> f = Fabric(gossamer.network("fat-tree:k=2,h=2"))
     >>> f.link_count, f.terminal_count
-    (16, 4)
+    (12, 4)
     """
 
     def __init__(self, network: Network, per_router: int = 1) -> None:

@@ -123,4 +123,6 @@ def settled(samples: npt.ArrayLike) -> bool:
     rest = np.arange(x.size, 0, -1)
     total, square = np.cumsum(x[::-1])[::-1], np.cumsum((x**2)[::-1])[::-1]
     error = (square - total**2 / rest) / rest.astype(np.float64) ** 2
-    return bool(np.argmin(error[: -(x.size // 8)]) <= x.size // 2)
+    error = error[: -(x.size // 8)]
+    least = np.flatnonzero(error <= error.min() + 1e-9 * abs(error[0]))
+    return int(least[0]) <= x.size // 2

@@ -161,6 +161,10 @@ class AdaptiveAnywhere(_StepByStep):
         for t in range(fabric.network.terminal_count):
             _kernels.distances(into[0], into[1], fabric.source, rank, t, False, far, queue)
             _kernels.distances(into[0], into[1], fabric.source, rank, t, True, down, queue)
+            if (down[:, 1] < 0).any():
+                raise ModelError(
+                    f"routing 'adaptive' needs links both ways up and down a tree on {fabric.network.spec}"
+                )
             near = np.flatnonzero(far[fabric.target, 1] == far[fabric.source, 1] - 1)
             rows.append((fabric.source[near], near, np.full(near.size, 3), np.ones(near.size, int), t))
             # down if that leads there, else up

@@ -65,7 +65,7 @@ def routing(network: Network, name: str = "default", settings: Routers | None = 
     --------
     >>> import gossamer
     >>> routing(gossamer.network("star:4")).name
-    'layered'
+    'up-down'
     """
     settings = Routers() if settings is None else settings
     return routing_on(Fabric(network, per_router), name, settings)

@@ -1,0 +1,132 @@
+"""Routing functions: no deadlock by proof and in overload, latency by formula on every pair, any network."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.errors import ModelError
+from gossamer.routers import (
+    ROUTINGS,
+    Routers,
+    Trace,
+    TrafficSettings,
+    deadlock_freedom,
+    routing,
+    simulate_trace,
+    simulate_traffic,
+)
+
+NETWORKS = (
+    "torus:4x4", "torus:5x3", "array:4x4", "array:3x3x2", "hypercube:3", "ring:7", "star:4", "fat-tree:k=3,h=2",
+    "de-bruijn:2,3", "ccc:3",
+)  # fmt: skip
+LANES = Routers(virtual_channels=8)
+
+
+def covered(spec):
+    """The routing functions of a network that are meant to be free of deadlock."""
+    found = []
+    for name in ROUTINGS:
+        try:
+            found.append(routing(gossamer.network(spec), name, LANES))
+        except ModelError:
+            continue  # not for this network
+    return [rule for rule in found if rule.name != "shortest-path"]
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_no_routing_function_deadlocks(spec):
+    network = gossamer.network(spec)
+    rules = covered(spec)
+    assert len(rules) >= 3
+    for rule in rules:
+        assert deadlock_freedom(rule).free, rule.name
+        settings = TrafficSettings(routing=rule.name, routers=LANES, warmup=0, measured=800)
+        run = simulate_traffic(network, "uniform", 2.0, settings=settings)
+        assert run.deadlock is None, rule.name
+        assert run.throughput > 0.05, rule.name
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_every_pair_takes_the_zero_load_latency(spec):
+    """One message after the other: shortest paths where the function says so, the formula everywhere."""
+    network = gossamer.network(spec)
+    terminals = network.terminal_count
+    source, target = (x.reshape(-1) for x in np.divmod(np.arange(terminals**2), terminals))
+    away = source != target
+    source, target = source[away], target[away]
+    trace = Trace(200 * np.arange(source.size), source, target, 1 + source % 4)
+    near = {u: network.breadth_first(u).distance for u in range(terminals)}
+    shortest = np.array([near[u][v] for u, v in zip(source.tolist(), target.tolist(), strict=True)])
+    for rule in covered(spec):
+        settings = TrafficSettings(routing=rule.name, routers=LANES)
+        run = simulate_trace(network, trace, settings=settings)
+        latency = run.flows[1][source, target]
+        hops = (latency - LANES.zero_load_latency(0, 1) - trace.flits + 1) / (LANES.routing_delay + LANES.link_latency)
+        assert (hops == hops.astype(int)).all(), rule.name
+        assert (hops >= shortest).all(), rule.name
+        if rule.name not in ("valiant", "up-down"):
+            assert (hops == shortest).all(), rule.name
+        assert run.flit_hops == int((hops * trace.flits).sum()), rule.name
+        assert run.undelivered == 0
+
+
+def test_a_ring_without_dateline_is_told_link_by_link():
+    proof = deadlock_freedom(routing(gossamer.network("torus:5"), "xy", Routers(dateline="none")))
+    assert not proof.free
+    assert len(proof.circle) == 5
+    assert "(0)->(1) virtual channel 0, then (1)->(2) virtual channel 0" in str(proof)
+
+
+def test_shortest_paths_on_a_ring_can_deadlock_and_layers_cannot():
+    network = gossamer.network("ring:8")
+    assert not deadlock_freedom(routing(network, "shortest-path", LANES)).free
+    layered = routing(network, "lash", LANES)
+    assert layered.layers == 2
+    assert deadlock_freedom(layered).free
+
+
+def test_adaptive_escapes_need_a_dateline_on_rings():
+    network = gossamer.network("torus:5x5")
+    assert deadlock_freedom(routing(network, "adaptive", Routers(virtual_channels=3))).free
+    bare = Routers(virtual_channels=3, dateline="none")
+    assert not deadlock_freedom(routing(network, "adaptive", bare)).free
+    with pytest.raises(ModelError, match="routing 'adaptive' needs virtual_channels of at least 3 here, got 2"):
+        routing(network, "adaptive", Routers(virtual_channels=2))
+
+
+def test_ugal_takes_detours_where_they_pay():
+    network = gossamer.network("torus:8x8")
+    routers = Routers(virtual_channels=8, buffer_depth=8, injection="node", ejection="node")
+
+    def run(name, pattern, load):
+        settings = TrafficSettings(routing=name, routers=routers, warmup=500, measured=2000, message_flits=1)
+        return simulate_traffic(network, pattern, load, settings=settings)
+
+    light, heavy = run("ugal", "uniform", 0.05), run("ugal", "tornado", 0.35)
+    assert light.detours < 0.1 * light.messages
+    assert heavy.detours > 0.05 * heavy.messages
+    assert run("valiant", "uniform", 0.05).mean_hops > 1.5 * light.mean_hops
+
+
+def test_several_terminals_share_a_router():
+    network = gossamer.network("array:2")
+    node = Routers(injection="node", ejection="node")
+    trace = Trace([0, 100], [0, 0], [1, 3], [4, 4])
+    run = simulate_trace(network, trace, settings=TrafficSettings(terminals=2, routers=node))
+    assert run.flows[1][0, [1, 3]].tolist() == [node.zero_load_latency(0, 4), node.zero_load_latency(1, 4)]
+    with pytest.raises(ModelError, match="injection 'node' is needed"):
+        simulate_trace(network, trace, settings=TrafficSettings(terminals=2))
+    busy = simulate_traffic(
+        network, "uniform", 0.9, settings=TrafficSettings(terminals=4, routers=node, warmup=0, measured=2000)
+    )
+    assert busy.saturated  # 4 of 7 messages of 4 terminals cross one link
+
+
+@pytest.mark.parametrize("words", [("no-such",), ("negative-first",), ("xy", "star:4")])
+def test_what_does_not_fit_is_told_in_one_line(words):
+    with pytest.raises(ModelError) as error:
+        routing(gossamer.network(words[1] if len(words) > 1 else "torus:4x4"), words[0])
+    assert "\n" not in str(error.value)
