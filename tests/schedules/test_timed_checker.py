@@ -221,3 +221,43 @@ def test_buffer_peaks_and_limits_are_those_of_the_twin(backwards):
             assert result.counts == ({"buffer": len(expected)} if expected else {}), (seed, counts)
             assert [(v.slot, *v.nodes) for v in result.violations] == [(t, v) for t, v, _ in expected][:100]
             assert result.counts == dict(timed_twin.counted(limited))
+
+
+def test_the_tail_of_a_copy_is_not_overtaken():
+    net = switch([4, 1, 1, 1, 1, 1], [0] * 6)
+    for t in range(7):
+        copied = Schedule(net, task("broadcast"), Rules(cut_through=True), [0, t, t], [0, 4, 5], [0, 0, 0])
+        assert verify(copied).counts == ({} if t >= 3 else {"causality": 2, "delivery": 2})
+
+
+def test_a_contribution_whose_tail_comes_too_late_is_lost():
+    """Node 1 sends over a slow link, node 2 over a fast one; the switch sends their sum when it has both."""
+    net = switch([1, 4, 1, 1, 1, 1], [0] * 6)
+    rules = Rules(cut_through=True, reduction=True)
+    for t in range(6):
+        rows = sorted([(0, 1, 0), (0, 2, 0), (t, 3, 0)])
+        slot, link, packet = zip(*rows, strict=True)
+        result = verify(Schedule(net, task("reduce"), rules, slot, link, packet))
+        assert result.counts == ({} if t >= 3 else {"lost contribution": 1})
+
+
+def test_a_partial_result_that_is_still_coming_must_leave_as_well():
+    net = switch([1, 4, 1, 1, 1, 1], [0] * 6)
+    rules = Rules(cut_through=True)
+    held = Schedule(net, task("reduce"), rules, [0, 0, 0], [2, 1, 3], [0, 0, 0], phases=[Phase("reduce", 4)])
+    assert verify(held).counts == {"delivery": 1}
+    both = Schedule(net, task("reduce"), rules, [0, 0, 0, 3], [2, 1, 3, 3], [0, 0, 0, 0])
+    assert verify(both).ok
+
+
+@pytest.mark.parametrize("order", [(4, 5), (5, 4)])
+def test_copies_are_matched_with_those_that_came_as_well_as_can_be(order):
+    """The one whose tail comes last goes on over the slow link, whichever hop is listed first."""
+    net = Network(
+        "switch", 4, [0, 0, 1, 2, 3, 3, 3], [3, 3, 3, 3, 1, 2, 0], link_occupancy=[3, 6, 1, 1, 6, 4, 1],
+        link_latency=[1, 0, 0, 0, 0, 0, 0], terminal_count=3, links_only=True,
+    )  # fmt: skip
+    rules = Rules(cut_through=True, replication=False)
+    schedule = Schedule(net, task("broadcast"), rules, [0, 0, 1, 1], [1, 0, *order], [0] * 4)
+    assert verify(schedule).ok
+    assert not timed_twin.violations(schedule)
