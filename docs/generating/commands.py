@@ -1,7 +1,7 @@
 """The outputs of commands in hand-written pages: every ``console`` block is run.
 
 Lines that begin with ``$ `` are commands, and what lies between them is replaced by what they print. The commands of a
-page run one after the other in one empty folder. Times and memory become ``...``.
+page run one after the other in one folder, which holds `examples/machines`. Times and memory become ``...``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,9 +39,10 @@ def blocks(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def workplace() -> Iterator[Path]:
-    """Enter an empty folder, with a `gossamer` of this Python on the path and a fixed terminal."""
+    """Enter a folder with the example machines, with a `gossamer` of this Python on the path and a fixed terminal."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tools:
+        shutil.copytree(SOURCE.parent / "examples" / "machines", Path(folder) / "machines")
         command = Path(tools) / "gossamer"
         command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gossamer "$@"\n')
         command.chmod(0o755)

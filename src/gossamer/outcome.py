@@ -248,9 +248,9 @@ class Outcome(Rows):
             ("completion time", f"{text(self.completion_time)} - {verdict}"),
             ("lower bound", bound),
         ]
-        if self.bandwidth is not None:
-            bus = "" if self.bus_bandwidth is None else f", bus {bandwidth_text(self.bus_bandwidth)}"
-            found.insert(2, ("bandwidth", f"algorithm {bandwidth_text(self.bandwidth)}{bus} (as NCCL's tests count)"))
+        if self.bandwidth is not None and self.bus_bandwidth is not None:
+            rates = f"algorithm {bandwidth_text(self.bandwidth)}, bus {bandwidth_text(self.bus_bandwidth)}"
+            found.insert(2, ("bandwidth", f"{rates} (as NCCL's tests count)"))
         return found
 
     def _expense_row(self) -> tuple[str, str]:

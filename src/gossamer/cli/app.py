@@ -157,9 +157,12 @@ def plan(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Plan a task: a verified schedule beside its bounds."""
+    """Plan a task, or a job of several (a .toml file): a verified schedule beside its bounds."""
     from gossamer.cli import planning
 
+    if task.lower().endswith(".toml"):
+        planning.plan_job(network, task, switching, task_words, rules, output or [], json, search)
+        return
     asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
     planning.plan(asked, planning.options(options), output or [], explore, json, search)
 

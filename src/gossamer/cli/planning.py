@@ -142,6 +142,48 @@ def _sound_rows(found: Any, sound: Any) -> list[tuple[str, str]]:
     return [("without failures", f"{known.sound.spec}: {time}, by {sound.algorithm}{slower} without {known.words}")]
 
 
+def plan_job(
+    network: str | Network,
+    path: str,
+    switching: str,
+    words: dict[str, Any],
+    given: dict[str, Any],
+    output: list[Path],
+    json: bool,
+    search: dict[str, Any],
+) -> None:
+    """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
+    from gossamer.experiments.table import Table
+    from gossamer.jobs import plan_job
+    from gossamer.tasks.job import read_job
+
+    if switching != "store-and-forward" or words or "stream" in search:
+        raise ModelError("a job takes no options of a task, no --stream, and goes with store-and-forward switching")
+    if "bytes" in given:
+        raise ModelError("a job says itself how many bytes its collectives have; leave --bytes out")
+    check_schedule_outputs(output)
+    net = as_network(network)
+    job = read_job(path, net)
+    cost = {name: value for name, value in given.items() if name in ("bandwidth", "latency")}
+    rules = Rules(**{name: value for name, value in given.items() if name not in cost})
+    with progress() as stage:
+        found = plan_job(net, job, cost=cost, rules=rules, progress=stage, **search)
+        for file in output:
+            stage(f"writing {file}")
+            if is_picture(file):
+                from gossamer.plots.jobs import draw_job
+
+                draw_job(found, file)
+            else:
+                found.outcome.save(file)
+    if json:
+        print_json(found.to_dict())
+        return
+    rows = [*found.outcome.rows(), *(("wrote", str(file)) for file in output)]
+    print_entries((label, [text]) for label, text in rows)
+    print("\n" + Table("", *found.table()).text().lstrip())
+
+
 def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str, Any]) -> None:
     """Compare every algorithm that covers the case, and print the ranking and the refusals."""
     from gossamer import planner

@@ -125,7 +125,7 @@ def clocked(
     packet_bytes : int
         Bytes of a packet.
     bandwidth, latency : Fraction
-        Bytes a second and seconds of every link, for a network without `Speeds`.
+        Bytes a second of a link of occupancy 1, and seconds of every link, for a network without `Speeds`.
 
     Returns
     -------
@@ -185,7 +185,9 @@ def _times(
         )
     if speeds is None:
         assert bandwidth is not None
-        return [packet_bytes / bandwidth], [latency], np.zeros(network.link_count, np.int64)
+        slow, kind = np.unique(network.link_occupancy, return_inverse=True)
+        each = [int(k) * packet_bytes / bandwidth for k in slow]
+        return each, [latency] * len(each), kind.reshape(-1)
     pairs, kind = np.unique(np.stack([speeds.bandwidth, speeds.latency]), axis=1, return_inverse=True)
     transfer = [packet_bytes / Fraction(float(b)) for b in pairs[0]]
     return transfer, [Fraction(float(wait)) for wait in pairs[1]], kind.reshape(-1)

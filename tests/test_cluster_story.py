@@ -1,0 +1,53 @@
+"""An allreduce of 64 MiB on two servers of eight GPUs, its numbers by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import gossamer
+from schedules import timed_twin
+
+SERVERS = Path(__file__).parents[1] / "examples" / "machines" / "two_servers.edges"
+MiB = 2**20
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return gossamer.plan(SERVERS, "allreduce", cost=gossamer.TimeCost("64MiB"))
+
+
+def test_times_of_links_in_slots(plan):
+    # sixteen ranks: a block is 4 MiB; 13.98 us on an NVLink of 300 GB/s, 83.89 us on a rail of 50 GB/s, six times that
+    network, clock = plan.case.network, plan.clock
+    assert clock.message_bytes == 4 * MiB
+    nvlink = 4 * MiB / Fraction(300 * 10**9)
+    slots = nvlink / clock.slot_seconds
+    assert slots.denominator == 1
+    assert set(network.link_occupancy.tolist()) == {int(slots), 6 * int(slots)}
+    assert all(
+        (wait - 1) * clock.slot_seconds < seconds <= wait * clock.slot_seconds
+        for wait, seconds in zip(sorted(set(network.link_latency.tolist())), sorted({5e-7, 2e-6}), strict=False)
+    )
+
+
+def test_the_schedule_is_valid_in_plain_python_too(plan):
+    assert not timed_twin.violations(plan.schedule)
+
+
+def test_seconds_and_bandwidths(plan):
+    seconds = plan.completion_time * plan.clock.slot_seconds
+    assert plan.seconds == seconds
+    assert plan.bandwidth == 64 * MiB / seconds
+    assert plan.bus_bandwidth == plan.bandwidth * 2 * Fraction(15, 16)
+    assert f"bus {float(plan.bus_bandwidth) / 1e9:.4g} GB/s" in dict(plan.rows())["bandwidth"]
+
+
+def test_the_bound_counts_what_must_cross_the_rails(plan):
+    # each way eight contributions, for the roots there, and eight results, of the roots here, cross eight rails: two
+    # blocks a rail, 83.89 us each
+    assert plan.bound_seconds >= 2 * 4 * MiB / Fraction(50 * 10**9)
+    assert plan.completion_time >= plan.bound
+    assert plan.ratio < 1.5
