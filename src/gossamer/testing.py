@@ -5,6 +5,7 @@ An algorithm is accepted when `check_algorithm` finds nothing to say against it 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,13 +19,13 @@ from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.costs import StepCost
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, TaskError
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
 from gossamer.networks.spec import network as parse_network
 from gossamer.rules import Rules
 from gossamer.schedules import Schedule, load, verify
-from gossamer.tasks import TASKS, Chunked, Task
+from gossamer.tasks import TASKS, Broadcast, Chunked, DemandTable, Grouped, Reduce, Task, Together, UnevenExchange
 
 __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 
@@ -52,9 +53,14 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
         return
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     if not names:
-        yield kind()
+        with contextlib.suppress(TaskError):  # a network without neighbors, for one, has no exchange between them
+            kind().check(network)
+            yield kind()
         return
     draw = np.random.default_rng(seed)
+    if kind in _COMPOSED:
+        yield from _COMPOSED[kind](network.terminal_count, draw)
+        return
     yield from (kind(**{names[0]: value}) for value in _SAMPLES[names[0]](network.terminal_count, draw))
 
 
@@ -90,6 +96,41 @@ def _counts(n: int, draw: np.random.Generator) -> Iterator[Any]:
     yield (1,) * n
     yield tuple(draw.integers(0, 4, n).tolist())
     yield (0,) * (n - 1) + (3,)
+
+
+def _matrices(n: int, draw: np.random.Generator) -> Iterator[Task]:
+    for matrix in (draw.integers(0, 3, (n, n)), np.diag(np.full(max(n - 1, 0), 4), 1)):
+        np.fill_diagonal(matrix, 0)
+        yield UnevenExchange(tuple(map(tuple, matrix.tolist())))
+
+
+def _tables(n: int, draw: np.random.Generator) -> Iterator[Task]:
+    yield DemandTable.of()
+    if n > 1:
+        one, two = draw.permutation(n)[:2].tolist()
+        yield DemandTable.of([(one, [two], 3), (two, [v for v in range(n) if v != two], 1)])
+        yield DemandTable.of(contributions=[([one, two], [two], 2)])
+
+
+def _groups(n: int, draw: np.random.Generator) -> Iterator[Task]:
+    order = draw.permutation(n).tolist()
+    halves = [part for part in (order[: n // 2], order[n // 2 :]) if part]
+    for name in ("multinode-broadcast", "total-exchange", "reduce-scatter", "allreduce"):
+        yield Grouped(TASKS[name](), tuple(map(tuple, halves)))
+
+
+def _together(n: int, draw: np.random.Generator) -> Iterator[Task]:
+    both: list[Task] = [Broadcast(n - 1), Reduce(0)]
+    yield Together(tuple(both))
+    yield Together(tuple(both), waits=((1, 0),))
+
+
+_COMPOSED: dict[type[Task], Callable[[int, np.random.Generator], Iterator[Task]]] = {
+    UnevenExchange: _matrices,
+    DemandTable: _tables,
+    Grouped: _groups,
+    Together: _together,
+}
 
 
 def _half(n: int, draw: np.random.Generator) -> np.ndarray:

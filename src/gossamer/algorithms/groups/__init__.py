@@ -7,17 +7,18 @@ that takes longest.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.cases import EFFORTS, Case, Effort, Offer, Refusal
-from gossamer.errors import GossamerError
 from gossamer.networks.among import among
 from gossamer.networks.network import Network
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule
 from gossamer.tasks import Grouped
+from gossamer.tasks.uniting import ranks
 
 __all__ = ["each_group"]
 
@@ -44,6 +45,9 @@ def each_group(algorithms: Sequence[Algorithm]) -> Algorithm:
             return Refusal("needs groups that share no node")
         if case.control_time or case.rules.buffer is not None:
             return Refusal("needs control packets that take no time, and no limit of the buffers")
+        # groups that differ are cut into different numbers of parts, so that they are left whole
+        several = len({case.once(among, case.network, group) for group in task.groups if len(group) > 1}) > 1
+        rules = replace(case.rules, split=case.rules.split and not several)
         chosen: dict[Network, tuple[str, Offer[Schedule]]] = {}
         for group in task.groups:
             if len(group) == 1:
@@ -51,7 +55,7 @@ def each_group(algorithms: Sequence[Algorithm]) -> Algorithm:
             network = case.once(among, case.network, group)
             if network not in chosen:
                 connected = min(int(n.distances(0).min()) for n in (network, network.transposed)) >= 0
-                best = _best(case.related(network, task.task), algorithms) if connected else None
+                best = _best(case.related(network, task.task, rules), algorithms) if connected else None
                 if best is None:
                     return Refusal("needs an algorithm for every group over the links among its nodes alone")
                 chosen[network] = best
@@ -94,15 +98,18 @@ def _united(case: Case, chosen: dict[Network, tuple[str, Offer[Schedule]]]) -> S
     assert isinstance(task, Grouped)
     made = {alone: offer.build().expand() for alone, (_, offer) in chosen.items()}
     parts = max((s.parts for s in made.values()), default=1)
-    if any(s.parts != parts for s in made.values()):
-        raise GossamerError("groups of several sizes were cut into different numbers of parts")
     key = network.link_source * np.int64(network.node_count) + network.link_target
     order = np.argsort(key, kind="stable")
     slots, links, packets = [], [], []
     origins, messages, pieces = [], [], []
     count = 0
     for group, first in zip(task.groups, task.first_ids, strict=True):
-        if len(group) == 1:
+        if len(group) == 1:  # its messages are where they must be
+            alone = Packets.of(task.task.messages(ranks(1)), parts)
+            origins.append(np.full(alone.count, group[0]))
+            messages.append(alone.message + first)
+            pieces.append(alone.part)
+            count += alone.count
             continue
         schedule = made[case.once(among, network, group)]
         data = schedule.packet != CONTROL
