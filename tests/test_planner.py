@@ -308,3 +308,13 @@ def test_a_cost_or_rules_of_another_switching_are_refused(ask):
         ask("torus:4x4", "allgather", switching="wormhole", rules=Rules(ports="one"))
     with pytest.raises(ModelError, match="switching must be 'store-and-forward' or 'wormhole', got 'worm'"):
         ask("torus:4x4", "allgather", switching="worm")
+
+
+def test_no_offer_lists_the_messages_of_a_large_exchange(monkeypatch):
+    def refuse(*args):
+        raise AssertionError("four billion messages were listed")
+
+    case = Case(gossamer.network("torus:64x64x16"), gossamer.task("alltoall"))
+    monkeypatch.setattr(type(case.task), "messages", refuse)
+    offered = [a.name for a in gossamer.ALGORITHMS if isinstance(case.task, a.tasks) and a.covers(case)]
+    assert "edge-colored" in offered

@@ -150,6 +150,9 @@ def timed(case: Case, starts: Starts, link: IntArray, packet: IntArray) -> Sched
 def _refusal(case: Case, moved: bool) -> Refusal | None:
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
+    looks = case.task.most_messages(case.network) * case.network.link_count
+    if looks > _MOST_WORK:  # by arithmetic: so many messages are not even listed
+        return Refusal(f"would look at up to {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     kinds = case.messages.discipline
     if case.messages.waits:
         return Refusal("does not keep collectives waiting for others")
@@ -157,9 +160,6 @@ def _refusal(case: Case, moved: bool) -> Refusal | None:
         return Refusal("does not combine contributions")
     if kinds.size and bool((kinds == MOVE).all()) != moved:
         return Refusal("is for packets that are moved" if moved else "is for packets that are copied")
-    looks = case.messages.packet_count * case.network.link_count
-    if looks > _MOST_WORK:
-        return Refusal(f"would look at {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
     if case.control_time and hasattr(case.task, "active"):
         return Refusal("needs the active nodes known ahead (control time 0)")
     return None

@@ -26,6 +26,7 @@ from gossamer.tasks import COMBINE, Messages
 __all__ = ["propose_together", "together"]
 
 _WORK = 150_000_000
+_MOST_WORK = 5_000_000_000
 _ROUNDS = 16
 _BLUNT, _STEEP = 4.0, 40.0
 
@@ -240,12 +241,12 @@ def _pairs(
 
 def propose_together(case: Case) -> Offer[Schedule] | Refusal:
     """Offer trees for a mix of what is copied, moved and combined."""
-    messages = case.messages
     if case.rules.buffer is not None:
         return Refusal("does not limit the packets that a node holds")
+    work = case.task.most_messages(case.network) * case.network.link_count
+    if work > _MOST_WORK:
+        return Refusal(f"would look at up to {work:,} links for its packets; at most {_MOST_WORK:,} are allowed")
+    messages = case.messages
     if not messages.waits and not bool((messages.discipline == COMBINE).any()):
         return Refusal("is for what is combined, or waits for others")
-    work = messages.packet_count * case.network.link_count
-    if work > 5_000_000_000:
-        return Refusal(f"would look at {work:,} links for its packets; at most 5,000,000,000 are allowed")
     return Offer(lambda: together(case), effort="search", least=Fraction(0))
