@@ -104,7 +104,6 @@ def test_a_message_that_went_astray_is_noticed(script):
     [
         (("--matrix", "nowhere.mtx"), "nowhere.mtx"),
         (("--network", "torus:0"), "side"),
-        (("--network", "star:4"), "no algorithm"),
         (("--control-time", "2"), "[0, 1]"),
     ],
 )

@@ -69,16 +69,27 @@ def tasks_page() -> str:
     }
     option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`"}
     option |= dict.fromkeys(("destination", "destinations"), "`--destinations` or `--pattern`")
+    files = "`--demands` or `--traffic`"
+    tables = {
+        "demands": ("the rows; see `gossamer.tasks.DemandTable.of` and `from_matrix`", files),
+        "uneven-exchange": ("`counts`: for each node how many packets it sends to each", files),
+    }
     rows = []
     for name, kind in TASKS.items():
         aliases = ", ".join(f"`{a}`" for a, of in ALIASES.items() if of == name)
         fields = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
         options = ", ".join(option.get(f, "Python only") for f in fields)
-        rows.append([f"`{name}`", aliases, kind.summary, "; ".join(meaning[f] for f in fields), options])
+        told = "; ".join(meaning.get(f, "") for f in fields)
+        told, options = tables.get(name, (told, options))
+        rows.append([f"`{name}`", aliases, kind.summary, told, options])
     text = f"""
 `gossamer.task(name, ...)` takes any of these names, and so do the commands. `gossamer tasks` prints this list. A name
 may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and `ncclAllGather` are `allgather`, and
 mean here what they mean in MPI and NCCL.
+
+Any of them may be carried out among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
+with messages of several packets (`--chunks`, `packets=`). `gossamer.tasks.Together` puts several tasks into one, also
+one after the other; a [job](training_step.md) is a file of them.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.errors import FileFormatError, ModelError, NotApplicableError, ScheduleError
+from gossamer.errors import FileFormatError, ModelError, ScheduleError
 from gossamer.networks import Network
 from gossamer.networks.structures import CayleyGroup, Speeds
 from gossamer.plots.appearance import load_unit
@@ -240,8 +240,8 @@ def test_pictures_of_schedules_on_slow_links_can_be_drawn(tmp_path):
     occupancy_figure(schedule)
     timetable_figure(schedule)
     assert [(c.since, c.slot) for c in crossings(schedule, 1)] == [(4, 4)]
-    with pytest.raises(NotApplicableError, match="here links take longer"):
-        animate(schedule, tmp_path / "motion.gif")
+    animate(schedule, tmp_path / "motion.gif")
+    assert (tmp_path / "motion.gif").stat().st_size > 1000
 
 
 def test_streaming_and_folding_refuse_links_that_take_time():

@@ -226,7 +226,7 @@ def holdings(schedule: Schedule, counts: str) -> list[Counter[int]]:
                         counted = False  # the result of a reduction, which is counted as that
                 elif kind == COPY:
                     counted = arrived and moves_on
-                elif counts == "all" and node in rules.targets[message]:
+                elif counts == "all" and (node == origin or node in rules.targets[message]):
                     counted = moves_on or node == origin
                 else:
                     counted = arrived and moves_on

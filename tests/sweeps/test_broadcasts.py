@@ -110,7 +110,7 @@ def test_points_are_written_as_csv_and_parquet(points, tmp_path):
 def test_a_figure_has_a_curve_for_each_scheme(points, tmp_path):
     draw_delays(points, tmp_path / "d.svg")
     text = (tmp_path / "d.svg").read_text()
-    assert all(f"<!-- {name} -->" in text for name, _ in by_scheme(points))
+    assert all(f">{name}</text>" in text for name, _ in by_scheme(points))
 
 
 def test_a_curve_goes_through_the_loads_in_their_order(points):

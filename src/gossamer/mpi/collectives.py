@@ -158,9 +158,10 @@ class _Named(Collective):
         name = self.task
 
         def plan() -> Any:
-            import gossamer
+            from gossamer.planner import plan as planned
+            from gossamer.tasks import task
 
-            return gossamer.plan(spec, gossamer.task(name, **fields), **choices).schedule
+            return planned(spec, task(name, **fields), **choices).schedule
 
         super().__init__(comm, plan, nodes)
 

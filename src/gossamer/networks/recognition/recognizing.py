@@ -72,7 +72,7 @@ def recognition(network: Network) -> Recognition:
     >>> import networkx as nx
     >>> from gossamer.networks import from_networkx
     >>> recognition(from_networkx(nx.grid_graph([4, 3], periodic=True))).words
-    'torus:3x4, with its nodes renumbered'
+    'torus:3x4'
     >>> recognition(from_networkx(nx.petersen_graph())).words
     'no product of smaller networks, and of no family that is looked for'
     """

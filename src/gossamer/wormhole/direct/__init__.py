@@ -48,7 +48,7 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("total-exchange"))
     >>> direct_messages(case).step_count
-    8
+    9
     """
     from gossamer.wormhole.direct import _kernels
 
