@@ -82,7 +82,7 @@ def test_one_port_is_valid_and_lies_between_the_bounds_of_any_tree(network, data
 @settings(max_examples=50)
 def test_reversed_it_reduces(network, data, ports):
     root = data.draw(st.integers(0, network.terminal_count - 1))
-    assert gossamer.verify(dual(TREE, Reduce).build(Case(network, Reduce(root), Rules(ports=ports))))
+    assert gossamer.verify(dual(TREE, Reduce).build(Case(network, Reduce(root), Rules(ports=ports, reduction=True))))
 
 
 def best_on_tree(tree: nx.Graph, root: int) -> int:

@@ -78,6 +78,8 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
         schedule = schedule.expand()
     schedule = _without_control(schedule).replace(rules=rules or schedule.rules)
     hops, messages, rules = schedule.stored_hops, schedule.messages, schedule.rules
+    if messages.waits:
+        raise ScheduleError("collectives wait for others, which retiming does not keep")
     rows = message_rows(messages, schedule.packets)
     if rows.size and int(rows.min()) < 0:
         raise ScheduleError("the packet table has messages that the task does not have")
