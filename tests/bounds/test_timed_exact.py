@@ -48,11 +48,14 @@ def test_some_random_cases():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [4, 6])
-def test_all_random_cases(most):
-    met = [is_met(seed, most) for seed in range(CASES)]
-    assert met.count(None) <= CASES // 10
-    assert met.count(True) >= 2 * CASES // 3
+@pytest.mark.parametrize(("most", "first", "count"), [
+    *((4, first, 40) for first in range(0, CASES, 40)),
+    *((6, first, 10) for first in range(0, CASES, 10)),
+])  # fmt: skip
+def test_all_random_cases(most, first, count):
+    met = [is_met(seed, most) for seed in range(first, first + count)]
+    assert met.count(None) <= max(3, count // 5)
+    assert met.count(True) >= count // 3
 
 
 STAR = ([0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2])
