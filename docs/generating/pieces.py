@@ -146,9 +146,12 @@ class Record:
         (self.root / RECORD).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
     def _entry(self, piece: Piece, files: Iterable[str]) -> dict[str, Any]:
-        entries = piece.entries or self.inputs.modules
+        inputs = self.inputs.digest(piece.entries or self.inputs.modules, piece.titles)
+        if not piece.entries:  # commands may read the example machines
+            machines = sorted((self.root / "examples" / "machines").glob("*"))
+            inputs = digest(b"\0".join([inputs.encode(), *(file.read_bytes() for file in machines)]))
         return {
-            "inputs": self.inputs.digest(entries, piece.titles),
+            "inputs": inputs,
             "outputs": {file: self._shown(file) for file in files},
         }
 
