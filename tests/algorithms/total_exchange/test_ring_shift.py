@@ -43,7 +43,7 @@ def test_furthest_first_is_optimal_on_even_rings_from_either_start():
         assert time_of(n, discipline="furthest-first", start="closest") == -(-(n * n - 1) // 8)
 
 
-def test_errata_9_15_theorem_4_6_needs_the_furthest_first_order():
+def test_remark_9_15_theorem_4_6_needs_the_furthest_first_order():
     for n in range(4, 53, 2):
         late = 1 if n % 4 == 0 else 0
         assert time_of(n, start="closest") == -(-(n * n - 1) // 8) + late
@@ -51,7 +51,7 @@ def test_errata_9_15_theorem_4_6_needs_the_furthest_first_order():
 
 
 @pytest.mark.parametrize("start", get_args(RingStart))
-def test_errata_9_15_closest_first_is_not_optimal_on_even_rings(start):
+def test_remark_9_15_closest_first_is_not_optimal_on_even_rings(start):
     for n in range(4, 53, 2):
         assert time_of(n, discipline="closest-first", start=start) == n * (n + 2) // 8
 
