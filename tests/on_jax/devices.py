@@ -7,17 +7,17 @@ import os
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=16"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
+import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
 import gossamer
-import jax
 from gossamer import jax as collectives
 from gossamer.errors import NotApplicableError, TaskError
-from jax import lax
 
 done = 0
 rng = np.random.default_rng(1)

@@ -163,7 +163,6 @@ def _varying(x: Array, names: tuple[str, ...]) -> Array:
 def _run(ready: Prepared, names: tuple[str, ...], messages: Array) -> Array:
     """Carry out the schedule: a loop over slots, each with a permutation of the devices for every lane."""
     import jax.numpy as jnp
-
     from jax import lax
 
     axis = names if len(names) > 1 else names[0]
