@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shutil
 
+import numpy as np
 import pytest
 
 import gossamer
+from gossamer.dynamic import Settings, record
+from gossamer.dynamic.schemes import star
 from gossamer.explorer import explore
+from gossamer.routers import TrafficSettings, record_traffic
 
 pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
@@ -228,3 +232,46 @@ def test_four_thousand_nodes_are_painted(shown, pages):
         page.select_option("#mode", mode)
         settled(page)
         assert colors(page) > 2
+
+
+def test_a_simulation_shows_the_queues_of_its_nodes_and_links(shown, pages):
+    network = gossamer.network("torus:4x4")
+    found = record(star(network), load=0.85, settings=Settings(steps=30, warmup=40, seed=2))
+    explore(found, pages / "queues.html")
+    page = shown("queues", address="#t=12&mode=queue")
+    settled(page)
+    waiting = found.waiting(12.0)
+    assert page.text_content("#waiting") == str(int(waiting.sum()))
+    node = int(np.argmax(np.bincount(network.link_source, waiting)))
+    page.mouse.click(*middle(page, node))
+    settled(page)
+    assert page.text_content("#waits") == str(int(waiting[network.link_source == node].sum()))
+    link = int(np.argmax(waiting))
+    ends = [int(network.link_source[link]), int(network.link_target[link])]
+    page.evaluate("""([a, b]) => { const s = explorer.scenes[0];
+        explorer.choose({ link: s.source.findIndex((v, l) => v === a && s.target[l] === b) }); }""", ends)
+    settled(page)
+    assert page.text_content("#queue") == str(int(waiting[link]))
+    assert page.evaluate("explorer.painters[0].shown") > 30
+    page.keyboard.press("l")
+    settled(page)
+    assert state(page, "mode") == "load"
+
+
+def test_flits_show_the_channels_that_messages_hold(shown, pages):
+    found = record_traffic(gossamer.network("torus:4x4"), load=0.3, cycles=120, settings=TrafficSettings(warmup=50))
+    explore(found, pages / "flits.html")
+    page = shown("flits", address="#t=60.5")
+    settled(page)
+    now = (found.start <= 60.5) & (found.end > 60.5)
+    assert page.text_content("#moving") == str(int(now.sum()))
+    assert page.evaluate("explorer.painters[0].shown") == int(now.sum())
+    assert "flit by flit" in page.text_content("#numbers")
+
+
+def test_what_waits_in_a_schedule_is_its_buffers(shown, plans):
+    page = shown("space", address="#t=3&mode=queue")
+    settled(page)
+    waits = page.evaluate("[...explorer.scenes[0].waiting(3)]")
+    assert max(waits) <= plans["space"].facts.buffer.packets
+    assert sum(waits) == page.evaluate("explorer.scenes[0].held[3]")

@@ -94,8 +94,8 @@ DynamicOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Write all that was measured (.csv, .parquet), or draw delay against load (.svg, "
-        ".png, .pdf); may be repeated.",
+        help="Write all that was measured (.csv, .parquet), draw delay against load (.svg, .png, .pdf), or show some "
+        "steps at one load in the explorer (.html); may be repeated.",
         metavar="FILE",
     ),
 ]

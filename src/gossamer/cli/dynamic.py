@@ -31,19 +31,22 @@ def dynamic(
     json: bool,
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
+    from gossamer.cli import recording
     from gossamer.dynamic.settings import Settings
     from gossamer.networks import as_network
     from gossamer.sweeps import delay_load, read_loads, write_table
 
-    tables, plots = split_outputs(output)  # refuse before the work
+    pages, others = recording.pages(output)
+    tables, plots = split_outputs(others)  # refuse before the work
     net = as_network(network)
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
     settings = Settings(arrivals=process, **simulation)
+    at = read_loads(loads) if loads else ()
+    recording.check(pages, len(wanted) * max(len(at), 1))
+    recording.check_schemes(pages, wanted, net)
     with progress() as stage:
         chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
-        points = delay_load(
-            net, wanted, read_loads(loads) if loads else (), settings=settings, nodes=chosen, jobs=jobs, progress=stage
-        )
+        points = delay_load(net, wanted, at, settings=settings, nodes=chosen, jobs=jobs, progress=stage)
         for table in tables:
             stage(f"writing {table}")
             write_table(points, table)
@@ -52,6 +55,9 @@ def dynamic(
 
             stage(f"drawing {plot}")
             draw_delays(points, plot)
+        for page in pages:
+            stage(f"writing {page}")
+            recording.broadcasts(net, wanted, at, chosen, settings, page)
     if json:
         print_json([_plain(point.to_dict()) for point in points])
         return

@@ -60,8 +60,8 @@ TrafficOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Write a line for each load (.csv, .parquet), or draw latency against load "
-        "(.svg, .png, .pdf); may be repeated.",
+        help="Write a line for each load (.csv, .parquet), draw latency against load (.svg, .png, .pdf), "
+        "or show one load flit by flit in the explorer (.html); may be repeated.",
         metavar="FILE",
     ),
 ]
@@ -129,6 +129,7 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
+    from gossamer.cli import recording
     from gossamer.cli.files import split_outputs
     from gossamer.errors import ModelError, TaskError
     from gossamer.routers import Routers, TrafficSettings
@@ -141,11 +142,17 @@ def traffic(
     if load is not None and trace is not None:
         raise ModelError("--trace says when messages are created; leave out --load")
     _check_hot_share(settings, pattern)
-    written = split_outputs(output or [])
+    pages, others = recording.pages(output or [])
+    written = split_outputs(others)
     asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
     where = _Where(pattern, destinations, demands, trace)
+    if pages and (loads is None or trace is not None):
+        raise ModelError(f"{str(pages[0])!r} shows traffic at one load: leave out --saturation and --trace")
+    recording.check(pages, len(networks) * len(loads or ()))
     curves, found = _simulated(networks, where, loads, asked, jobs, written)
+    for page in pages:
+        recording.traffic(networks, where, loads or (), asked, page)
     _print_traffic(curves, found, json)
     runs = [run for curve in curves.values() for run in curve]
     if details is not None:
@@ -355,27 +362,40 @@ def run(
     ] = None,
     preset: PresetName = "plain",
     routers: dict[str, Any],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Show the run in the explorer (.html).", metavar="FILE")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
+    from gossamer.cli import recording
     from gossamer.cli.console import print_json, progress
     from gossamer.routers import Routers, simulate_schedule
     from gossamer.wormhole import verify
     from gossamer.wormhole.files import load
 
     settings = Routers.preset(preset, **routers)
+    recording.check([output] if output else [], 1)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
         stage("verifying")
         valid = verify(schedule)
         found = simulate_schedule(
-            schedule, starts=starts.value, settings=settings, startup_cycles=startup_cycles, progress=stage
-        )
+            schedule, starts=starts.value, settings=settings, startup_cycles=startup_cycles,
+            record=output is not None, progress=stage,
+        )  # fmt: skip
+        if output is not None:
+            from gossamer.explorer import explore
+
+            stage(f"writing {output}")
+            explore(found, output)
     if json:
         print_json({**found.to_dict(), "valid": valid.ok, "violations": valid.counts})
     else:
         _print_run(found, valid)
+        if output is not None:
+            print(f"wrote {output}")
     raise typer.Exit(0 if found.deadlock is None else 1)
 
 

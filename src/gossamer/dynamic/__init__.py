@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gossamer.dynamic.arrivals import Arrivals, Bernoulli, OnOff, Poisson, Trace
 from gossamer.dynamic.parents import scheme_from_parents
+from gossamer.dynamic.recording import Recording, record
 from gossamer.dynamic.result import Result
 from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.settings import Settings
@@ -17,10 +18,12 @@ __all__ = [
     "Histogram",
     "OnOff",
     "Poisson",
+    "Recording",
     "Result",
     "Scheme",
     "Settings",
     "Trace",
+    "record",
     "scheme_from_parents",
     "simulate",
 ]

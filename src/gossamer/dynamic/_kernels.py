@@ -18,15 +18,17 @@ few places further on in the ring will touch is asked for ahead.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba import config, njit, types
 from numba.extending import intrinsic
 
-__all__ = ["MASK_BITS", "QUEUE_HEADER", "run"]
+__all__ = ["MASK_BITS", "QUEUE_HEADER", "Log", "run"]
 
 # why `run` came back
-WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED = range(4)
+WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED, WANTS_ROOM = range(5)
 
 # entries of the integer and of the float state
 (
@@ -61,9 +63,25 @@ CLASS_SHIFT = 44
 FAR = 50_000
 """Entries of the table of queues from which on memory is asked for ahead."""
 
+ROWS, BIRTHS = 0, 1  # entries of the counts of a log
+
 LOWEST_BIT = np.zeros(32, np.int64)
 for _bit in range(32):
     LOWEST_BIT[((1 << _bit) * 0x077CB531 & 0xFFFFFFFF) >> 27] = _bit
+
+
+class Log(NamedTuple):
+    """What a recorded run writes down; without one the kernel is compiled as if there were no such thing."""
+
+    since: Any  # float64[1]: transmissions that end by then are left out
+    counts: Any  # int64[2] rows and broadcasts written
+    time: Any  # float64[R, 2] when a copy was queued, and when its transmission began
+    which: Any  # int32[R, 2] its link, its broadcast
+    birth: Any  # float64[B] when each broadcast was generated
+    source: Any  # int32[B] at which node
+    queued: Any  # float64[copies] when the copy in each entry was queued
+    link: Any  # int32[copies] at which link
+    number: Any  # int32[casts] number of the broadcast in each entry
 
 
 @intrinsic
@@ -184,12 +202,13 @@ def run(
     entry_first, entry_last, entry_total, receivers, probability, demand, weight,
     arrival_time, arrival_source, arrival_choice, arrival_cell, arrival_uniform,
     state, clock, queue, ring, ring_time, touched, copies, copy_key, copy_order, casts, birth, got,
-    load, waiting, cell_sum, cell_count, histogram, wait_sum, wait_count,
+    load, waiting, cell_sum, cell_count, histogram, wait_sum, wait_count, log=None,
 ):  # fmt: skip
     """Simulate until the arrivals given are used up, or a table is full; return why, with everything in `state`.
 
     ``state[ENTERED]`` counts the arrivals used. ``settings[UNTIL]`` is ARRIVALS_USED, or ALL_DONE to go on until
     nothing is in flight, or MEASURED_DONE to stop as soon as no broadcast of a measured cell is unfinished.
+    Everything is written to a `Log` if one is given.
     """
     links, ties, choose, parts = settings[LINKS], settings[TIES], settings[CHOOSE], settings[PARTS]
     first_cell, until, fan, words = settings[FIRST_CELL], settings[UNTIL], settings[FAN], settings[WORDS]
@@ -218,6 +237,10 @@ def run(
         comes = arrival_time[i] if i < n else np.inf
         if min(ends, comes) > now:
             # the instant is over: touched links take up their next copies
+            if log is not None:  # noqa: SIM102 - the compiler sees `None` in a condition of its own only
+                if log.counts[ROWS] + touched_count > log.which.shape[0]:
+                    why = WANTS_ROOM
+                    break
             for t in range(touched_count):
                 link = np.int64(touched[t])
                 c = np.int64(-1)
@@ -244,6 +267,13 @@ def run(
                 queue[link, STATE] = BUSY
                 queue[link, SERVICES] += 1
                 place, b = np.int64(copies[c, 0]), np.int64(copies[c, 1])
+                if log is not None:
+                    log.link[c] = -1
+                    if now + 1.0 > log.since[0]:
+                        at = log.counts[ROWS]
+                        log.counts[ROWS] = at + 1
+                        log.time[at, 0], log.time[at, 1] = log.queued[c], now
+                        log.which[at, 0], log.which[at, 1] = link, log.number[b]
                 copies[c, 2] = free_copy
                 free_copy = c
                 free_copies += 1
@@ -332,9 +362,16 @@ def run(
                 why = WANTS_CASTS
                 break
             b = free_cast
-            free_cast = np.int64(casts[b, 3])
             source = np.int64(arrival_source[i])
             node = np.int64(source_nodes[source])
+            if log is not None:
+                at = log.counts[BIRTHS]
+                if at == log.birth.size:
+                    why = WANTS_ROOM
+                    break
+                log.counts[BIRTHS] = at + 1
+                log.number[b], log.birth[at], log.source[at] = at, now, node
+            free_cast = np.int64(casts[b, 3])
             table = source if entry_first.shape[0] > 1 else np.int64(0)
             choice = np.int64(arrival_choice[i])
             if choose == GLOBAL:
@@ -378,6 +415,8 @@ def run(
                 copies[c, 0] = row
                 copies[c, 1] = b
                 copies[c, 2] = -1
+                if log is not None:
+                    log.queued[c], log.link[c] = now, link
                 rank = np.int64(rows[row, 3]) >> 1
                 if ties != FIRST_COME:
                     copies[c, 3] = -1

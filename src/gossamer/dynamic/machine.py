@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,9 @@ import numpy.typing as npt
 from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.settings import CHOICES, TIES
 from gossamer.errors import ModelError, NotApplicableError
+
+if TYPE_CHECKING:
+    from gossamer.dynamic._kernels import Log
 
 __all__ = ["Machine", "Tables"]
 
@@ -170,9 +174,24 @@ class Machine:
     mixture, guard : float
         Of the guarded choice: the part of broadcasts that choose at random anyway, and the copies waiting per outgoing
         link of a node above which it does so too.
+    recorded : float, optional
+        Write down every transmission that ends after this time; see `log`.
+
+    Attributes
+    ----------
+    log : Log or None
+        What was written down.
     """
 
-    def __init__(self, tables: Tables, *, most_copies: int, mixture: float = 0.5, guard: float = 2.0) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        *,
+        most_copies: int,
+        mixture: float = 0.5,
+        guard: float = 2.0,
+        recorded: float | None = None,
+    ) -> None:
         from gossamer.dynamic import _kernels as k
 
         self.tables, self.most_copies = tables, most_copies
@@ -198,6 +217,7 @@ class Machine:
         self.copies, self.casts = np.zeros((0, 4), np.int32), np.zeros((0, 4), np.int32)
         self._copy_key, self._copy_order, self._birth = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
         self._got = np.zeros((0, network.node_count), np.uint8)
+        self.log = None if recorded is None else _empty_log(recorded)
         self._more_copies(min(most_copies, max(4 * fan, links + 1024)))
         self._more_casts(max(64, links // 256))
         local = tables.choose >= k.LOCAL
@@ -218,6 +238,7 @@ class Machine:
         self.state[k.FREE_COPY] = old
         self.state[k.FREE_COPIES] += to - old
         self.state[k.MOST] -= to - old
+        self._longer_log(queued=to, link=to)
         if self.tables.ties:
             self._copy_key = np.concatenate([self._copy_key, np.zeros(to - old, np.int64)])
             self._copy_order = np.concatenate([self._copy_order, np.zeros(to - old, np.int64)])
@@ -231,9 +252,21 @@ class Machine:
         self.casts[-1, 3] = self.state[k.FREE_CAST]
         self.state[k.FREE_CAST] = old
         self._birth = np.concatenate([self._birth, np.zeros(to - old)])
+        self._longer_log(number=to)
         if self.tables.scheme.parts > 1:
             nodes = self.tables.scheme.network.node_count
             self._got = np.concatenate([self._got, np.zeros((to - old, nodes), np.uint8)])
+
+    def _longer_log(self, **sizes: int) -> None:
+        """Make columns of the log longer, if there is one."""
+        if self.log is None:
+            return
+        longer = {}
+        for name, size in sizes.items():
+            old = getattr(self.log, name)
+            longer[name] = np.full((size, *old.shape[1:]), -1, old.dtype)
+            longer[name][: len(old)] = old
+        self.log = self.log._replace(**longer)
 
     # -- measures ------------------------------------------------------------------------------------------------
 
@@ -291,6 +324,10 @@ class Machine:
 
         return 1.0 / self.clock[k.CELLS_PER_UNIT :]
 
+    def casts_of(self, copies: LongArray) -> IntArray:
+        """Return the entries of the broadcasts to which copies that wait belong."""
+        return np.asarray(self.copies[copies, 1])
+
     def measure(self, cells: int) -> None:
         """Add cells in which the broadcasts that name them are measured; earlier cells are no longer measured."""
         self._settings[4] = self.cell_sum.shape[1]
@@ -338,7 +375,7 @@ class Machine:
                 self.state, self.clock, self.queue, *self._ring, self._touched,
                 self.copies, self._copy_key, self._copy_order, self.casts, self._birth, self._got,
                 self._load, self._waiting, self.cell_sum, self.cell_count, self.histogram, self.wait_sum,
-                self.wait_count,
+                self.wait_count, self.log,
             )  # fmt: skip
             if why == k.WANTS_COPIES:
                 if self.copies.shape[0] >= self.most_copies:
@@ -346,8 +383,21 @@ class Machine:
                 self._more_copies(min(self.most_copies, 2 * self.copies.shape[0]))
             elif why == k.WANTS_CASTS:
                 self._more_casts(2 * self.casts.shape[0])
+            elif why == k.WANTS_ROOM and self.log is not None:
+                rows, births = (2 * size + self._touched.size for size in (len(self.log.which), self.log.birth.size))
+                self._longer_log(time=rows, which=rows, birth=births, source=births)
             else:
                 return True
+
+
+def _empty_log(since: float) -> Log:
+    from gossamer.dynamic._kernels import Log
+
+    line, numbers = np.zeros(0), np.zeros(0, np.int32)
+    return Log(
+        since=np.array([since]), counts=np.zeros(2, np.int64), time=np.zeros((0, 2)), which=np.zeros((0, 2), np.int32),
+        birth=line, source=numbers, queued=line, link=numbers, number=numbers,
+    )  # fmt: skip
 
 
 _NO_TABLE = np.zeros((0, 1), np.int32)

@@ -97,4 +97,8 @@ class Settings:
         if self.broadcasts is not None:
             whole(self.broadcasts, "broadcasts", 1, None)
         if self.warmup != "auto":
-            number(self.warmup, "warmup, unless it is 'auto',", 0)
+            try:
+                given = float(self.warmup)
+            except ValueError:
+                given = self.warmup  # type: ignore[assignment]
+            object.__setattr__(self, "warmup", number(given, "warmup, unless it is 'auto',", 0))

@@ -81,14 +81,7 @@ def simulate(
     (True, True)
     """
     settings = Settings() if settings is None else settings
-    sending = scheme if nodes is None else scheme.restricted(nodes)
-    per_step = _rate(scheme, sending, load, rate, settings.arrivals)
-    load_of_one = _load_of_one(scheme, sending)
-    load = per_step * load_of_one
-    tables = Tables.of(sending, settings.ties, settings.choose)
-    if not above_limit and not isinstance(settings.arrivals, Trace):
-        _check_limit(sending, per_step, load_of_one, oblivious=settings.choose == "oblivious")
-    setup = Setup.of(tables, settings, per_step, load)
+    setup, load = prepare(scheme, load, rate, nodes, settings, above_limit=above_limit)
     began = clock.perf_counter()
     runs: list[Run] = []
     for r, seeds in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.replications)):
@@ -97,6 +90,26 @@ def simulate(
             title += f", run {r + 1} of {settings.replications}"
         runs.append(replicate(setup, seeds, title, progress))
     return _result(setup, load, runs, clock.perf_counter() - began)
+
+
+def prepare(
+    scheme: Scheme,
+    load: float | None,
+    rate: float | None,
+    nodes: Sequence[int] | npt.NDArray[np.integer] | None,
+    settings: Settings,
+    *,
+    above_limit: bool,
+) -> tuple[Setup, float]:
+    """Return what every run has in common, and the load; parameters and errors as in `simulate`."""
+    sending = scheme if nodes is None else scheme.restricted(nodes)
+    per_step = _rate(scheme, sending, load, rate, settings.arrivals)
+    load_of_one = _load_of_one(scheme, sending)
+    load = per_step * load_of_one
+    tables = Tables.of(sending, settings.ties, settings.choose)
+    if not above_limit and not isinstance(settings.arrivals, Trace):
+        _check_limit(sending, per_step, load_of_one, oblivious=settings.choose == "oblivious")
+    return Setup.of(tables, settings, per_step, load), load
 
 
 def _result(setup: Setup, load: float, runs: list[Run], seconds: float) -> Result:

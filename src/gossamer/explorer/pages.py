@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from gossamer import planner, switching
+from gossamer.dynamic.recording import Recording
 from gossamer.errors import NotApplicableError, ScheduleError
 from gossamer.explorer.scenes import Scene, scene
+from gossamer.explorer.simulations import flit_scene, queue_scene
 from gossamer.outcome import Outcome
 from gossamer.plots.palette import CATEGORICAL, by_number, sequential
+from gossamer.routers.recording import FlitRecording, record_run
+from gossamer.routers.schedule_run import ScheduleRun
 from gossamer.writing import whole_file
 
 __all__ = ["MOST_ROWS", "embedded", "explore", "page"]
@@ -35,8 +39,9 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    schedules : Schedule, WormholeSchedule, Outcome, or a sequence of one or two of them
-        What is shown; schedules are verified, and set beside their bounds.
+    schedules : Schedule, WormholeSchedule, Outcome, Recording, ScheduleRun or FlitRecording, or one or two of them
+        What is shown; schedules are verified, and set beside their bounds. `gossamer.dynamic.record` and
+        `gossamer.routers.record_traffic` record simulations.
     path : path
         The page.
 
@@ -95,6 +100,12 @@ def page(schedules: Any) -> str:
 
 
 def _scene(given: Any) -> Scene:
+    if isinstance(given, Recording):
+        return queue_scene(given)
+    if isinstance(given, ScheduleRun):
+        given = record_run(given)
+    if isinstance(given, FlitRecording):
+        return flit_scene(given)
     if isinstance(given, Outcome):
         if given.schedule is None:
             raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to explore")
@@ -140,14 +151,15 @@ def _packed(scenes: Sequence[Scene]) -> tuple[str, str]:
     return text.replace("<", "\\u003c"), base64.b64encode(zlib.compress(bytes(whole), 6)).decode()
 
 
-def _spared(columns: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+def _spared(columns: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """Return the columns without what the page knows from the others, and how long each row lasts if all are alike."""
     lasts = np.unique(columns["end"] - columns["start"])
+    lasts = lasts if np.all(lasts % 1 == 0) else np.zeros(2)  # fractions are kept as they are
     left_out = ["end"] if lasts.size == 1 else []
-    if not columns["weight"].size:
+    if not columns["weight"].size or columns["first"].size == columns["way"].size + 1:
         left_out += ["first", "from", "to"]
     kept = {name: column[:0] if name in left_out else column for name, column in columns.items()}
-    return int(lasts[0]) if lasts.size else 1, kept
+    return float(lasts[0]) if lasts.size else 1.0, kept
 
 
 def _scale() -> list[str]:

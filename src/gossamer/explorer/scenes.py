@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
-from gossamer.explorer.waiting import Waiting, waiting
+from gossamer.explorer.waiting import Waiting, stays, waiting
 from gossamer.explorer.witness import witness_nodes
 from gossamer.networks.network import Network
 from gossamer.plots.layouts import lay_out
@@ -22,10 +22,11 @@ from gossamer.plots.ways import Pairs, routes
 from gossamer.schedules import Timeline
 from gossamer.tasks import COPY, MOVE
 
-__all__ = ["MOST_NODES", "Scene", "scene"]
+__all__ = ["BINS", "MOST_NODES", "Scene", "busy", "check_nodes", "drawn", "plain_head", "scene", "stay_columns"]
 
 MOST_NODES = 20_000
-_BINS = 1000
+BINS = 1000
+_MOST_STAYS = 200_000
 Column = npt.NDArray[Any]
 
 
@@ -42,7 +43,8 @@ class Scene:
         `direction` of the links. The rows: `start`, `end` in ticks, ascending by start; `message`, a row of the
         messages or -1 for control; `part`, `phase`; `from`, `to`; `first` int32[R+1] and `way`, the links that a row
         crosses; `weight`, the share of a worm that a row is, empty where all are whole. The messages: `origin`, `goal`
-        or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`.
+        or -1 where there are several, `kind`, `id`. Over time: `busy`, `held` and `deepest`. What waits: `since`,
+        `until`, `spot`, the node, and `gate`, the link for which it waits, where that is known.
     """
 
     head: dict[str, Any]
@@ -78,11 +80,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     (5, 20, 20)
     """
     network = schedule.network
-    if network.node_count > MOST_NODES:
-        raise NotApplicableError(
-            f"the explorer shows networks of at most {MOST_NODES:,} nodes, and {network.spec} has "
-            f"{network.node_count:,}"
-        )
+    check_nodes(network)
     if getattr(schedule, "invariant", False):
         schedule = schedule.expand()
     rows = schedule.timeline()
@@ -94,7 +92,7 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
     mine = np.full(rows.count, -1, np.int32)
     mine[rows.message >= 0] = message
     messages = _messages(schedule, ids)
-    held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, _BINS)
+    held = waiting(rows, mine, messages["origin"], messages["kind"], network.node_count, BINS)
     columns: dict[str, Column] = {
         "start": rows.start[order].astype(np.uint32),
         "end": rows.end[order].astype(np.uint32),
@@ -106,13 +104,37 @@ def scene(schedule: Any, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str
         "weight": weight[order].astype(np.float32) if weight.size else weight,
         "from": rows.source[order],
         "to": rows.target[order],
-        "busy": _busy(rows, np.diff(first) * (weight[order] if weight.size else 1.0), order, pairs.capacity),
+        "busy": busy(
+            rows.start[order], rows.end[order], rows.length,
+            np.diff(first) * (weight[order] if weight.size else 1.0), int(pairs.capacity.sum()),
+        ),
         "held": held.total,
         "deepest": held.deepest,
+        **stay_columns(*stays(rows, mine, messages["origin"], messages["kind"])),
         **messages,
-        **_drawn(network, pairs),
-    }
+        **drawn(network, pairs),
+    }  # fmt: skip
     return Scene(_head(schedule, rows, bounds, facts, held), columns)
+
+
+def stay_columns(since: Column, until: Column, node: Column, link: Column | None = None) -> dict[str, Column]:
+    """Return when packets wait and where, ascending, as columns; empty where there are too many to be shown."""
+    kept = np.argsort(since, kind="stable") if since.size <= _MOST_STAYS else np.zeros(0, np.int64)
+    return {
+        "since": since[kept].astype(np.float32),
+        "until": until[kept].astype(np.float32),
+        "spot": node[kept].astype(np.uint32),
+        "gate": np.zeros(0, np.uint32) if link is None else link[kept].astype(np.uint32),
+    }
+
+
+def check_nodes(network: Network) -> None:
+    """Raise NotApplicableError if a network has too many nodes to be shown."""
+    if network.node_count > MOST_NODES:
+        raise NotApplicableError(
+            f"the explorer shows networks of at most {MOST_NODES:,} nodes, and {network.spec} has "
+            f"{network.node_count:,}"
+        )
 
 
 def _in_order(
@@ -136,21 +158,22 @@ def _messages(schedule: Any, ids: Column) -> dict[str, Column]:
     return {"origin": origin, "goal": goal, "kind": kind, "id": ids.astype(np.float64)}
 
 
-def _busy(rows: Timeline, weight: Column, order: Column, capacity: Column) -> npt.NDArray[np.float32]:
+def busy(start: Column, end: Column, length: float, weight: Column, capacity: int) -> npt.NDArray[np.float32]:
     """Return the share of all links' capacity in use in equal parts of the time, a tick each if they are few."""
-    count = min(max(rows.length, 1), _BINS)
-    scale = count / max(rows.length, 1)
+    count = min(max(int(length), 1), BINS)
+    scale = count / max(length, 1)
     change = np.zeros(count + 2)
-    for ends, sign in ((rows.start[order] * scale, 1.0), (rows.end[order] * scale, -1.0)):
+    for ends, sign in ((start * scale, 1.0), (end * scale, -1.0)):
         cell = np.minimum(ends.astype(np.int64), count)
         inside = ends - cell
         # what begins inside a bin counts for the rest of it
         change += sign * np.bincount(cell, weight * (1 - inside), count + 2)
         change += sign * np.bincount(cell + 1, weight * inside, count + 2)
-    return (np.cumsum(change)[:count] / max(int(capacity.sum()), 1)).astype(np.float32)
+    return (np.cumsum(change)[:count] / max(capacity, 1)).astype(np.float32)
 
 
-def _drawn(network: Network, pairs: Pairs) -> dict[str, Column]:
+def drawn(network: Network, pairs: Pairs) -> dict[str, Column]:
+    """Return the columns of the network: places of nodes, ends and forms of links."""
     layout = lay_out(network)
     space = np.zeros((0, 3), np.float32)
     grid = network.grid
@@ -174,15 +197,10 @@ def _head(
 ) -> dict[str, Any]:
     network, unit = schedule.network, "step" if schedule.switching == "store-and-forward" else "time unit"
     bound = bounds[0] if bounds else None
-    return {
-        "network": network.spec,
+    return plain_head(network) | {
         "task": schedule.task.describe(),
         "algorithm": schedule.algorithm or "unnamed",
         "switching": schedule.switching,
-        "nodes": network.node_count,
-        "terminals": network.terminal_count,
-        "links": network.link_count,
-        "names": [network.node_name(v) for v in range(network.node_count)],
         "ticks": rows.length,
         "tick": float(rows.tick),
         "unit": unit,
@@ -194,6 +212,23 @@ def _head(
         "phases": list(rows.phases),
         "held_peak": held.peak,
         "facts": [list(fact) for fact in facts],
+    }
+
+
+def plain_head(network: Network) -> dict[str, Any]:
+    """Return what the page says of a network, and nothing yet of what happens on it."""
+    return {
+        "network": network.spec,
+        "nodes": network.node_count,
+        "terminals": network.terminal_count,
+        "links": network.link_count,
+        "names": [network.node_name(v) for v in range(network.node_count)],
+        "bound": None,
+        "witness": None,
+        "marked": [],
+        "phases": [""],
+        "worms": False,
+        "headline": "",
         "copies": int(COPY),
         "moves": int(MOVE),
     }

@@ -7,6 +7,7 @@ from gossamer.routers.destinations import destinations
 from gossamer.routers.energy import ENERGY_COSTS, Energy
 from gossamer.routers.fabric import Fabric
 from gossamer.routers.ideal import ideal_throughput
+from gossamer.routers.recording import FlitRecording, record_run, record_traffic
 from gossamer.routers.routing import ROUTINGS, Freedom, deadlock_freedom, routing
 from gossamer.routers.saturation import Saturation, saturation_throughput
 from gossamer.routers.schedule_run import ScheduleRun, simulate_schedule
@@ -23,6 +24,7 @@ __all__ = [
     "Deadlock",
     "Energy",
     "Fabric",
+    "FlitRecording",
     "Freedom",
     "Routers",
     "Saturation",
@@ -34,6 +36,8 @@ __all__ = [
     "destinations",
     "ideal_throughput",
     "read_trace",
+    "record_run",
+    "record_traffic",
     "routing",
     "saturation_throughput",
     "simulate_schedule",

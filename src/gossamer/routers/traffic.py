@@ -86,6 +86,18 @@ def simulate_traffic(
     (False, True)
     """
     settings = TrafficSettings() if settings is None else settings
+    simulation, load = prepare(network, pattern, load, settings, progress)
+    return simulation.measure(load, simulation.senders)
+
+
+def prepare(
+    network: Network,
+    pattern: str | npt.ArrayLike,
+    load: float,
+    settings: TrafficSettings,
+    progress: Callable[[str], None] | None,
+) -> tuple[Simulation, float]:
+    """Return the simulation of random traffic, in its first cycle, and the load; errors as in `simulate_traffic`."""
     load = settings.check_load(load)
     fabric = Fabric(network, settings.terminals)
     where = destinations(
@@ -95,7 +107,9 @@ def simulate_traffic(
     mean = settings.lengths.mean
     source = RandomArrivals(where, fabric.terminal_count, load / mean, settings.lengths, settings.burst, random)
     rule = routing_on(fabric, settings.routing, settings.routers)
-    return Simulation(rule, source, where.name, settings, random, progress).measure(load, source.nodes.size)
+    simulation = Simulation(rule, source, where.name, settings, random, progress)
+    simulation.senders = source.nodes.size
+    return simulation, load
 
 
 def simulate_trace(
@@ -173,7 +187,7 @@ class Simulation:
         self.created = self.created_flits = self.peak = 0
         self.latencies = Latencies(0, 1)
         self.window = (0, 0)
-        self.on_their_way: list[int] = []
+        self.senders = 0
         self.grow(1024)
 
     def count(self, name: str) -> int:

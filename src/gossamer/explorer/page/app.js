@@ -10,16 +10,17 @@ class App {
     this.painters = this.scenes.map((scene, k) => {
       const box = document.createElement("div");
       box.innerHTML = `<canvas aria-label="network"></canvas><span class="name"></span><span class="key"></span>`;
-      box.querySelector(".name").textContent = this.scenes.length > 1 ? `${scene.algorithm}: ${scene.time} ${scene.unit}s` : "";
+      box.querySelector(".name").textContent = this.scenes.length > 1 ? scene.headline || `${scene.algorithm}: ${scene.time} ${scene.unit}s` : "";
       stage.append(box);
       const view = new View(scene, box);
       this.pointers(view, k);
       return new Painter(view, data.colors);
     });
     this.panel = new Panel(this.el("panel"), (chosen) => this.choose(chosen));
-    const numbers = this.scenes.map((s) => `<b>${s.time}</b> ${s.unit}s`
-      + (s.bound === null ? "" : s.bound === s.time ? ", which meets the bound: optimal" : `, bound ${s.bound}`) + `, ${plain(s.algorithm)}`);
-    this.el("numbers").innerHTML = numbers.join(" &nbsp;|&nbsp; ") + ", verified";
+    const numbers = this.scenes.map((s) => s.headline ? plain(s.headline) : `<b>${s.time}</b> ${s.unit}s`
+      + (s.bound === null ? "" : s.bound === s.time ? ", which meets the bound: optimal" : `, bound ${s.bound}`) + `, ${plain(s.algorithm)}, verified`);
+    this.el("numbers").innerHTML = numbers.join(" &nbsp;|&nbsp; ");
+    if (!this.scenes.some((s) => s.since.length)) this.el("mode").querySelector("[value=queue]").remove();
     this.el("slider").max = this.ticks;
     if (!this.scenes.some((s) => s.space.length)) this.el("solid").hidden = true;
     if (!this.scenes.some((s) => s.marked.length)) this.el("witness").hidden = true;
@@ -55,7 +56,8 @@ class App {
     const scene = this.scenes[s.shown];
     this.panel.show(scene, s);
     this.el("slider").value = s.t;
-    this.el("clock").textContent = `slot ${Math.min(Math.floor(s.t), this.ticks - 1)}, time ${+(s.t * scene.tick).toFixed(2)} of ${+(this.ticks * scene.tick).toFixed(4)}`;
+    const past = `time ${+(s.t * scene.tick).toFixed(2)} of ${+(this.ticks * scene.tick).toFixed(4)}`;
+    this.el("clock").textContent = scene.timed ? past : `slot ${Math.min(Math.floor(s.t), this.ticks - 1)}, ${past}`;
     this.legend();
     this.frames.push(performance.now() - began);
     if (this.frames.length > 600) this.frames.shift();
@@ -69,7 +71,8 @@ class App {
     for (const p of this.painters) {
       const s = p.view.scene, stops = [0, 8, 16, 24, 31].map((k) => p.shade(k)).join(",");
       p.view.box.querySelector(".key").innerHTML = this.state.mode === "now" ? "the color of a packet is that of its origin"
-        : `load 0<i style="background:linear-gradient(90deg,${stops})"></i>${+s.most.toFixed(2)} packets over ${this.state.mode === "past" ? "the time so far" : "the whole schedule"}`;
+        : this.state.mode === "queue" ? `in a node wait 0<i style="background:linear-gradient(90deg,${stops})"></i>${s.queueMost} packets`
+        : `load 0<i style="background:linear-gradient(90deg,${stops})"></i>${+s.most.toFixed(2)} packets over ${this.state.mode === "past" ? "the time so far" : s.timed ? "the whole time" : "the whole schedule"}`;
     }
   }
 
@@ -148,13 +151,13 @@ class App {
 
   keys() {
     const press = { w: "witness", 3: "solid", f: "fit", d: "theme", "?": "help", Home: "first", End: "last", ArrowLeft: "back", ArrowRight: "next", " ": "play" };
-    const modes = { l: "load", p: "past", n: "now" };
+    const modes = { l: "load", p: "past", n: "now", q: "queue" };
     document.addEventListener("keydown", (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || e.target.tagName === "SELECT") return;
       if (e.target.id === "slider" && e.key.startsWith("Arrow")) e.target.blur();
       if (e.target.tagName === "BUTTON" && e.key === " ") return;
       if (press[e.key]) this.el(press[e.key]).click();
-      else if (modes[e.key]) { this.state.mode = this.el("mode").value = modes[e.key]; this.dirty(); }
+      else if (modes[e.key] && this.el("mode").querySelector(`[value=${modes[e.key]}]`)) { this.state.mode = this.el("mode").value = modes[e.key]; this.dirty(); }
       else if (e.key === "Escape") this.choose(null);
       else if (e.key === "+" || e.key === "-") { for (const p of this.painters) p.view.zoom *= e.key === "+" ? 1.25 : 0.8; this.dirty(); }
       else return;
@@ -227,7 +230,7 @@ class App {
     s.shown = Math.floor(number("shown", 0, this.scenes.length - 1) ?? 0);
     const scene = this.scenes[s.shown], sizes = { node: scene.nodes, link: scene.linkCount, message: scene.origin.length };
     for (const what of ["node", "link", "message"]) s[what] = Math.floor(number(what, 0, sizes[what] - 1) ?? -1);
-    if (["load", "past", "now"].includes(words.get("mode"))) s.mode = this.el("mode").value = words.get("mode");
+    if (["load", "past", "now", "queue"].includes(words.get("mode")) && this.el("mode").querySelector(`[value=${words.get("mode")}]`)) s.mode = this.el("mode").value = words.get("mode");
     s.witness = words.get("witness") === "1";
     const some = (name, size) => {
       const found = (words.get(name) || "").split(",").map(Number);

@@ -42,6 +42,24 @@ class Schedule {
       this.most = Math.max(this.most, this.load[l]);
     }
     this.groups = {};
+    this.timed = this.switching === "simulation";
+    this.queue = new Int32Array(this.nodes);
+    this.queueMost = Math.max(1, this.held_peak);
+  }
+
+  // How many packets wait in each node at time t; what comes and leaves again at once is there at that time.
+  waiting(t) {
+    this.queue.fill(0);
+    for (let i = 0; i < this.since.length && this.since[i] <= t; i++)
+      if (this.until[i] > t || (!this.timed && this.until[i] >= t)) this.queue[this.spot[i]]++;
+    return this.queue;
+  }
+
+  // The changes of what waits in a node, or for a link: [time, by how much].
+  waits(of, number) {
+    const found = [];
+    for (let i = 0; i < of.length; i++) if (of[i] === number) found.push([this.since[i], 1], [this.until[i], -1]);
+    return found;
   }
 
   // Columns that the others say are left out of the file.

@@ -73,7 +73,7 @@ class Painter {
   shades(state) {
     const s = this.view.scene, load = state.mode === "past" ? s.past(state.t) : s.load, shades = new Map();
     for (let l = 0; l < s.linkCount; l++) {
-      const k = state.mode === "now" || !load[l] ? -1 : Math.min(31, Math.floor((31.99 * load[l]) / (s.most || 1)));
+      const k = state.mode === "now" || state.mode === "queue" || !load[l] ? -1 : Math.min(31, Math.floor((31.99 * load[l]) / (s.most || 1)));
       if (!shades.has(k)) shades.set(k, []);
       shades.get(k).push(l);
     }
@@ -95,6 +95,9 @@ class Painter {
     if (v.radius < 5) for (let n = 0; n < v.scene.nodes; n++) p.dot(v.x[n], v.y[n]);
   }
 
+  // The shade of a node in which so many packets wait.
+  fill(packets) { return Math.min(31, Math.floor((31.99 * packets) / this.view.scene.queueMost)); }
+
   // What is on its way, written over the links; none where something is chosen, which is painted by itself.
   manyMoving(state, chosen) {
     const v = this.view, s = v.scene, p = this.pixels, t = state.t, [a, b] = s.around(t);
@@ -106,9 +109,16 @@ class Painter {
       this.shown++;
       const hops = s.first[r + 1] - s.first[r], f = ((t - s.start[r]) / (s.end[r] - s.start[r])) * hops;
       const w = Math.min(hops - 1, Math.floor(f)), link = s.way[s.first[r] + w], hue = this.hue(s.message[r]);
-      if (state.mode === "now") { p.pen(hue, Math.min(v.unit * 0.09, 4)); v.trace(p, link); }
+      if (state.mode === "now" || s.worms) { p.pen(hue, Math.min(v.unit * 0.09, 4)); v.trace(p, link); }
       p.pen(hue, Math.max(2, Math.min(v.unit * 0.2, 7)));
       p.dot(...v.point(link, f - w));
+    }
+    if (state.mode === "queue") {
+      const queue = s.waiting(t);
+      for (let n = 0; n < s.nodes; n++) if (queue[n]) {
+        p.pen(this.shade(this.fill(queue[n])), Math.max(2 * v.radius, 4));
+        p.dot(v.x[n], v.y[n]);
+      }
     }
     p.into = p.base;
     this.back.getContext("2d").putImageData(p.image, 0, 0);
@@ -147,7 +157,7 @@ class Painter {
       for (const r of rows) links.push(...s.way.subarray(s.first[r], s.first[r + 1]));
       this.line(g, links, color, Math.max(1.5, size * 0.5));
     }
-    if (state.mode === "now")
+    if (state.mode === "now" || s.worms)
       for (const [color, rows] of groups) this.line(g, rows.map((r) => s.way[s.first[r]]), color, Math.max(1.2, size * 0.45));
     for (const set of [groups, worms])
       for (const [color, rows] of set) {
@@ -190,6 +200,13 @@ class Painter {
     g.fillStyle = r >= 5 ? this.paper : this.muted;
     if (small && !drawn) for (let n = 0; n < s.nodes; n++) g.fillRect(v.x[n] - r, v.y[n] - r, 2 * r, 2 * r);
     else if (!drawn) g.fill(plain);
+    const queue = state.mode === "queue" && !has ? s.waiting(state.t) : null;
+    for (let n = 0; queue && n < s.nodes; n++) if (queue[n]) {
+      g.fillStyle = this.shade(this.fill(queue[n]));
+      g.beginPath();
+      g.arc(v.x[n], v.y[n], Math.max(r, 2), 0, 7);
+      g.fill();
+    }
     if (r >= 5) { g.strokeStyle = this.muted; g.lineWidth = 1; g.stroke(plain); }
     if (has) {
       g.fillStyle = this.hue(state.message);
@@ -212,7 +229,8 @@ class Painter {
       const text = s.names[n].replace(/^\((.*)\)$/, "$1"), size = Math.min(12, (r * 3.1) / text.length);
       if (size < 6) continue;
       g.font = `${size}px system-ui, sans-serif`;
-      g.fillStyle = has && has[n] ? "#fff" : this.ink;
+      const dark = queue && queue[n] && (this.dark ? this.fill(queue[n]) < 12 : this.fill(queue[n]) > 10);
+      g.fillStyle = (has && has[n]) || dark ? "#fff" : queue && queue[n] ? "#1a1a1a" : this.ink;
       g.fillText(text, v.x[n], v.y[n]);
     }
   }

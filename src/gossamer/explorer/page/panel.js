@@ -16,17 +16,18 @@ class Panel {
   }
 
   show(scene, state) {
-    const key = [scene.network, scene.algorithm, state.node, state.link, state.message, Math.floor(state.t)].join();
+    const t = scene.timed ? Math.round(state.t * 4) / 4 : Math.floor(state.t);
+    const key = [scene.network, scene.algorithm, state.node, state.link, state.message, t].join();
     if (key === this.key) return;
     this.key = key;
-    const s = scene, t = Math.floor(state.t);
+    const s = scene;
     if (state.message >= 0 && state.message < s.origin.length) this.message(s, state.message, t);
     else if (state.node >= 0 && state.node < s.nodes) this.node(s, state.node, t);
     else if (state.link >= 0 && state.link < s.linkCount) this.link(s, state.link, t);
     else this.whole(s, t);
   }
 
-  time(s, ticks) { return `${+(ticks * s.tick).toFixed(6)} ${s.unit}${ticks * s.tick === 1 ? "" : "s"}`; }
+  time(s, ticks) { return `${+(ticks * s.tick).toFixed(s.timed ? 2 : 6)} ${s.unit}${ticks * s.tick === 1 ? "" : "s"}`; }
   toMessage(s, m) { return m < 0 ? "control" : `<a data-choose="message ${m}">${plain(s.messageName(m))}</a>`; }
   toNode(s, v) { return `<a data-choose="node ${v}">${plain(s.name(v))}</a>`; }
   toLink(s, l) { return `<a data-choose="link ${l}">${plain(s.linkName(l))}</a>`; }
@@ -35,18 +36,20 @@ class Panel {
     const done = s.lower(t), [a, b] = s.around(t);
     let now = 0;
     for (let r = a; r < b; r++) if (s.start[r] <= t && s.end[r] > t) now++;
+    const waits = s.since.length ? s.waiting(t).reduce((n, q) => n + q, 0) : -1;
     const phase = a < s.count ? s.phases[s.phase[Math.min(Math.max(done, a), s.count - 1)]] : "";
     const busiest = s.load.indexOf(s.most);
     this.box.innerHTML = `<h2>${plain(s.task)}</h2>` + list([
       ["network", plain(s.network)],
       ["nodes, links", `${count(s.nodes)}, ${count(s.links)}`],
-      ["algorithm", plain(s.algorithm)],
+      [s.worms ? "routing" : s.timed ? "scheme" : "algorithm", plain(s.algorithm)],
       ["time", `<b id="time">${s.time}</b> ${s.unit}s`],
-      ["bound", s.bound === null ? "-" : `<span id="bound">${s.bound}</span>`],
-      ["hops", `<span id="hops">${count(s.count)}</span>`],
+      ...(s.timed ? [] : [["bound", s.bound === null ? "-" : `<span id="bound">${s.bound}</span>`]]),
+      [s.worms ? "channels held" : s.timed ? "transmissions" : "hops", `<span id="hops">${count(s.count)}</span>`],
       ["begun", `${count(s.lower(t, true))}`],
       ["on their way", `<span id="moving">${count(now)}</span>`],
-      ["phase", plain(phase)],
+      ...(waits < 0 ? [] : [["wait in nodes", `<span id="waiting">${count(waits)}</span>`]]),
+      ...(phase ? [["phase", plain(phase)]] : []),
       ["most load", s.count ? `${+s.most.toFixed(3)} on ${this.toLink(s, busiest)}` : "-"],
     ]) + (s.witness ? `<h3>why no schedule is faster than the bound</h3>${plain(s.witness)}` : "")
       + `<h3>more</h3>` + list(s.facts.map(([k, v]) => [k, plain(v)]));
@@ -59,14 +62,18 @@ class Panel {
     const from = life.findIndex((r) => s.end[r] > t), some = life.slice(Math.max(0, from), Math.max(0, from) + 12);
     this.box.innerHTML = `<h2>${v < s.terminals ? "node" : "switch"} ${plain(s.name(v))}</h2>` + list([
       ["came so far", `<span id="came">${count(at.came)}</span>`],
-      ["wait to leave", `<span id="waits">${count(at.waits)}</span>`],
+      ["wait to leave", `<span id="waits">${count(s.timed ? s.waiting(t)[v] : at.waits)}</span>`],
       ["in all", `${count(came.length)} come, ${count(left.length)} leave`],
       ["comes now", next.slice(0, 8).map((r) => this.toMessage(s, s.message[r])).join("<br>") || "-"],
       ["leaves now", out.slice(0, 8).map((r) => this.toMessage(s, s.message[r])).join("<br>") || "-"],
-    ]) + "<h3>holdings over time</h3><canvas></canvas><h3>its life from here</h3>" + list(some.map((r) => [
+    ]) + `<h3>${s.timed ? "what waits in it" : "holdings"} over time</h3><canvas></canvas><h3>its life from here</h3>` + list(some.map((r) => [
       this.time(s, s.start[r]),
       `${s.to[r] === v ? `from ${this.toNode(s, s.from[r])}` : `to ${this.toNode(s, s.to[r])}`}: ${this.toMessage(s, s.message[r])}`,
     ]));
+    if (s.timed) {
+      this.curve(s, s.waits(s.spot, v), t);
+      return;
+    }
     const times = [...came].filter((r) => s.message[r] >= 0).map((r) => [s.end[r], 1]);
     for (const r of left) if (s.message[r] >= 0 && s.kind[s.message[r]] === s.moves) times.push([s.start[r], -1]);
     const own = s.origin.reduce((n, o, m) => n + (o === v && s.kind[m] < 2), 0);
@@ -84,9 +91,10 @@ class Panel {
       ["busy", `<span id="busy">${share(busy)}</span> of the time`],
       ["carries now", now.slice(0, 8).map((r) => this.toMessage(s, s.message[r])).join("<br>") || "-"],
       ["ends", `${this.toNode(s, s.source[l])}, ${this.toNode(s, s.target[l])}`],
-    ]) + "<h3>occupancy</h3><canvas></canvas><h3>from here</h3>" + list(rows.slice(Math.max(0, next), Math.max(0, next) + 12)
+      ...(s.gate.length ? [["wait for it", `<span id="queue">${count(s.gate.reduce((n, g, i) => n + (g === l && s.since[i] <= t && s.until[i] > t), 0))}</span>`]] : []),
+    ]) + `<h3>${s.gate.length ? "its queue over time" : "occupancy"}</h3><canvas></canvas><h3>from here</h3>` + list(rows.slice(Math.max(0, next), Math.max(0, next) + 12)
       .map((r) => [this.time(s, s.start[r]), this.toMessage(s, s.message[r])]));
-    this.curve(s, rows.flatMap((r) => [[s.start[r], 1], [s.end[r], -1]]), t);
+    this.curve(s, s.gate.length ? s.waits(s.gate, l) : rows.flatMap((r) => [[s.start[r], 1], [s.end[r], -1]]), t);
   }
 
   message(s, m, t) {
