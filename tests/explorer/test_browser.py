@@ -248,8 +248,11 @@ def test_a_simulation_shows_the_queues_of_its_nodes_and_links(shown, pages):
     assert page.text_content("#waits") == str(int(waiting[network.link_source == node].sum()))
     link = int(np.argmax(waiting))
     ends = [int(network.link_source[link]), int(network.link_target[link])]
-    page.evaluate("""([a, b]) => { const s = explorer.scenes[0];
-        explorer.choose({ link: s.source.findIndex((v, l) => v === a && s.target[l] === b) }); }""", ends)
+    page.evaluate(
+        """([a, b]) => { const s = explorer.scenes[0];
+        explorer.choose({ link: s.source.findIndex((v, l) => v === a && s.target[l] === b) }); }""",
+        ends,
+    )
     settled(page)
     assert page.text_content("#queue") == str(int(waiting[link]))
     assert page.evaluate("explorer.painters[0].shown") > 30
