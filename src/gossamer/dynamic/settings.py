@@ -100,5 +100,5 @@ class Settings:
             try:
                 given = float(self.warmup)
             except ValueError:
-                given = self.warmup  # type: ignore[assignment]
+                given = self.warmup
             object.__setattr__(self, "warmup", number(given, "warmup, unless it is 'auto',", 0))
