@@ -26,7 +26,10 @@ FULL: tuple[tuple[int, int, Variant], ...] = (
 )  # fmt: skip
 """Side n, number of DDNs h and variant of the table with every node a source."""
 TWENTY = (1, 6, 12, 13, 16, 17, 18, 22, 27, 30, 32, 34, 37, 43, 46, 52, 56, 75, 77, 79)
-"""Twenty sources on 10 x 10 nodes with the loads 1, 6, 9, 2, 2 of the DDNs that the source's Fig. 3 has."""
+"""Twenty sources on 10 x 10 nodes with the loads 1, 6, 9, 2, 2 of the DDNs that the source's Fig. 3 has.
+
+Which nodes they are there is not known, because the figure is lost: these were chosen here.
+"""
 
 _FEW = 120
 _PHASES = ("aggregation", "prefix sums", "tuning", "alignment", "all-gather", "broadcast", "rows", "columns")
@@ -200,10 +203,10 @@ def twenty_sources() -> Table:
         (10, 5, v, partitioned(10, TWENTY, v, 5, _FEW), least) for v in (ATD_5, MIX3, piece)
     ]
     note = (
-        f"{_HOW} The DDNs have 1, 6, 9, 2 and 2 messages after the aggregation and 4 each after the tuning; tuning by "
-        "mix3 but for atd-5."
+        f"{_HOW} The DDNs have 1, 6, 9, 2 and 2 messages after the aggregation, as in the figure, and 4 each after the "
+        "tuning, by mix3 but for atd-5. The sources are chosen here: those of the figure, which is lost, are not known."
     )
-    return _by_phase("The phases for twenty sources on 10 x 10 nodes (Fig. 3)", cases, note)
+    return _by_phase("The phases for twenty sources on 10 x 10 nodes, with the loads of Fig. 3", cases, note)
 
 
 TABLES: tuple[Callable[[], Table], ...] = (
