@@ -133,7 +133,8 @@ def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int,
     view = links.turned if incoming else links
     mine = slice(int(view.first[node]), int(view.first[node + 1]))
     capacity, occupancy, hold, latency = (x[mine] for x in (view.capacity, view.occupancy, view.hold, view.latency))
-    if links.receive_limited if incoming else links.send_limited:
+    limited = links.receive_limited if incoming else links.send_limited
+    if limited:
         capacity, occupancy = np.ones(1, np.int64), occupancy.min(keepdims=True)
         hold, latency = hold.min(keepdims=True), latency.min(keepdims=True)
     times = np.sort(times)
@@ -143,9 +144,33 @@ def least_arrival(case: Case, node: int, incoming: bool) -> tuple[Fraction, int,
         messages = times.size - int(first[i])
         wait = np.maximum(int(since[i]) - hold, latency)
         time = least_time(messages, capacity, occupancy, wait, case.whole)
+        if view.ports is not None and time is not None and not limited:
+            time = max(time, _by_ports(case, messages, int(since[i]), view, mine))
         if time is not None and (best is None or time > best[0]):
             best = time, node, messages, int(since[i])
     return best
+
+
+def _by_ports(case: Case, messages: int, since: int, view: Links, mine: slice) -> Fraction:
+    """Return the least time in which messages pass the shared ports of a node's links, and its links without one."""
+    ports = view.ports
+    assert ports is not None
+    port, capacity, occupancy = ports.sending[mine], view.capacity[mine], view.occupancy[mine]
+    alone = port < 0
+    found, group = np.unique(port[~alone], return_inverse=True)
+    held = ports.occupancy if case.whole else np.zeros_like(ports.occupancy)
+    hold = np.where(alone, view.hold[mine], np.append(held, 0)[port])
+    wait = np.maximum(since - hold, view.latency[mine] + view.hold[mine] - hold)
+    first = np.full(found.size, FAR)
+    np.minimum.at(first, group, wait[~alone])
+    time = least_time(
+        messages,
+        np.concatenate([capacity[alone], ports.capacity[found]]),
+        np.concatenate([occupancy[alone], ports.occupancy[found]]),
+        np.concatenate([wait[alone], first]),
+        case.whole,
+    )
+    return time or Fraction(0)
 
 
 def _times(demand: Demand, node: int, ways: Counts, incoming: bool) -> Counts:

@@ -70,7 +70,7 @@ def _prices(case: Case, flows: Flows, resources: Resources) -> Floats:
     import scipy.sparse as sparse
     from scipy.optimize import linprog
 
-    tail, head, occupancy = flows.links.source, flows.links.target, flows.links.occupancy
+    tail, head = flows.links.source, flows.links.target
     n, links, count, sources = flows.links.node_count, tail.size, resources.capacity.size, flows.source.size
     width = sources * links + 1  # the last variable is z
     variable = np.arange(sources * links).reshape(sources, links)
@@ -83,7 +83,7 @@ def _prices(case: Case, flows: Flows, resources: Resources) -> Floats:
         shape=(sources * n, width),
     )
     users = np.concatenate([np.tile(kind, sources) for kind in resources.use])
-    held = np.tile(occupancy.astype(np.float64), sources * len(resources.use))
+    held = np.concatenate([np.tile(slots.astype(np.float64), sources) for slots in resources.slots])
     use: Any = sparse.csr_array(
         (
             np.concatenate([held, -resources.capacity.astype(float)]),
@@ -122,6 +122,6 @@ def _bound(case: Case, flows: Flows, found: Price) -> Bound:
         f"{' and node' if case.invariant else ''}; all messages {where}have {found.needed:,} to travel"
     )
     if not net.plain:
-        text += ", each link as often as its occupancy"
+        text += ", each link as often as its occupancy" + ("" if net.shared_ports is None else ", ports included")
     source = "gossamer: linear programming duality of concurrent flows"
     return Bound("concurrent flow", found.time, text, "load", source)

@@ -8,6 +8,7 @@ weights).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -54,11 +55,13 @@ class Flows(NamedTuple):
 class Resources(NamedTuple):
     """What links use up: themselves, or the ports of their nodes; a class of them where the case is invariant.
 
-    `use` int64[k, L] lists k resources of each link. Of T slots, resource r has ``capacity * occupancy * floor((T -
-    wait) / occupancy)`` packets times slots to give, int64[R].
+    `use` int64[k, L] lists k resources of each link, and `slots` int64[k, L] for how many slots a packet uses them. Of
+    T slots, resource r has ``capacity * occupancy * floor((T - wait) / occupancy)`` packets times slots to give,
+    int64[R].
     """
 
     use: Counts
+    slots: Counts
     capacity: Counts
     occupancy: Counts
     wait: Counts
@@ -102,6 +105,7 @@ def resources_of(case: Case, flows: Flows) -> Resources:
         head = links.travel(flows.source).depart
         tail = links.turned.travel(ends).depart[links.turned_place]
     kinds: list[Counts] = []
+    held = []
     columns: list[tuple[Counts, Counts, Counts]] = []
     if not case.limited:
         kind = links.number % degree if case.invariant else np.arange(links.source.size)
@@ -110,6 +114,7 @@ def resources_of(case: Case, flows: Flows) -> Resources:
         first[kind[::-1]] = np.arange(kind.size)[::-1]
         wait = np.minimum(head + links.latency + tail, FAR)[first]
         kinds.append(kind)
+        held.append(links.occupancy)
         columns.append((links.capacity[first], links.occupancy[first], wait))
     for limited, ends, early, late in (
         (links.send_limited, links.source, head, links.latency + tail),
@@ -126,10 +131,42 @@ def resources_of(case: Case, flows: Flows) -> Resources:
             np.minimum.at(after, node, late)
             occupancy = np.where(least == most, least, 1)
             kinds.append(node)
+            held.append(links.occupancy)
             columns.append((np.ones(count, np.int64), occupancy, np.minimum(before + after, FAR)))
+    for kind, slots, column in _ports(case, flows, head, tail):
+        kinds.append(kind)
+        held.append(slots)
+        columns.append(column)
     start = np.cumsum([0, *(c[0].size for c in columns)])
     use = np.stack([kind + s for kind, s in zip(kinds, start[:-1], strict=True)])
-    return Resources(use, *(np.concatenate([c[i] for c in columns]) for i in range(3)))
+    return Resources(use, np.stack(held), *(np.concatenate([c[i] for c in columns]) for i in range(3)))
+
+
+def _ports(
+    case: Case, flows: Flows, head: Counts, tail: Counts
+) -> Iterator[tuple[Counts, Counts, tuple[Counts, Counts, Counts]]]:
+    """Yield the shared ports of each side, and for links that have none themselves once more."""
+    links, ports = flows.links, flows.links.ports
+    if ports is None:
+        return
+    count, total = ports.capacity.size, links.source.size
+    for side, early, late, sends in (
+        (ports.sending, head, links.latency + tail, True),
+        (ports.receiving, head + links.latency, tail, False),
+    ):
+        alone = side < 0
+        kind = np.where(alone, count + np.cumsum(alone) - 1, side)
+        slots = np.where(alone, links.occupancy, np.append(ports.occupancy, 0)[side])
+        beyond = np.where(alone | (not case.whole), 0, links.occupancy - slots)  # on the link alone
+        first, last = np.full(count + int(alone.sum()), FAR), np.full(count + int(alone.sum()), FAR)
+        np.minimum.at(first, kind, early + (0 if sends else beyond))
+        np.minimum.at(last, kind, late + (beyond if sends else 0))
+        rows = np.arange(total)[alone]
+        yield kind, slots, (
+            np.concatenate([ports.capacity, links.capacity[rows]]),
+            np.concatenate([ports.occupancy, links.occupancy[rows]]),
+            np.minimum(first + last, FAR),
+        )  # fmt: skip
 
 
 def paid(flows: Flows, length: Counts, load: Floats | None = None, sources: Counts | None = None) -> int:
@@ -160,22 +197,21 @@ def paid(flows: Flows, length: Counts, load: Floats | None = None, sources: Coun
 
 def best_price(case: Case, flows: Flows, resources: Resources, prices: list[Floats]) -> Price | None:
     """Return the longest time that some prices of resources, float64[R] each, prove when they are rounded."""
-    occupancy = flows.links.occupancy
     tries = max(1, min(len(_LONGEST), int(2 * _WORK // max(flows.work, 1))))
     best: Price | None = None
     for proposed in prices:
         for longest in _LONGEST[-tries - 1 :][:tries] if tries < len(_LONGEST) else _LONGEST:
             price = np.rint(proposed / max(float(proposed.max()), 1e-300) * longest).astype(np.int64)
-            each = price[resources.use].sum(axis=0)
+            each = (price[resources.use] * resources.slots).sum(axis=0)
             offered = int(price @ (resources.capacity * (resources.wait < FAR)))
-            if not offered or int(each.max()) * int(occupancy.max()) > 2**40:
+            if not offered or int(each.max()) > 2**40:
                 continue
-            needed = paid(flows, each * occupancy)
+            needed = paid(flows, each)
             if best is not None and needed * best.offered <= best.needed * offered and not resources.wait.any():
                 continue
             time = _time(case, resources, price, needed)
             if time is not None and (best is None or time > best.time):
-                best = Price(time, needed, offered, each)
+                best = Price(time, needed, offered, price[resources.use].sum(axis=0))
     return best
 
 
@@ -185,6 +221,13 @@ def _time(case: Case, resources: Resources, price: Counts, needed: int) -> Fract
         return None
     worth = price * resources.capacity * resources.occupancy
     return least_time(needed, worth, resources.occupancy, resources.wait, case.whole)
+
+
+def room_used(resources: Resources, load: Floats) -> Floats:
+    """Return the slots of each resource that links use up which carry so many packets each, float64[R]."""
+    pairs = zip(resources.use, resources.slots, strict=True)
+    used = [np.bincount(kind, load * slots, resources.capacity.size) for kind, slots in pairs]
+    return np.asarray(np.sum(used, axis=0))
 
 
 def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[Floats]:
@@ -201,7 +244,7 @@ def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[F
     problems", SIAM J. Computing 37, 2007.
     """
     room = resources.capacity.astype(np.float64)
-    occupancy = flows.links.occupancy
+    least = flows.links.occupancy
     rounds = max(_FEWEST, min(_MOST, _WORK // max(flows.work, 1)))
     share = min(1.0, _WORK / 3 / max(flows.work, 1))  # of the sources that are routed in a round
     rng = np.random.default_rng(seed)
@@ -212,10 +255,11 @@ def balanced_prices(flows: Flows, resources: Resources, seed: int = 0) -> list[F
         whole_round = np.zeros(room.size)
         for batch in batches:
             price = np.exp(weight - weight.max())
-            length = np.rint(price[resources.use].sum(axis=0) / price.max() * 10_000).astype(np.int64) + 1
-            load = np.zeros(occupancy.size)
-            paid(flows, length * occupancy, load, np.sort(batch))
-            used = sum(np.bincount(kind, load * occupancy, room.size) for kind in resources.use) / room
+            dear = np.rint(price / price.max() * 10_000).astype(np.int64)
+            length = (dear[resources.use] * resources.slots).sum(axis=0) + least
+            load = np.zeros(least.size)
+            paid(flows, length, load, np.sort(batch))
+            used = room_used(resources, load) / room
             whole_round += used
             mean_largest = largest or float(used.max()) or 1.0
             weight += _STEP / np.sqrt(k + 1.0) * np.minimum(used / mean_largest, _STEEPEST)

@@ -6,34 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
-from gossamer.networks.network import Network
 
-__all__ = ["plain_network", "relaxed", "relaxed_bounds"]
-
-
-def plain_network(network: Network) -> Network:
-    """Return the network with plain links; parallel ones become one that has their capacities together.
-
-    Examples
-    --------
-    >>> network = Network("two links", 2, [0, 0, 1], [1, 1, 0], link_occupancy=[1, 2, 1], links_only=True)
-    >>> plain_network(network).link_capacity.tolist()
-    [2, 1]
-    """
-    if not network.parallel:
-        return network.without_time
-    pair = network.link_source * np.int64(network.node_count) + network.link_target
-    kept, where = np.unique(pair, return_inverse=True)
-    capacity = np.bincount(where, weights=network.link_capacity, minlength=kept.size)
-    ends = (kept // network.node_count).astype(np.int32), (kept % network.node_count).astype(np.int32)
-    return Network(
-        network.spec, network.node_count, *ends, np.minimum(capacity, 2**31 - 1).astype(np.int32),
-        terminal_count=network.terminal_count, labels=network.labels, links_only=True,
-    )  # fmt: skip
+__all__ = ["relaxed", "relaxed_bounds"]
 
 
 def relaxed(case: Case) -> Case:
@@ -45,7 +21,7 @@ def relaxed(case: Case) -> Case:
     small parts come as close to that as one likes, so bounds for split messages hold for it.
     """
     net, rules = case.network, case.rules
-    plain = net if net.plain else case.once(plain_network, net)
+    plain = net.without_time
     if rules.cut_through:
         rules = replace(rules, cut_through=False, split=True)
     if plain is net and rules == case.rules:

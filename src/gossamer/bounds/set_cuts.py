@@ -126,8 +126,43 @@ def crossing(case: Case, inside: Mask, sources: Mask, targets: Mask) -> Crossing
             first = np.flatnonzero(np.diff(ends[order], prepend=-1))
             fastest, early, late = (np.minimum.reduceat(x[order], first) for x in (occupancy, early, late))
             times.append(least_time(messages, np.ones(first.size, np.int64), fastest, early + late, case.whole))
+    if links.ports is not None:
+        sides = (links.ports.sending[out], head, latency + tail, True), (
+            links.ports.receiving[out], head + latency, tail, False,
+        )  # fmt: skip
+        times += [_through_ports(case, messages, out, *side) for side in sides]
     time = max(t for t in times if t is not None)
     return Crossing(time, messages, out.size, int(head.min()), int((latency + tail).min()))
+
+
+def _through_ports(
+    case: Case, messages: int, out: Counts, port: Counts, early: Counts, late: Counts, sends: bool
+) -> Fraction | None:
+    """Return how long messages take over links of which some share the ports of one side, `port`, -1 for none.
+
+    A packet is in the port of its sender first and then for the rest of the link's occupancy on the link alone; in that
+    of the receiver last. Links that together pass less than their port count by themselves.
+    """
+    links, ports = case.links, case.links.ports
+    assert ports is not None
+    capacity, occupancy, wait = links.capacity[out], links.occupancy[out], early + late
+    rate = np.bincount(port + 1, links.rate[out], ports.capacity.size + 1)[1:]
+    narrow = np.append(ports.capacity / ports.occupancy < rate, False)[port]
+    if not narrow.any():
+        return None
+    through = np.flatnonzero(narrow)
+    found, group = np.unique(port[through], return_inverse=True)
+    beyond = (links.hold[out] - np.where(case.whole, ports.occupancy[port], 0))[through]  # on the link alone
+    first, last = np.full(found.size, FAR), np.full(found.size, FAR)
+    np.minimum.at(first, group, early[through] + (0 if sends else beyond))
+    np.minimum.at(last, group, late[through] + (beyond if sends else 0))
+    return least_time(
+        messages,
+        np.concatenate([capacity[~narrow], ports.capacity[found]]),
+        np.concatenate([occupancy[~narrow], ports.occupancy[found]]),
+        np.concatenate([wait[~narrow], first + last]),
+        case.whole,
+    )
 
 
 def best_crossing(case: Case, inside: Mask) -> Crossing | None:
@@ -185,6 +220,11 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     if not near:
         side = f"{quantity(count, 'node')} | {quantity(total - count, 'node')} {listed}"
     text = f"{side}, {quantity(found.links, 'link')} across: {quantity(found.messages, case.what)} must cross"
+    shared = case.links.ports
+    if shared is not None:
+        out = np.flatnonzero(inside[case.links.source] & ~inside[case.links.target])
+        used = max(np.unique(side[out][side[out] >= 0]).size for side in (shared.sending, shared.receiving))
+        text = text.replace(" across:", f" across through {quantity(used, 'shared port')}:", 1) if used else text
     if found.before or found.after:
         text += f", {quantity(found.before, 'step')} or more before and {found.after:,} after"
     return Bound("cut around nodes", found.time, text, "cut", SOURCE)
@@ -219,6 +259,11 @@ def _score(case: Case, inside: Mask) -> float:
             best = np.zeros(inside.size)
             np.maximum.at(best, ends[out], links.rate[out])
             rate = min(rate, float(best.sum()))
+    if links.ports is not None:
+        for side in (links.ports.sending[out], links.ports.receiving[out]):
+            wanted = np.bincount(side + 1, links.rate[out], links.ports.capacity.size + 1)
+            passed = np.minimum(wanted[1:], links.ports.capacity / links.ports.occupancy)
+            rate = min(rate, float(wanted[0] + passed.sum()))
     return messages / rate + float(links.latency[out].min())
 
 
@@ -228,6 +273,7 @@ def _proposed(case: Case) -> Iterator[Mask]:
     yield from _prefixes(case)
     yield from _fast_parts(case)
     yield from _single_nodes(case)
+    yield from _ends_of_ports(case)
 
 
 def _prefixes(case: Case) -> Iterator[Mask]:
@@ -253,7 +299,7 @@ def _prefix_cuts(case: Case, rank: Counts) -> Mask | None:
     line = Line(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
     low, high = rank[links.source], rank[links.target]
     up = low < high
-    rate = np.bincount(low[up], links.rate[up], n) - np.bincount(high[up], links.rate[up], n)
+    rate = np.bincount(low[up], links.fair_rate[up], n) - np.bincount(high[up], links.fair_rate[up], n)
     count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
     ratio = np.where(count > 0, count / np.maximum(np.cumsum(rate)[:-1], 1e-9), 0.0)
     cut = int(np.argmax(ratio))
@@ -264,12 +310,26 @@ def _single_nodes(case: Case) -> Iterator[Mask]:
     """Yield the nodes that have most to receive, or to send, for their links."""
     links, nodes = case.links, np.arange(case.network.node_count)
     for incoming, ends in ((True, links.target), (False, links.source)):
-        rate = np.bincount(ends, links.rate, nodes.size)
+        rate = np.bincount(ends, links.fair_rate, nodes.size)
         count: Counts = sum(d.handled(nodes, incoming) for d in case.demands)  # type: ignore[assignment]
         ratio = np.where(rate > 0, count / np.maximum(rate, 1e-300), 0.0)
         for v in np.argsort(-ratio, kind="stable")[:_SINGLE].tolist():
             if ratio[v] > 0:
                 yield nodes == v
+
+
+def _ends_of_ports(case: Case) -> Iterator[Mask]:
+    """Yield the nodes that share a port to send or to receive by, for the ports that pass least for their nodes."""
+    links, ports = case.links, case.links.ports
+    if ports is None:
+        return
+    for side, ends in ((ports.sending, links.source), (ports.receiving, links.target)):
+        rate = ports.capacity / ports.occupancy / np.maximum(np.bincount(side + 1, minlength=ports.capacity.size + 1)[1:], 1)
+        for port in np.argsort(rate, kind="stable")[: 2 * _SINGLE].tolist():
+            inside = np.zeros(links.node_count, np.bool_)
+            inside[ends[side == port]] = True
+            if inside.any() and not inside.all():
+                yield inside
 
 
 def _fast_parts(case: Case) -> Iterator[Mask]:

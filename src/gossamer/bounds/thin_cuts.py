@@ -94,23 +94,23 @@ class _Flows:
         if links.send_limited:
             leave = node + self.size
             self.size += n
-            tail, head, rate = [*tail, node], [*head, leave], [*rate, _port_rates(links.source, links.rate, n)]
+            tail, head, rate = [*tail, node], [*head, leave], [*rate, _port_rates(links.source, links.fair_rate, n)]
         if links.receive_limited:
             enter = node + self.size
             self.size += n
-            tail, head, rate = [*tail, enter], [*head, node], [*rate, _port_rates(links.target, links.rate, n)]
+            tail, head, rate = [*tail, enter], [*head, node], [*rate, _port_rates(links.target, links.fair_rate, n)]
         self.tail = np.concatenate([leave[links.source], *tail])
         self.head = np.concatenate([enter[links.target], *head])
-        self.rate = np.concatenate([links.rate, *rate])
+        self.rate = np.concatenate([links.fair_rate, *rate])
 
     def ratio(self, inside: Mask, amount: Counts) -> float:
         """Return the messages that leave a set over the packets a step that can."""
         links = self.links
         out = inside[links.source] & ~inside[links.target]
-        rates = [float(links.rate[out].sum())]
+        rates = [float(links.fair_rate[out].sum())]
         for limited, ends in ((links.send_limited, links.source), (links.receive_limited, links.target)):
             if limited:
-                rates.append(float(_port_rates(ends[out], links.rate[out], links.node_count).sum()))
+                rates.append(float(_port_rates(ends[out], links.fair_rate[out], links.node_count).sum()))
         return float(amount[inside].sum()) / max(min(rates), 1e-300)
 
     def cut(self, end: int, amount: Counts, ratio: float) -> Mask:

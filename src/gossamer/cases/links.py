@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from gossamer.cases.demands import Counts
 from gossamer.networks.network import Network
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.rules import Rules
 
-__all__ = ["FAR", "Links", "Travel", "least_time", "links_of"]
+__all__ = ["FAR", "Links", "Shares", "Travel", "least_time", "links_of"]
 
 FAR = 1 << 60
 """The time of what never happens."""
@@ -38,6 +39,24 @@ class Travel(NamedTuple):
     depart: Counts
 
 
+class Shares(NamedTuple):
+    """Ports that links share: those through which each link sends and receives, int64[L], -1 for none; int64[P]."""
+
+    sending: Counts
+    receiving: Counts
+    capacity: Counts
+    occupancy: Counts
+
+    @classmethod
+    def of(cls, ports: SharedPorts) -> Shares:
+        """Return the ports in the order of the network's links."""
+        return cls(*(np.asarray(c).astype(np.int64) for c in ports.columns[:4]))
+
+    def turned(self, order: Counts) -> Shares:
+        """Return the ports of the links turned round, in an order."""
+        return self._replace(sending=self.receiving[order], receiving=self.sending[order])
+
+
 @dataclass(frozen=True, eq=False)
 class Links:
     """Links sorted by source, int64[L] each, in slots of whole packets.
@@ -50,6 +69,8 @@ class Links:
         Ends, and the number of the link in the network.
     capacity, occupancy, latency : int64[L]
         As in the network; capacity 1 under a port limit.
+    ports : Shares or None
+        Ports that links share.
     stores : bool[N]
         Whether a node sends on only what it has whole: all but switches that cut through.
     terminal_count : int
@@ -73,6 +94,7 @@ class Links:
     capacity: Counts
     occupancy: Counts
     latency: Counts
+    ports: Shares | None
     stores: npt.NDArray[np.bool_]
     terminal_count: int
     send_limited: bool
@@ -90,6 +112,17 @@ class Links:
         return self.capacity / self.occupancy
 
     @cached_property
+    def fair_rate(self) -> npt.NDArray[np.float64]:
+        """Packets that each link passes in a step while all links through its ports are busy, float64[L]."""
+        rate = self.rate
+        if self.ports is not None:
+            for side in (self.ports.sending, self.ports.receiving):
+                wanted = np.bincount(side + 1, self.rate, self.ports.capacity.size + 1)
+                share = self.ports.capacity / self.ports.occupancy / np.maximum(wanted[1:], 1e-300)
+                rate = np.minimum(rate, self.rate * np.append(np.minimum(share, 1.0), 1.0)[side])
+        return rate
+
+    @cached_property
     def hold(self) -> Counts:
         """Slots for which a packet holds a link: none for the smallest parts of split messages."""
         return self.occupancy if self.whole else np.zeros_like(self.occupancy)
@@ -103,6 +136,7 @@ class Links:
             self, first=np.concatenate([[0], np.cumsum(counts)]), source=self.target[order], target=self.source[order],
             number=self.number[order], capacity=self.capacity[order], occupancy=self.occupancy[order],
             latency=self.latency[order], send_limited=self.receive_limited, receive_limited=self.send_limited,
+            ports=None if self.ports is None else self.ports.turned(order),
         )  # fmt: skip
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
@@ -160,6 +194,7 @@ def links_of(network: Network, rules: Rules) -> Links:
         np.broadcast_to(capacity, network.link_source.shape),
         network.link_occupancy.astype(np.int64),
         network.link_latency.astype(np.int64),
+        None if network.shared_ports is None else Shares.of(network.shared_ports),
         stores,
         network.terminal_count,
         rules.send_limited,

@@ -47,6 +47,7 @@ from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
 from gossamer.networks.renumbering import Renumbered, renumbered
 from gossamer.networks.servers import dgx_1, dgx_a100, servers
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
@@ -75,6 +76,7 @@ __all__ = [
     "PermutationGroup",
     "ProductGroup",
     "Renumbered",
+    "SharedPorts",
     "Size",
     "Speeds",
     "Structure",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks._checks import check_doubled, check_links, check_times
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 
 __all__ = ["BreadthFirst", "LinkTable"]
@@ -66,7 +67,7 @@ class LinkTable:
         first.flags.writeable = False
         self.first_link: npt.NDArray[np.int64] = first
         if self._may_double:
-            check_doubled(f"network {spec!r}", self.node_count, self.degree, self._ends, self._kinds)
+            check_doubled(f"network {spec!r}", self.node_count, self.degree, self._ends, self._differences)
 
     @property
     def _may_double(self) -> bool:
@@ -92,6 +93,8 @@ class LinkTable:
         for structure in self.structures:
             if fault := structure.fault(n, self.link_count):
                 raise NetworkError(f"{name}: {fault}")
+        if self.shared_ports is not None and (fault := self.shared_ports.too_slow(self.link_occupancy)):
+            raise NetworkError(f"{name}: {fault}")
 
     def find(self, kind: type[_Kind]) -> _Kind | None:
         """Return what is known of the network's structure of one kind, or None.
@@ -134,13 +137,24 @@ class LinkTable:
 
     @property
     def plain(self) -> bool:
-        """Whether every link has occupancy 1 and latency 0, so that what hops in a slot is usable in the next.
+        """Whether every link has occupancy 1 and latency 0, and none shares a port with others.
+
+        What hops in a slot is then usable in the next.
 
         >>> import gossamer
         >>> gossamer.network("ring:4").plain
         True
         """
+        return self._instant and self.shared_ports is None
+
+    @property
+    def _instant(self) -> bool:
         return self.uniform_occupancy == 1 and self.uniform_latency == 0
+
+    @cached_property
+    def shared_ports(self) -> SharedPorts | None:
+        """The ports that links share, or None."""
+        return self.find(SharedPorts)
 
     @property
     def _times(self) -> tuple[tuple[IntArray, int | None], tuple[IntArray, int | None]]:
@@ -156,6 +170,12 @@ class LinkTable:
         speeds = self.find(Speeds)
         told = [] if speeds is None else [speeds.bandwidth, speeds.latency]
         return [c for c, same in self._times if same is None] + told
+
+    @property
+    def _differences(self) -> list[npt.NDArray[Any]]:
+        """What parallel links may differ in: times, speeds and ports, a column each."""
+        ports = self.shared_ports
+        return [*self._kinds, *(() if ports is None else (ports.sending, ports.receiving))]
 
     def _check_node(self, node: int) -> None:
         if not 0 <= node < self.node_count:
@@ -190,8 +210,8 @@ class LinkTable:
 
     @cached_property
     def parallel(self) -> bool:
-        """Whether two links, which then differ in their times, lead from one node to the same other."""
-        if not self._kinds:
+        """Whether two links, which then differ in their times or ports, lead from one node to the same other."""
+        if not self._differences:
             return False
         pair = self.link_source * np.int64(self.node_count) + self.link_target
         return np.unique(pair).size < pair.size

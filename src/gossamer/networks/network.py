@@ -19,6 +19,7 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks.groups import Group
 from gossamer.networks.link_table import BreadthFirst
 from gossamer.networks.named_nodes import NamedNodes
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import (
     CayleyGroup,
     Coordinates,
@@ -137,8 +138,63 @@ class Network(NamedNodes):
 
     @cached_property
     def without_time(self) -> Network:
-        """The network with plain links: itself, or the same nodes, links, capacities and structures."""
-        return self if self.plain else self.with_times(1, 0, links_only=False)
+        """The network with plain links and without shared ports.
+
+        Itself, or the same nodes, links, capacities and structures; parallel links become one that has their
+        capacities together, `plain_link`.
+
+        Examples
+        --------
+        >>> network = Network("two links", 2, [0, 0, 1], [1, 1, 0], link_occupancy=[1, 2, 1], links_only=True)
+        >>> network.without_time.link_capacity.tolist(), network.plain_link.tolist()
+        ([2, 1], [0, 0, 1])
+        """
+        if self.plain:
+            return self
+        known = [s for s in self.structures if not isinstance(s, SharedPorts)]
+        if self.parallel:
+            kept, where = np.unique(self._pairs, return_inverse=True)
+            capacity = np.bincount(where, weights=self.link_capacity, minlength=kept.size)
+            return Network(
+                self.spec, self.node_count, (kept // self.node_count).astype(np.int32),
+                (kept % self.node_count).astype(np.int32), np.minimum(capacity, 2**31 - 1).astype(np.int32),
+                terminal_count=self.terminal_count, labels=self.labels, links_only=True,
+                structures=[s for s in known if s.of_nodes],
+            )  # fmt: skip
+        return self._with(1, 0, known, links_only=self.links_only)
+
+    @property
+    def plain_link(self) -> IntArray:
+        """The link of `without_time` that each link is, int32[L]."""
+        if self.plain or not self.parallel:
+            return int_array(np.arange(self.link_count, dtype=np.int32), "links")
+        return int_array(np.unique(self._pairs, return_inverse=True)[1].astype(np.int32).reshape(-1), "links")
+
+    @property
+    def _pairs(self) -> npt.NDArray[np.int64]:
+        pairs: npt.NDArray[np.int64] = self.link_source * np.int64(self.node_count) + self.link_target
+        return pairs
+
+    def with_ports(self, ports: SharedPorts | None) -> Network:
+        """Return the network with ports that its links share, or without any; everything else stays.
+
+        Raises
+        ------
+        NetworkError
+            If the ports are not for its links, or one is slower than a link through it.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> ring = gossamer.network("ring:4")
+        >>> one = ring.with_ports(SharedPorts(ring.link_source, ring.link_target))  # a port for each node
+        >>> gossamer.best_bound(gossamer.Case(one, gossamer.task("allgather"))).value
+        Fraction(3, 1)
+        """
+        known = [s for s in self.structures if not isinstance(s, SharedPorts)]
+        if ports is not None:
+            known.append(ports)
+        return self._with(self.link_occupancy, self.link_latency, known, links_only=True)
 
     def with_times(self, occupancy: npt.ArrayLike, latency: npt.ArrayLike, *, links_only: bool = True) -> Network:
         """Return the network with other occupancies and latencies of its links; everything else stays.
@@ -162,6 +218,16 @@ class Network(NamedNodes):
         >>> slow.plain, slow.without_time == gossamer.network("ring:4")
         (False, True)
         """
+        return self._with(occupancy, latency, self.structures, links_only=links_only or self.links_only)
+
+    def _with(
+        self,
+        occupancy: npt.ArrayLike,
+        latency: npt.ArrayLike,
+        structures: Iterable[Structure],
+        *,
+        links_only: bool,
+    ) -> Network:
         return Network(
             self.spec,
             self.node_count,
@@ -171,18 +237,20 @@ class Network(NamedNodes):
             link_occupancy=occupancy,
             link_latency=latency,
             terminal_count=self.terminal_count,
-            structures=self.structures,
+            structures=list(structures),
             labels=self.labels,
-            links_only=links_only or self.links_only,
+            links_only=links_only,
         )
 
     @cached_property
     def alike(self) -> bool:
-        """Whether it is a Cayley network without switches whose links look the same from every node.
+        """Whether it is a Cayley network without switches and shared ports whose links look the same from every node.
 
         Links by different generators may differ in occupancy and latency, not in capacity.
         """
         if self.group is None or self.uniform_capacity is None or self.terminal_count != self.node_count:
+            return False
+        if self.shared_ports is not None:
             return False
         columns = [c for c, same in self._times if same is None]
         return all(bool((c.reshape(self.node_count, -1) == c[: self.degree]).all()) for c in columns)
@@ -204,10 +272,13 @@ class Network(NamedNodes):
         n = np.int64(self.node_count)
         forward = self.link_source * n + self.link_target
         backward = self.link_target * n + self.link_source
-        if self.parallel:  # a link's opposite is of its kind
-            _, kind = np.unique(np.stack([self.link_capacity, *self._kinds]), axis=1, return_inverse=True)
-            ranks = np.int64(int(kind.max()) + 1)
-            forward, backward = forward * ranks + kind, backward * ranks + kind
+        if self.parallel:  # a link's opposite is of its kind, with its ports exchanged
+            told, ports = [self.link_capacity, *self._kinds], self.shared_ports
+            sides = () if ports is None else (ports.sending, ports.receiving)
+            rows = np.concatenate([np.stack([*told, *sides]), np.stack([*told, *sides[::-1]])], axis=1)
+            kinds = np.unique(rows, axis=1, return_inverse=True)[1].reshape(2, -1)
+            ranks = np.int64(int(kinds.max()) + 1)
+            forward, backward = forward * ranks + kinds[0], backward * ranks + kinds[1]
         order = np.argsort(forward, kind="stable")
         place = np.minimum(np.searchsorted(forward, backward, sorter=order), forward.size - 1)
         found = order[place]
@@ -215,13 +286,16 @@ class Network(NamedNodes):
 
     @cached_property
     def two_way(self) -> bool:
-        """Whether every link has an opposite of the same capacity and times, so that edges are full duplex."""
-        if self.levels is not None and not self._kinds:
+        """Whether every link has an opposite of the same capacity, times and ports, so that edges are full duplex."""
+        ports = self.shared_ports
+        if self.levels is not None and not self._kinds and ports is None:
             return True
-        if self.group is not None and self.uniform_capacity is not None and not self._kinds:
+        if self.group is not None and self.uniform_capacity is not None and not self._kinds and ports is None:
             return set(self.group.inverse(self.generators).tolist()) == set(self.generators.tolist())
         back = self.reverse_link
         if self.link_count and int(back.min()) < 0:
+            return False
+        if ports is not None and not ports.same_turned(back):
             return False
         columns = [*self._kinds, *([self.link_capacity] if self.uniform_capacity is None else [])]
         return all(bool(np.array_equal(column, column[back])) for column in columns)
@@ -405,9 +479,12 @@ class Network(NamedNodes):
         for array in (self.link_source, self.link_target, np.ascontiguousarray(self.link_capacity)):
             digest.update(array.tobytes())
         speeds = self.find(Speeds)
-        times = [] if self.plain else [self.link_occupancy, self.link_latency]
+        times = [] if self._instant else [self.link_occupancy, self.link_latency]
         for array in (*times, *(() if speeds is None else (speeds.bandwidth, speeds.latency))):
             digest.update(array.tobytes())
+        if self.shared_ports is not None:
+            for column in self.shared_ports.columns:
+                digest.update(column.tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -113,4 +113,6 @@ def _carried(network: Network, order: IntArray, links: npt.NDArray[np.int64]) ->
     speeds = network.find(Speeds)
     if speeds is not None:
         found.append(Speeds(speeds.bandwidth[links], speeds.latency[links]))
+    if network.shared_ports is not None and (ports := network.shared_ports.remaining(order, int_array(links, "links"))):
+        found.append(ports)
     return found

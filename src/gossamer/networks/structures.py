@@ -51,7 +51,15 @@ def int_array(values: npt.ArrayLike, what: str) -> IntArray:
 
 
 class Structure:
-    """Something known of a network; every record of this module is one."""
+    """Something known of a network; every record of this module is one.
+
+    Attributes
+    ----------
+    of_nodes : bool
+        Whether it is about nodes alone, so that it holds whatever links there are.
+    """
+
+    of_nodes = False
 
     def fault(self, nodes: int, links: int) -> str | None:
         """Return in a clause why it cannot be that of a network with so many nodes and links, or None."""
@@ -167,6 +175,8 @@ class Levels(Structure):
 class Coordinates(Structure):
     """A place for each node: `places` int32[N, k]."""
 
+    of_nodes = True
+
     places: IntArray
 
     def __post_init__(self) -> None:
@@ -190,6 +200,8 @@ class Coordinates(Structure):
 @dataclass(frozen=True, eq=False)
 class Groups(Structure):
     """Nodes that belong together, such as the routers of a group of a dragonfly: `group` int32[N], from 0 on."""
+
+    of_nodes = True
 
     group: IntArray
 
@@ -222,6 +234,8 @@ class Tiers(Structure):
     rows : tuple of int
         Which row each tier is drawn in, counted from the bottom.
     """
+
+    of_nodes = True
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]

@@ -58,10 +58,10 @@ def node_kinds(network: Network) -> npt.NDArray[np.int64]:
 def automorphism_count(network: Network) -> int | None:
     """Return how many symmetries a network of two-way links that differ in nothing has.
 
-    None if that is not known: the package ``igraph`` (the extra ``symmetry``) is not installed, the links differ, or
-    there are over 3,000 nodes.
+    None if that is not known: the package ``igraph`` (the extra ``symmetry``) is not installed, the links differ or
+    share ports, or there are over 3,000 nodes.
     """
-    even = network.two_way and network.uniform_capacity is not None and not network.parallel
+    even = network.shared_ports is None and network.two_way and network.uniform_capacity is not None and not network.parallel
     same = (
         (network.find(Speeds) is None) and network.uniform_occupancy is not None and network.uniform_latency is not None
     )

@@ -55,7 +55,7 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     messages in their parts; then hops are not replayed. *slot length*: a phase's slots are shorter than what hops in
     them. *splitting*: parts although the rules have whole messages. *order*: a message leaves before the one that it
     depends on is complete. *unfinished*: a hop ends after the last slot of the phases. *control packet*: one hops
-    where links take time.
+    where links take time or share ports. *shared port*: more packets at once in a port that links share than it passes.
 
     A hop that starts in slot t occupies its link in slots t to t + occupancy - 1; its port at the sender as long, and
     the one at the receiver as long from t + latency on. What it brings can go on from slot t + occupancy + latency on,

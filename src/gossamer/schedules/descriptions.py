@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gossamer import reading
 from gossamer.errors import GossamerError, ScheduleError
 from gossamer.networks.network import IntArray, Network
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
 from gossamer.networks.structures import Speeds, Structure
@@ -20,6 +21,8 @@ from gossamer.schedules.columns import whole
 from gossamer.schedules.stored import Room
 
 __all__ = ["complete", "control_phases", "has_spec", "network_from_dict", "network_to_dict", "with_control"]
+
+_PORT_COLUMNS = ("sending", "receiving", "capacity", "occupancy")
 
 _LINK, _NODE = 16, 32
 """Bytes that a network takes for a link and for a node while it is built, about."""
@@ -62,7 +65,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         return {"spec": network.spec, "fingerprint": network.fingerprint}
     links = np.stack([network.link_source, network.link_target, network.link_capacity])
     told: dict[str, Any] = {"fingerprint": network.fingerprint}
-    if not network.plain:
+    if network.uniform_occupancy != 1 or network.uniform_latency != 0:
         told["times"] = {
             "occupancy": _told(network.link_occupancy, text),
             "latency": _told(network.link_latency, text),
@@ -70,6 +73,12 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
     speeds = network.find(Speeds)
     if speeds is not None:
         told["speeds"] = {"bandwidth": _told(speeds.bandwidth, text), "latency": _told(speeds.latency, text)}
+    ports = network.shared_ports
+    if ports is not None:
+        told["shared_ports"] = {name: _told(getattr(ports, name), text) for name in _PORT_COLUMNS} | {
+            "bandwidth": None if ports.bandwidth is None else _told(ports.bandwidth, text),
+            "names": list(ports.names or ()),
+        }
     if has_spec(network):
         return {"spec": network.spec, **told}
     return {
@@ -127,12 +136,14 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
         network = parse_network(spec)
         nodes, terminals, labels, structures = size.nodes, network.terminal_count, network.labels, network.structures
         source, target, capacity = network.link_source, network.link_target, network.link_capacity
-    if "links" in fields or "times" in fields or "speeds" in fields:
+    if any(name in fields for name in ("links", "times", "speeds", "shared_ports")):
         count = len(source)
         times, speeds = fields.get("times", {"occupancy": 1, "latency": 0}), fields.get("speeds")
         if speeds is not None:
             bandwidth, latency = (_column(speeds[name], "<f8", count, room) for name in ("bandwidth", "latency"))
             structures = (*structures, Speeds(np.broadcast_to(bandwidth, count), np.broadcast_to(latency, count)))
+        if "shared_ports" in fields:
+            structures = (*structures, _shared_ports(fields["shared_ports"], count, room))
         network = Network(
             spec,
             nodes,
@@ -149,6 +160,22 @@ def network_from_dict(fields: dict[str, Any], room: Room) -> Network:
     if network.fingerprint != fields["fingerprint"]:
         raise ValueError(f"the links of network {network.spec!r} are not those that the file was made with")
     return network
+
+
+def _shared_ports(fields: Mapping[str, Any], links: int, room: Room) -> SharedPorts:
+    """Return the shared ports that a file tells; ValueError if they are none such."""
+    names = fields["names"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("the names of ports must be a list of texts")
+    count = len(names)
+    room.take(_NODE * count, "its ports")
+    sides = [np.broadcast_to(_column(fields[name], "<i4", links, room), links) for name in _PORT_COLUMNS[:2]]
+    if any(side.size and int(side.max()) >= count for side in sides):
+        raise ValueError(f"links go through ports beyond the {count} that have names")
+    capacity, occupancy = (_column(fields[name], "<i4", count, room) for name in _PORT_COLUMNS[2:])
+    rates = fields["bandwidth"]
+    bandwidth = None if rates is None else np.broadcast_to(_column(rates, "<f8", count, room), count)
+    return SharedPorts(*map(np.array, sides), capacity, occupancy, bandwidth, names)
 
 
 def _packed(values: npt.NDArray[Any]) -> str:

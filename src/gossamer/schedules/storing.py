@@ -115,7 +115,7 @@ def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
     symmetry = schedule.symmetry
     network = network_to_dict(schedule.network, text=text)
     model = rules_to_dict(schedule.rules, schedule.cost, schedule.network)
-    newer = "times" in network or "speeds" in network or "reduction" in model
+    newer = any(name in network for name in ("times", "speeds", "shared_ports")) or "reduction" in model
     return {
         "version": FORMAT_VERSION if newer else 1,
         "network": network,

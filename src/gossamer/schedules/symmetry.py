@@ -66,6 +66,8 @@ class Symmetry:
             raise ScheduleError(f"{network.spec} has links of several capacities, so it has no translations")
         if network.terminal_count < network.node_count:
             raise ScheduleError(f"{network.spec} has nodes that are no terminals, so it has no translations")
+        if network.shared_ports is not None:
+            raise ScheduleError(f"{network.spec} has links that share ports, so it has no translations")
         if not network.alike:
             raise ScheduleError(f"{network.spec} has links whose times depend on the node, so it has no translations")
         self.network = network

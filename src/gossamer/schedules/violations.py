@@ -30,6 +30,7 @@ KINDS = (
     "order",
     "unfinished",
     "control packet",
+    "shared port",
 )
 """Every kind of violation. The first eight are in the order of the compiled kernels."""
 
@@ -140,13 +141,15 @@ def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
         text = f"slot {slot}: node {sender} sends {what} to {receiver} besides another packet; it has one send port"
     elif kind == "receive port":
         text = f"slot {slot}: node {receiver} gets {what} from {sender} besides another packet; it has one receive port"
+    elif kind == "shared port":
+        text = f"slot {slot}: {name} carries {what} through a shared port that is full"
     elif kind == "duplicate":
         text = f"slot {slot}: {name} carries {what}, which {_duplicate_reason(schedule, packet, sender, receiver)}"
     elif kind == "unfinished":
         until = int(hop_ends(network, schedule.parts, slot, np.array([link]))[0])
         text = f"slot {slot}: {name} carries {what} until slot {until}, after the last of {schedule.slot_count} slots"
     elif kind == "control packet":
-        text = f"slot {slot}: {name} carries a control packet; where links take time there are none"
+        text = f"slot {slot}: {name} carries a control packet; where links take time or share ports there are none"
     elif kind == "lost contribution":
         text = f"slot {slot}: {name} carries {what} to node {receiver}, whose own contribution has left"
     elif _discipline(schedule, packet) == COMBINE:

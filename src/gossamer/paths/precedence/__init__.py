@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
+from gossamer.paths.port_table import PortTable
 from gossamer.rules import Rules
 
 __all__ = ["HopGraph", "Roads", "Starts", "heights", "scheduled"]
@@ -78,6 +79,8 @@ class Roads(NamedTuple):
     send_limited, receive_limited : bool
     cut : bool[N]
         Whether a node passes packets on as they come.
+    ports : PortTable
+        Ports that links share.
     """
 
     source: IntArray
@@ -88,6 +91,7 @@ class Roads(NamedTuple):
     send_limited: bool
     receive_limited: bool
     cut: npt.NDArray[np.bool_]
+    ports: PortTable
 
     @classmethod
     def of(cls, network: Network, rules: Rules, parts: int = 1) -> Roads:
@@ -103,6 +107,7 @@ class Roads(NamedTuple):
             rules.send_limited,
             rules.receive_limited,
             (np.arange(network.node_count) >= network.terminal_count) & rules.cut_through,
+            PortTable.of(network),
         )
 
     def turned_round(self) -> Roads:
@@ -112,6 +117,7 @@ class Roads(NamedTuple):
             target=self.source,
             send_limited=self.receive_limited,
             receive_limited=self.send_limited,
+            ports=self.ports.turned_round(),
         )
 
 
@@ -242,8 +248,8 @@ def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = Non
     start = np.empty(graph.link.size, np.int64)
     slots = _kernels.list_schedule(
         graph.link, rank, graph.first, graph.following, graph.need, roads.source, roads.target, roads.occupancy,
-        roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited, roads.cut,
-        start,
+        roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
+        roads.ports, roads.cut, start,
     )  # fmt: skip
     return Starts(int(slots), start)
 

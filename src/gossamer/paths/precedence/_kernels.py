@@ -83,11 +83,17 @@ def _pop(heap, low, size, e, rank):
 
 
 @njit(cache=True, nogil=True)
-def _sorted_links(active, count, top, left_send, left_receive, source, target, key):
+def _sorted_links(active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by, key):
     """Put the links of which a port is most in demand first, then those with the packet that is most urgent."""
     for i in range(count):
         e = active[i]
-        key[i] = top[i] - np.float64(max(left_send[source[e]], left_receive[target[e]])) * 1e12
+        most = max(left_send[source[e]], left_receive[target[e]])
+        if left_port.size:
+            if sends_by[e] >= 0:
+                most = max(most, left_port[sends_by[e]])
+            if receives_by[e] >= 0:
+                most = max(most, left_port[receives_by[e]])
+        key[i] = top[i] - np.float64(most) * 1e12
     order = np.argsort(key[:count])
     moved = active[:count].copy()
     for i in range(count):
@@ -97,7 +103,7 @@ def _sorted_links(active, count, top, left_send, left_receive, source, target, k
 @njit(cache=True, nogil=True)
 def list_schedule(
     link, rank, first, following, need, source, target, occupancy, latency, ring, room,
-    send_limited, receive_limited, cut, start,
+    send_limited, receive_limited, ports, cut, start,
 ):  # fmt: skip
     """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
 
@@ -111,11 +117,17 @@ def list_schedule(
         Links, with times in slots.
     ring, room : int64[L + 1], int64[]
         Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
+    ports : PortTable
+        Ports that links share.
     cut : bool[N]
         Whether a node passes packets on as they come.
     start : int64[H]
         Written.
     """
+    sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
+    shared = hold.size > 0
+    port_free, port_turn = np.zeros(port_ring[-1], np.int64), np.zeros(hold.size, np.int64)
+    left_port = np.zeros(hold.size, np.int64)
     hops, links, nodes = link.size, source.size, cut.size
     low = np.zeros(links + 1, np.int64)
     left_send, left_receive = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
@@ -126,6 +138,11 @@ def list_schedule(
             left_send[source[e]] += occupancy[e]
         if receive_limited:
             left_receive[target[e]] += occupancy[e]
+        if shared:
+            if sends_by[e] >= 0:
+                left_port[sends_by[e]] += hold[sends_by[e]]
+            if receives_by[e] >= 0:
+                left_port[receives_by[e]] += hold[receives_by[e]]
     longest = np.int64(1)
     for e in range(links):
         if low[e + 1]:
@@ -142,7 +159,9 @@ def list_schedule(
     count, waiting, begun = 0, 0, 0
     t = np.int64(0)
     over = np.int64(0)
-    limited = send_limited or receive_limited
+    limited = send_limited or receive_limited or shared
+    for p in range(hold.size):
+        left_port[p] //= max(port_ring[p + 1] - port_ring[p], 1)
     for h in range(hops - 1, -1, -1):
         if need[h] == 0:
             follower[h] = calendar[0]
@@ -167,7 +186,9 @@ def list_schedule(
             if limited:
                 for i in range(count):
                     top[i] = rank[heap[low[active[i]]]]
-                _sorted_links(active, count, top, left_send, left_receive, source, target, key)
+                _sorted_links(
+                    active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by, key
+                )
             kept = 0
             soonest = np.int64(2**62)
             for i in range(count):
@@ -180,6 +201,12 @@ def list_schedule(
                         free = max(free, sending[u])
                     if receive_limited:
                         free = max(free, receiving[v] - wait)
+                    if shared:
+                        x, y = sends_by[e], receives_by[e]
+                        if x >= 0:
+                            free = max(free, port_free[port_ring[x] + port_turn[x]])
+                        if y >= 0:
+                            free = max(free, port_free[port_ring[y] + port_turn[y]] - o - wait + hold[y])
                     if free > t:
                         soonest = min(soonest, free)
                         break
@@ -194,6 +221,13 @@ def list_schedule(
                     if receive_limited:
                         receiving[v] = t + wait + o
                         left_receive[v] -= o
+                    if shared:
+                        if x >= 0:
+                            port_free[port_ring[x] + port_turn[x]] = t + hold[x]
+                            port_turn[x] = (port_turn[x] + 1) % (port_ring[x + 1] - port_ring[x])
+                        if y >= 0:
+                            port_free[port_ring[y] + port_turn[y]] = t + o + wait
+                            port_turn[y] = (port_turn[y] + 1) % (port_ring[y + 1] - port_ring[y])
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
+from gossamer.paths.port_table import PortTable
 from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, Phase, Schedule
 from gossamer.schedules.state import message_rows
@@ -39,7 +40,7 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     schedule : Schedule
         Valid for plain links. An invariant one stays invariant where the links look the same from every node.
     network : Network
-        The same nodes and links, with their times.
+        The same nodes and links, with their times and shared ports; parallel links may stand for one link.
     rules : Rules, optional
         The rules of the result. Default: those of `schedule`. Under cut-through packets do not wait in switches.
 
@@ -77,6 +78,7 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     if schedule.invariant and not network.alike:
         schedule = schedule.expand()
     schedule = _without_control(schedule).replace(rules=rules or schedule.rules)
+    schedule = _on_parallel_links(schedule, network)
     hops, messages, rules = schedule.stored_hops, schedule.messages, schedule.rules
     if messages.waits:
         raise ScheduleError("collectives wait for others, which retiming does not keep")
@@ -100,7 +102,7 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
         np.lexsort((last >= 0, schedule.slot)), schedule.link, schedule.packet, before, earlier, last, kind, one_each,
         *ends, link_class, node_class, network.link_occupancy, network.link_latency.astype(np.int64) * schedule.parts,
         *_rings(schedule, network, link_class), rules.send_limited, rules.receive_limited,
-        switch & rules.cut_through, rows, np.zeros(0, np.int64) if messages.after is None else messages.after, start,
+        PortTable.of(network), switch & rules.cut_through, rows, np.zeros(0, np.int64) if messages.after is None else messages.after, start,
     )  # fmt: skip
     if over > 2**31 - 1:
         raise ScheduleError(f"the schedule would have {over:,} slots; at most {2**31 - 1:,} are allowed")
@@ -125,6 +127,24 @@ def _without_control(schedule: Schedule) -> Schedule:
         raise ScheduleError("control packets take time, so the schedule cannot be retimed")
     kept = ~control
     return schedule.replace(slot=schedule.slot[kept], link=schedule.link[kept], packet=schedule.packet[kept])
+
+
+def _on_parallel_links(schedule: Schedule, network: Network) -> Schedule:
+    """Return the schedule with one of several parallel links chosen for each hop, where the plain network has one."""
+    from gossamer.paths.retiming import _kernels
+
+    if schedule.network.link_count == network.link_count:
+        return schedule
+    plain_link = network.plain_link.astype(np.int64)
+    first = np.zeros(schedule.network.link_count + 1, np.int64)
+    np.cumsum(np.bincount(plain_link, minlength=schedule.network.link_count), out=first[1:])
+    chosen = np.empty(schedule.stored_hops, np.int32)
+    _kernels.spread(
+        schedule.slot, schedule.link, first, np.argsort(plain_link, kind="stable"),
+        network.link_occupancy.astype(np.int64), network.link_latency.astype(np.int64) * schedule.parts,
+        network.link_capacity.astype(np.int64), chosen,
+    )  # fmt: skip
+    return schedule.replace(network=network, link=chosen, phases=None)
 
 
 def _classes(symmetry: Symmetry | None, network: Network) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -5,9 +5,36 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["earliest", "predecessors"]
+__all__ = ["earliest", "predecessors", "spread"]
 
 COPY, MOVE, COMBINE = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def spread(slot, link, first, parallel, occupancy, latency, capacity, chosen):
+    """Choose one of parallel links for each hop: the one on which it ends first if none waits for anything else.
+
+    Parameters
+    ----------
+    slot, link : int32[H]
+        Hops by slot, and the link of the plain network over which they go.
+    first, parallel : int64[M + 1], int64[L]
+        The links that stand for link i of the plain network are ``parallel[first[i]:first[i+1]]``.
+    occupancy, latency, capacity : int64[L]
+        Of the links, in slots.
+    chosen : int32[H]
+        Written.
+    """
+    share = np.zeros(parallel.size, np.int64)  # hops times occupancy on each link so far
+    for h in range(slot.size):
+        best, least = np.int64(-1), np.int64(0)
+        for i in range(first[link[h]], first[link[h] + 1]):
+            e = parallel[i]
+            end = max(np.int64(slot[h]), share[e] // capacity[e]) + occupancy[e] + latency[e]
+            if best < 0 or end < least:
+                best, least = e, end
+        share[best] = max(share[best], np.int64(slot[h]) * capacity[best]) + occupancy[best]
+        chosen[h] = best
 
 
 @njit(cache=True, nogil=True)
@@ -84,7 +111,7 @@ def predecessors(first, hops, slot, link, kind, origin, source, target, one_each
 @njit(cache=True, nogil=True)
 def earliest(
     order, link, packet, before, earlier, last, kind, one_each, source, target, link_class, node_class,
-    occupancy, latency, ring, room, send_limited, receive_limited, cut, row_of, after, start,
+    occupancy, latency, ring, room, send_limited, receive_limited, ports, cut, row_of, after, start,
 ):  # fmt: skip
     """Write the earliest start of each hop, in the given order on each link and port; return when all is over.
 
@@ -102,6 +129,8 @@ def earliest(
         Place of each class of links in `room`; its size is the capacity.
     room : int64[]
         Minus infinity; the ends of the last hops on each link.
+    ports : PortTable
+        Ports that links share.
     cut : bool[N]
         Whether a node passes packets on as they come.
     row_of, after : int32[P], int64[m]
@@ -115,6 +144,9 @@ def earliest(
     sending = np.zeros(nodes, np.int64)
     receiving = np.zeros(nodes, np.int64)
     done = np.zeros(after.size, np.int64)
+    sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
+    shared = hold.size > 0
+    free, next_free = np.zeros(port_ring[-1], np.int64), np.zeros(hold.size, np.int64)
     over = 0
     for h in order:
         e, p = link[h], packet[h]
@@ -140,6 +172,18 @@ def earliest(
             t = max(t, receiving[node_class[v]] - wait)
         if after.size and after[row_of[p]] >= 0:
             t = max(t, done[after[row_of[p]]])
+        if shared:
+            x, y = sends_by[e], receives_by[e]
+            if x >= 0:
+                t = max(t, free[port_ring[x] + next_free[x]])
+            if y >= 0:
+                t = max(t, free[port_ring[y] + next_free[y]] - o - wait + hold[y])
+            if x >= 0:
+                free[port_ring[x] + next_free[x]] = t + hold[x]
+                next_free[x] = (next_free[x] + 1) % (port_ring[x + 1] - port_ring[x])
+            if y >= 0:
+                free[port_ring[y] + next_free[y]] = t + o + wait
+                next_free[y] = (next_free[y] + 1) % (port_ring[y + 1] - port_ring[y])
         start[h] = t
         latest[c] = t
         room[place] = t + o

@@ -25,6 +25,7 @@ HOP_KINDS = (
     "duplicate",
     "lost contribution",
     "unfinished",
+    "shared port",
 )
 """What may be wrong with a hop, in the order of the bits of the compiled kernels."""
 
@@ -92,6 +93,9 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
                 entering = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
             _kernels.busy_ports(journey, entering, receiving, *folding, np.zeros(state.node_classes, np.int64), wrong)
 
+    if network.shared_ports is not None:
+        _shared_ports(schedule, wrong)
+
     start, order = _by_packet(schedule)
     unmet = np.zeros((3, limit), np.int64)
     written, total = _kernels.replay(
@@ -99,6 +103,26 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
         state.targets, state.to_all, rules.replication, rules.reduction, wrong, limit, *unmet,
     )  # fmt: skip
     return Replayed(wrong, unmet[:, :written], int(total))
+
+
+def _shared_ports(schedule: HopTable, wrong: npt.NDArray[np.uint8]) -> None:
+    """Mark the hops at which a shared port, of the sender or of the receiver, passes more packets than it can."""
+    from gossamer.schedules.timed import _kernels
+
+    network = schedule.network
+    ports = network.shared_ports
+    assert ports is not None
+    capacity, held = np.asarray(ports.capacity), np.asarray(ports.occupancy)
+    ends = network.link_occupancy + network.link_latency.astype(np.int64) * schedule.parts
+    for port, delay in (
+        (ports.sending, np.zeros(network.link_count, np.int64)),
+        (ports.receiving, ends - np.append(held, 0)[ports.receiving]),
+    ):
+        used = np.bincount(port[schedule.link] + 1, minlength=ports.count + 1)[1:]
+        room = np.zeros(ports.count + 1, np.int64)
+        np.cumsum(np.minimum(capacity, used), out=room[1:])
+        rows = np.argsort(schedule.slot + delay[schedule.link], kind="stable")
+        _kernels.busy_shared_ports(schedule.slot, schedule.link, rows, port, delay, held, room, wrong)
 
 
 def _by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:

@@ -17,11 +17,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-__all__ = ["NODE_COLUMNS", "Journey", "busy_links", "busy_ports", "by_packet", "message_spans", "replay", "stays"]
+__all__ = [
+    "NODE_COLUMNS",
+    "Journey",
+    "busy_links",
+    "busy_ports",
+    "busy_shared_ports",
+    "by_packet",
+    "message_spans",
+    "replay",
+    "stays",
+]
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
-CAUSALITY, CAPACITY, SEND, RECEIVE, DUPLICATE, LOST, UNFINISHED = 1, 2, 4, 8, 16, 32, 64
+CAUSALITY, CAPACITY, SEND, RECEIVE, DUPLICATE, LOST, UNFINISHED, SHARED = 1, 2, 4, 8, 16, 32, 64, 128
 STOPPED = CAUSALITY | DUPLICATE  # a hop that did not leave
 
 HELD, SENT = 1, 2
@@ -127,6 +137,42 @@ def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
         if t < busy[v]:
             wrong[h] |= RECEIVE if receiving else SEND
         busy[v] = max(busy[v], t + _of(occupancy, e))
+
+
+@njit(cache=True, nogil=True)
+def busy_shared_ports(slot, link, rows, port, delay, held, room, wrong):
+    """Mark hops through shared ports that pass as many packets as they can.
+
+    Parameters
+    ----------
+    slot, link : int32[H]
+    rows : int64[H]
+        The hops by the slot in which they enter a port, `delay` after their start.
+    port : int32[L]
+        The port of each link, or -1.
+    delay : int64[L]
+    held : int32[P]
+        Slots for which a packet is in each port.
+    room : int64[P+1]
+        The first place of each port in a list with a place for each packet that may be in it at once, or at least for
+        each of its hops.
+    wrong : uint8[H]
+        Marked.
+    """
+    entered = np.zeros(room[room.size - 1], np.int64)  # when the latest packets came into each port
+    count = np.zeros(room.size - 1, np.int64)
+    for h in rows:
+        e = link[h]
+        p = port[e]
+        if p < 0:
+            continue
+        t = slot[h] + delay[e]
+        most = room[p + 1] - room[p]
+        at = room[p] + count[p] % most
+        if count[p] >= most and entered[at] > t - held[p]:
+            wrong[h] |= SHARED
+        entered[at] = t
+        count[p] += 1
 
 
 @njit(cache=True, nogil=True)

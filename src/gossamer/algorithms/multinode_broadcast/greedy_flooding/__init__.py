@@ -56,6 +56,8 @@ def greedy_flooding(case: Case) -> Schedule:
     >>> greedy_flooding(Case(gossamer.network("array:4x4"), task)).completion_time
     Fraction(6, 1)
     """
+    if case.network.shared_ports is not None:
+        return retimed(greedy_flooding(case.related(case.network.with_ports(None))), case.network, case.rules)
     origin, roads = Packets.of(case.messages).origin, Roads.of(case.network, case.rules)
     most = _hops(case)
     best: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
