@@ -17,7 +17,7 @@ from gossamer import Network, Rules
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.broadcasts import doubling_time
 from gossamer.bounds.copies import copy_bounds, informed_time, spread_time
-from gossamer.bounds.relaxed import plain_network, relaxed
+from gossamer.bounds.relaxed import relaxed
 from gossamer.bounds.set_cuts import best_crossing, crossing, set_cut_bounds
 from gossamer.cases import Case
 from gossamer.networks import from_networkx
@@ -290,11 +290,11 @@ def test_time_and_stricter_switches_never_lower_the_bound(network, data, ports, 
 
 def test_parallel_links_are_one_of_all_capacities_on_the_plain_network():
     network = Network("g", 3, [0, 0, 1, 2], [1, 1, 2, 0], [1, 2, 1, 1], link_latency=[1, 4, 0, 0], links_only=True)
-    plain = plain_network(network)
+    plain = network.without_time
     assert (plain.link_capacity.tolist(), plain.plain) == ([3, 1, 1], True)
     assert values(network, TotalExchange())["distance"] == 2 + 1
     tree = gossamer.network("array:3")
-    assert plain_network(tree.with_times(2, 1)) == plain_network(tree) == tree
+    assert tree.with_times(2, 1).without_time == tree
     case = Case(tree, TotalExchange())
     assert relaxed(case) is case
 

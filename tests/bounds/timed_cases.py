@@ -7,6 +7,7 @@ import random
 import networkx as nx
 
 from gossamer import Network, Rules
+from gossamer.networks import SharedPorts
 from gossamer.tasks import (
     Allreduce,
     Broadcast,
@@ -60,6 +61,21 @@ def random_network(rng: random.Random, most: int = 5) -> Network:
         )  # fmt: skip
 
 
+def random_ports(rng: random.Random, network: Network) -> SharedPorts:
+    """One to three ports: a port of some nodes, each of its own or one for several, or of any links."""
+    count = rng.randint(1, 3)
+    if rng.random() < 0.6:
+        of_node = [rng.choice([-1, *range(count)]) for _ in range(network.node_count)]
+        sides = [[of_node[v] for v in ends.tolist()] for ends in (network.link_source, network.link_target)]
+    else:
+        sides = [[rng.randint(-1, count - 1) for _ in range(network.link_count)] for _ in range(2)]
+    held = [9] * count
+    for side in sides:
+        for e, p in enumerate(side):
+            held[p] = min(held[p], int(network.link_occupancy[e])) if p >= 0 else held[p]
+    return SharedPorts(*sides, [rng.choice([1, 1, 1, 2]) for _ in held], [rng.randint(1, most) for most in held])
+
+
 def random_task(rng: random.Random, n: int) -> Task:
     """A task among n terminals."""
     u, v = rng.sample(range(n), 2)
@@ -77,6 +93,9 @@ def random_case(seed: int, most: int = 5) -> tuple[Network, Task, Rules, int]:
     """A network, a task, rules, and into how many parts a message is cut."""
     rng = random.Random(seed)
     network = random_network(rng, most)
+    ports = random.Random(seed + 1_000_000)
+    if ports.random() < 0.4:
+        network = network.with_ports(random_ports(ports, network))
     task = random_task(rng, network.terminal_count)
     parts = rng.choice([1, 1, 1, 2])
     switches = network.terminal_count < network.node_count

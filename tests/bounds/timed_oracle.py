@@ -61,11 +61,28 @@ class _Model:
             ]
             for e, (_, _, capacity) in enumerate(self.links):
                 self.model.add(sum(x[h] for x in self.x for h in busy[e]) <= (1 if limited else capacity))
+            for inside in self.in_ports(s):
+                self.model.add(sum(x[h] for x in self.x for h in inside[1]) <= inside[0])
             for v in range(self.network.node_count):
                 if self.rules.send_limited:
                     self.model.add(sum(x[h] for x in self.x for e in self.out[v] for h in busy[e]) <= 1)
                 if self.rules.receive_limited:
                     self.model.add(sum(x[h] for x in self.x for e in self.into[v] for h in taken[e]) <= 1)
+
+    def in_ports(self, s: int) -> list[tuple[int, list[tuple[int, int]]]]:
+        """Each shared port, each way, with how many packets it passes and the hops that would be in it in slot s."""
+        ports = self.network.shared_ports
+        if ports is None:
+            return []
+        found = []
+        for port, (capacity, held) in enumerate(zip(ports.capacity.tolist(), ports.occupancy.tolist(), strict=True)):
+            out = [(e, t) for e, t in self.hops if ports.sending[e] == port and t <= s < t + held]
+            into = [
+                (e, t) for e, t in self.hops
+                if ports.receiving[e] == port and t + self.o[e] + self.l[e] - held <= s < t + self.o[e] + self.l[e]
+            ]  # fmt: skip
+            found += [(capacity, out), (capacity, into)]
+        return found
 
     def uses_up(self, x: dict[tuple[int, int], object], v: int, all_leave: bool) -> None:
         """Each departure from v uses up an arrival; with `all_leave` each arrival is used."""

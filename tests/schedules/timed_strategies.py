@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.errors import GossamerError
-from gossamer.networks import Network
+from gossamer.networks import Network, SharedPorts
 from gossamer.rules import Rules
 from gossamer.schedules import CONTROL, Packets, Schedule
 from gossamer.tasks import (
@@ -46,10 +46,26 @@ def random_network(rng: random.Random, *, two_way: bool = False, plain: bool = F
     links.sort()
     terminals = rng.choice([n, rng.randint(1, n)])
     source, target, capacity, occupancy, latency = zip(*links, strict=True)
-    return Network(
+    network = Network(
         "random", n, source, target, capacity, link_occupancy=occupancy, link_latency=latency,
         terminal_count=terminals, links_only=True,
     )  # fmt: skip
+    return network if plain or rng.random() < 0.6 else network.with_ports(random_ports(rng, network, two_way=two_way))
+
+
+def random_ports(rng: random.Random, network: Network, *, two_way: bool = False) -> SharedPorts:
+    """Up to four ports, of any links or, for links that are alike both ways, of nodes."""
+    count = rng.randint(1, 4)
+    if two_way:
+        of_node = [rng.randint(-1, count - 1) for _ in range(network.node_count)]
+        sides = [[of_node[v] for v in ends.tolist()] for ends in (network.link_source, network.link_target)]
+    else:
+        sides = [[rng.randint(-1, count - 1) for _ in range(network.link_count)] for _ in range(2)]
+    capacity, held = [rng.choice([1, 1, 2, 3]) for _ in range(count)], [9] * count
+    for side in sides:
+        for e, p in enumerate(side):
+            held[p] = min(held[p], int(network.link_occupancy[e])) if p >= 0 else held[p]
+    return SharedPorts(*sides, capacity, [rng.randint(1, most) for most in held])
 
 
 def random_task(rng: random.Random, n: int) -> Task:
@@ -179,9 +195,27 @@ class Builder:
                 and t + late < s + later + length
             ):
                 return False
+        if not all(self.fits(sends, link, t) for sends in (True, False)):
+            return False
         starts = [s for s, *_, e in near if e == link and abs(s - t) < o]
         # at no time may more than the capacity be on the link
         return all(sum(s <= x < s + o for s in [*starts, t]) <= self.capacity[link] for x in [*starts, t])
+
+    def fits(self, sends: bool, link: int, t: int) -> bool:
+        """Whether a shared port passes one more packet."""
+        ports = self.network.shared_ports
+        if ports is None:
+            return True
+        side = (ports.sending if sends else ports.receiving).tolist()
+        port = side[link]
+        held = int(ports.occupancy[port])
+
+        def enters(e: int, s: int) -> int:
+            return s if sends else s + sum(self.links[e][2:]) - held
+
+        here = [enters(e, s) for s, e, _ in [*self.placed, (t, link, -1)] if side[e] == port]
+        most = max(sum(a <= x < a + held for a in here) for x in here)
+        return port < 0 or most <= int(ports.capacity[port])
 
 
 def random_schedule(seed: int, *, two_way: bool = False, plain: bool = False) -> Schedule:

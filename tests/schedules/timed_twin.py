@@ -126,7 +126,31 @@ def resource_problems(timed: Timed, hop: Hop, found: Counter[str]) -> None:
         begin = hop.t + hop.latency
         before = [h for h in timed.hops if (h.t + h.latency, h.row) < (begin, hop.row)]
         found["receive port"] += any(other.v == hop.v and begin < other.end for other in before)
+    found["shared port"] += any(port_full(timed, hop, sends) for sends in (True, False))
     found["unfinished"] += hop.end > timed.schedule.slot_count
+
+
+def port_full(timed: Timed, hop: Hop, sends: bool) -> bool:
+    """Whether a hop enters a port, of its sender or of its receiver, that passes as many packets as it can."""
+    shared = timed.schedule.network.shared_ports
+    if shared is None:
+        return False
+    side = (shared.sending if sends else shared.receiving).tolist()
+    port = side[hop.link]
+    if port < 0:
+        return False
+    held = int(shared.occupancy[port])
+
+    def enters(other: Hop) -> int:
+        return other.t if sends else other.end - held
+
+    inside = [
+        other for other in timed.hops
+        if side[other.link] == port
+        and (enters(other), other.row) < (enters(hop), hop.row)
+        and enters(hop) < enters(other) + held
+    ]  # fmt: skip
+    return len(inside) >= int(shared.capacity[port])
 
 
 class Pool:

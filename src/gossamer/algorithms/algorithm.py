@@ -81,7 +81,10 @@ def _refuse_times(case: Case, streamed: bool) -> Refusal | None:
 def _late(offer: Offer[Schedule], case: Case) -> Offer[Schedule]:
     """Return the offer of the retimed schedule, which takes at most the slowest hop for each slot."""
     # latencies are those of whole packets, so that they weigh more where messages are split
-    bounded = offer.time is not None and (case.whole or case.network.uniform_latency == 0)
+    net = case.network
+    bounded = offer.time is not None and (case.whole or net.uniform_latency == 0)
+    if net.shared_ports is not None or net.parallel:  # there a slot's hops also wait for each other
+        bounded = False
     return replace(
         offer,
         build=lambda: retimed(offer.build(), case.network, case.rules),

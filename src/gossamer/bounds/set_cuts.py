@@ -324,7 +324,11 @@ def _ends_of_ports(case: Case) -> Iterator[Mask]:
     if ports is None:
         return
     for side, ends in ((ports.sending, links.source), (ports.receiving, links.target)):
-        rate = ports.capacity / ports.occupancy / np.maximum(np.bincount(side + 1, minlength=ports.capacity.size + 1)[1:], 1)
+        rate = (
+            ports.capacity
+            / ports.occupancy
+            / np.maximum(np.bincount(side + 1, minlength=ports.capacity.size + 1)[1:], 1)
+        )
         for port in np.argsort(rate, kind="stable")[: 2 * _SINGLE].tolist():
             inside = np.zeros(links.node_count, np.bool_)
             inside[ends[side == port]] = True

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.costs.steps import StepCost
 from gossamer.errors import ModelError, NetworkError
@@ -152,6 +153,9 @@ def clocked(
     (Fraction(1, 9000000), 9, 1)
     """
     transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
+    through, gate = _port_times(network, packet_bytes, bandwidth)
+    links = len(transfer)
+    transfer, latencies = [*transfer, *through], [*latencies, *[Fraction(0)] * len(through)]
     if not transfer:
         return Clocked(network, Fraction(packet_bytes) / (bandwidth or 1), Fraction(0))
     fastest, slowest = min(transfer), max(busy + wait for busy, wait in zip(transfer, latencies, strict=True))
@@ -165,11 +169,30 @@ def clocked(
             break
     assert best is not None
     rounding, slot = best
-    occupancy, waits = ([-(-value // slot) for value in column] for column in (transfer, latencies))
-    if set(occupancy) == {1} and set(waits) == {0} and network.plain:
+    taken, waits = (np.array([-(-value // slot) for value in c], np.int64) for c in (transfer, latencies))
+    if set(taken.tolist()) == {1} and set(waits.tolist()) == {0} and network.plain:
         return Clocked(network, slot, rounding)
-    made = network.with_times(np.array(occupancy, np.int32)[kind], np.array(waits, np.int32)[kind])
-    return Clocked(made, slot, rounding)
+    occupancy, held, ports = taken[:links][kind], taken[links:][gate], network.shared_ports
+    if ports is not None:  # a link is no faster than its ports
+        for side in (ports.sending, ports.receiving):
+            occupancy = np.maximum(occupancy, np.append(held, 0)[side])
+    return Clocked(network.with_times(occupancy, waits[:links][kind], ports=held), slot, rounding)
+
+
+def _port_times(
+    network: Network, packet_bytes: int, bandwidth: Fraction | None
+) -> tuple[list[Fraction], npt.NDArray[np.intp]]:
+    """Return the different times of a packet in shared ports in seconds, exact, and which of them each port has."""
+    ports = network.shared_ports
+    if ports is None:
+        return [], np.zeros(0, np.intp)
+    if ports.bandwidth is not None:
+        rates, kind = np.unique(ports.bandwidth, return_inverse=True)
+        return [packet_bytes / Fraction(float(rate)) for rate in rates], kind.reshape(-1)
+    if bandwidth is None:
+        raise NetworkError(f"network {network.spec!r}: its links have bandwidths, and its shared ports have none")
+    slots, kind = np.unique(np.asarray(ports.occupancy), return_inverse=True)
+    return [int(k) * packet_bytes / bandwidth for k in slots], kind.reshape(-1)
 
 
 def _times(

@@ -73,9 +73,7 @@ def bottleneck(network: Network) -> NarrowCut | None:
     if network.terminal_count < 2 or network.link_count > _MOST_LINKS:
         return None
     speeds = network.find(Speeds)
-    rate = network.link_capacity / network.link_occupancy
-    if speeds is not None:
-        rate = network.link_capacity * speeds.bandwidth
+    rate = _rates(network, speeds)
     best, narrowest = None, np.inf
     for order in _orders(network, rate):
         place = np.empty(network.node_count, np.int64)
@@ -93,6 +91,24 @@ def bottleneck(network: Network) -> NarrowCut | None:
     return None if best is None else _cut(network, best, speeds)
 
 
+def _rates(network: Network, speeds: Speeds | None) -> Floats:
+    """Return what each link passes while all links through its ports are busy."""
+    rate: Floats = network.link_capacity / network.link_occupancy
+    if speeds is not None:
+        rate = network.link_capacity * speeds.bandwidth
+    ports = network.shared_ports
+    if ports is None:
+        return rate
+    most = np.asarray(ports.capacity) / np.asarray(ports.occupancy)
+    if speeds is not None and ports.bandwidth is not None:
+        most = np.asarray(ports.capacity) * ports.bandwidth
+    fair = rate
+    for side in (ports.sending, ports.receiving):
+        share = np.minimum(most / np.maximum(np.bincount(side + 1, rate, ports.count + 1)[1:], 1e-300), 1.0)
+        fair = np.minimum(fair, rate * np.append(share, 1.0)[side])
+    return np.asarray(fair, np.float64)
+
+
 def _cut(network: Network, nodes: npt.NDArray[np.int64], speeds: Speeds | None) -> NarrowCut:
     side = np.zeros(network.node_count, bool)
     side[nodes] = True
@@ -101,6 +117,11 @@ def _cut(network: Network, nodes: npt.NDArray[np.int64], speeds: Speeds | None) 
         side = ~side
     out = side[network.link_source] & ~side[network.link_target]
     capacity = network.link_capacity[out]
+    bandwidth = None if speeds is None else float((capacity * speeds.bandwidth[out]).sum())
+    ports = network.shared_ports
+    if ports is not None and speeds is not None and ports.bandwidth is not None:
+        each = network.link_capacity * speeds.bandwidth
+        bandwidth = ports.passed(out, each, np.asarray(ports.capacity) * ports.bandwidth)
     inside = int(side[: network.terminal_count].sum())
     return NarrowCut(
         np.flatnonzero(side),
@@ -108,7 +129,7 @@ def _cut(network: Network, nodes: npt.NDArray[np.int64], speeds: Speeds | None) 
         network.terminal_count - inside,
         int(out.sum()),
         int(capacity.sum()),
-        None if speeds is None else float((capacity * speeds.bandwidth[out]).sum()),
+        bandwidth,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gossamer.errors import NetworkError, shown
+import numpy as np
+
+from gossamer.errors import GossamerError, NetworkError, shown
 from gossamer.networks._parameters import checked_size
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
@@ -15,7 +18,16 @@ from gossamer.networks.wiring import Wiring, attributed
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["from_networkx", "link_attributes", "node_attributes", "numbered_graph", "to_networkx", "warn_of_weights"]
+__all__ = [
+    "from_networkx",
+    "link_attributes",
+    "node_attributes",
+    "numbered_graph",
+    "port_attributes",
+    "read_ports",
+    "to_networkx",
+    "warn_of_weights",
+]
 
 
 def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
@@ -26,9 +38,10 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         An undirected edge becomes two links. What edges say of themselves are the attributes ``capacity`` (a whole
         number, default 1), ``bandwidth`` (bytes a second, or a text with a unit such as 50GB/s), ``latency`` (seconds,
-        or a text such as 2us), ``occupancy`` and ``latency_slots`` (slots). Parallel edges that differ in capacity
-        only become one link of their capacities together; others stay parallel links, side by side. Nodes with the
-        attribute ``terminal=False`` only pass packets on.
+        or a text such as 2us), ``occupancy`` and ``latency_slots`` (slots), ``source_port`` and ``target_port`` (names
+        of ports that links share; what these pass is the graph's attribute ``ports``, by name). Parallel edges that
+        differ in capacity only become one link of their capacities together; others stay parallel links, side by side.
+        Nodes with the attribute ``terminal=False`` only pass packets on.
     name : str, optional
         What the network is called; default the name of the graph, or ``networkx graph``.
 
@@ -95,7 +108,13 @@ def _wired(name: str, graph: nx.Graph[Any]) -> Wiring:
                 raise NetworkError(f"graph {name!r}: node {shown(v)} has an edge to itself")
             where = f"graph {name!r}, edge {shown(v)} to {shown(w)}"
             for attributes in between.values() if many else (between,):
-                wiring.add(where, v, w, *attributed(where, attributes, NetworkError), one_way=True)
+                capacity, kind = attributed(where, attributes, NetworkError)
+                if kind != kind.turned and not graph.is_directed():
+                    raise NetworkError(
+                        f"{where}: ports of links need a directed graph, which says where an edge begins"
+                    )
+                wiring.add(where, v, w, capacity, kind, one_way=True)
+    read_ports(wiring, f"graph {name!r}", graph.graph.get("ports"), NetworkError)
     return wiring
 
 
@@ -141,6 +160,8 @@ def to_networkx(network: Network) -> nx.DiGraph[int]:
     graph.add_nodes_from(enumerate(node_attributes(network)))
     ends = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
     graph.add_edges_from((u, v, told) for (u, v), told in zip(ends, link_attributes(network), strict=True))
+    if network.shared_ports is not None:
+        graph.graph["ports"] = json.dumps(port_attributes(network))
     return graph
 
 
@@ -159,10 +180,48 @@ def node_attributes(network: Network) -> Iterator[dict[str, Any]]:
 def link_attributes(network: Network) -> Iterator[dict[str, Any]]:
     """Yield what graphs say of each link."""
     columns: dict[str, Any] = {"capacity": network.link_capacity}
+    ports = network.shared_ports
     speeds = network.find(Speeds)
     if speeds is not None:
         columns |= {"bandwidth": speeds.bandwidth, "latency": speeds.latency}
-    if not network.plain:
+    if network.uniform_occupancy != 1 or network.uniform_latency != 0:
         columns |= {"occupancy": network.link_occupancy, "latency_slots": network.link_latency}
-    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-        yield dict(zip(columns, row, strict=True))
+    for link, row in enumerate(zip(*(column.tolist() for column in columns.values()), strict=True)):
+        told = dict(zip(columns, row, strict=True))
+        if ports is not None:
+            for name, side in (("source_port", ports.sending), ("target_port", ports.receiving)):
+                if side[link] >= 0:
+                    told[name] = (ports.names or ())[side[link]]
+        yield told
+
+
+def port_attributes(network: Network) -> dict[str, dict[str, Any]]:
+    """Return what graphs say of each shared port, by its name; nothing where there are none.
+
+    >>> from gossamer.networks import ring
+    >>> port_attributes(ring(4))
+    {}
+    """
+    ports = network.shared_ports
+    if ports is None:
+        return {}
+    told: dict[str, Any] = {"capacity": np.asarray(ports.capacity).tolist()}
+    if bool((np.asarray(ports.occupancy) > 1).any()):
+        told["occupancy"] = np.asarray(ports.occupancy).tolist()
+    if ports.bandwidth is not None:
+        told["bandwidth"] = ports.bandwidth.tolist()
+    return {name: {key: column[i] for key, column in told.items()} for i, name in enumerate(ports.names or ())}
+
+
+def read_ports(wiring: Wiring, where: str, given: Any, error: type[GossamerError]) -> None:
+    """Give a network in the making the ports that graphs tell: a mapping as of `port_attributes`, or its JSON text."""
+    if given is None:
+        return
+    try:
+        told = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        told = None
+    if not isinstance(told, Mapping) or not all(isinstance(x, Mapping) for x in told.values()):
+        raise error(f"{where}: the attribute 'ports' must tell each port by name, got {shown(given)}")
+    for name, attributes in told.items():
+        wiring.port(where, str(name), attributes)

@@ -9,9 +9,11 @@ import numpy as np
 
 from gossamer.networks.as_network import as_network
 from gossamer.networks.bottleneck import NarrowCut, bottleneck
+from gossamer.networks.conversion import port_attributes
 from gossamer.networks.failures import cables
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.recognition import recognition
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import Speeds
 from gossamer.networks.symmetry import symmetry_words
 from gossamer.writing import Rows, bandwidth_text, quantity, seconds_text
@@ -74,6 +76,7 @@ class Description(Rows):
             "degrees": _counts(net.out_degree),
             "capacities": _counts(net.link_capacity),
             "speeds": _speeds(net),
+            "shared_ports": port_attributes(net),
             "structure": self.structure,
             "symmetry": self.symmetry,
             "connected": self.connected,
@@ -127,9 +130,11 @@ class Description(Rows):
         found = []
         if net.uniform_capacity != 1:
             found.append(("capacity", _counted(net.link_capacity, "link")))
-        if not net.plain:
+        if net.uniform_occupancy != 1 or net.uniform_latency != 0:
             found.append(("occupancy", _counted(net.link_occupancy, "link") + " (slots)"))
             found.append(("latency", _counted(net.link_latency, "link") + " (slots)"))
+        if net.shared_ports is not None:
+            found.append(("shared ports", _ports(net.shared_ports)))
         rows = _speeds(net)
         if rows:
             texts = [
@@ -238,6 +243,24 @@ def _counted(values: Any, noun: str) -> str:
         return next(iter(counts))
     told = [f"{value}: {quantity(count, noun)}" for value, count in list(counts.items())[:_SHOWN]]
     return "; ".join(told) + (f"; {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else "")
+
+
+def _ports(ports: SharedPorts) -> str:
+    """Return what shared ports pass, and how many links go through them."""
+    links = int(((ports.sending >= 0) | (ports.receiving >= 0)).sum())
+    capacity, held = np.asarray(ports.capacity), np.asarray(ports.occupancy)
+    told = (
+        f"{quantity(ports.count, 'port')} of {quantity(links, 'link')}, packets at once: {_counted(capacity, 'port')}"
+    )
+    if int(held.max()) > 1:
+        told += f", slots for each: {_counted(held, 'port')}"
+    if ports.bandwidth is not None:
+        rates, counts = np.unique(ports.bandwidth, return_counts=True)
+        told += ", " + "; ".join(
+            f"{bandwidth_text(rate)}: {quantity(int(count), 'port')}"
+            for rate, count in list(zip(rates.tolist(), counts.tolist(), strict=True))[::-1][:_SHOWN]
+        )
+    return told
 
 
 def _speeds(network: Network) -> list[dict[str, Any]]:

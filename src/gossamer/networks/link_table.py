@@ -154,7 +154,8 @@ class LinkTable:
     @cached_property
     def shared_ports(self) -> SharedPorts | None:
         """The ports that links share, or None."""
-        return self.find(SharedPorts)
+        known = self.find(SharedPorts)
+        return known if known is not None and known.count else None
 
     @property
     def _times(self) -> tuple[tuple[IntArray, int | None], tuple[IntArray, int | None]]:

@@ -188,21 +188,30 @@ class Network(NamedNodes):
         >>> import gossamer
         >>> ring = gossamer.network("ring:4")
         >>> one = ring.with_ports(SharedPorts(ring.link_source, ring.link_target))  # a port for each node
-        >>> gossamer.best_bound(gossamer.Case(one, gossamer.task("allgather"))).value
+        >>> gossamer.plan(one, "allgather").bound
         Fraction(3, 1)
         """
         known = [s for s in self.structures if not isinstance(s, SharedPorts)]
-        if ports is not None:
+        if ports is not None and ports.count:
             known.append(ports)
         return self._with(self.link_occupancy, self.link_latency, known, links_only=True)
 
-    def with_times(self, occupancy: npt.ArrayLike, latency: npt.ArrayLike, *, links_only: bool = True) -> Network:
+    def with_times(
+        self,
+        occupancy: npt.ArrayLike,
+        latency: npt.ArrayLike,
+        *,
+        ports: npt.ArrayLike | None = None,
+        links_only: bool = True,
+    ) -> Network:
         """Return the network with other occupancies and latencies of its links; everything else stays.
 
         Parameters
         ----------
         occupancy, latency : array_like of int, shape (L,) or ()
             In slots, as in the constructor.
+        ports : array_like of int, shape (P,), optional
+            Occupancies of the ports that links share. Default: as they are.
         links_only : bool
             Whether the spec does not parse back to the result, so that files hold its links.
 
@@ -218,7 +227,10 @@ class Network(NamedNodes):
         >>> slow.plain, slow.without_time == gossamer.network("ring:4")
         (False, True)
         """
-        return self._with(occupancy, latency, self.structures, links_only=links_only or self.links_only)
+        known = list(self.structures)
+        if ports is not None and self.shared_ports is not None:
+            known = [s for s in known if not isinstance(s, SharedPorts)] + [self.shared_ports.replaced(ports)]
+        return self._with(occupancy, latency, known, links_only=links_only or self.links_only)
 
     def _with(
         self,

@@ -137,6 +137,16 @@ class SharedPorts(Structure):
             and np.array_equal(self.receiving[opposite], self.sending)
         )
 
+    def passed(
+        self, links: npt.NDArray[np.bool_], rate: npt.NDArray[np.float64], port_rate: npt.NDArray[np.float64]
+    ) -> float:
+        """Return what some links pass together, of so much each and no more than their ports, `port_rate`, pass."""
+        found = []
+        for side in (self.sending[links], self.receiving[links]):
+            wanted = np.bincount(side + 1, rate[links], self.count + 1)
+            found.append(float(wanted[0] + np.minimum(wanted[1:], port_rate).sum()))
+        return min(found)
+
     def replaced(self, occupancy: npt.ArrayLike) -> SharedPorts:
         """Return the ports with other occupancies."""
         return SharedPorts(self.sending, self.receiving, self.capacity, occupancy, self.bandwidth, self.names)

@@ -61,7 +61,12 @@ def automorphism_count(network: Network) -> int | None:
     None if that is not known: the package ``igraph`` (the extra ``symmetry``) is not installed, the links differ or
     share ports, or there are over 3,000 nodes.
     """
-    even = network.shared_ports is None and network.two_way and network.uniform_capacity is not None and not network.parallel
+    even = (
+        network.shared_ports is None
+        and network.two_way
+        and network.uniform_capacity is not None
+        and not network.parallel
+    )
     same = (
         (network.find(Speeds) is None) and network.uniform_occupancy is not None and network.uniform_latency is not None
     )
@@ -85,7 +90,8 @@ def symmetry_words(network: Network) -> str:
     """
     found = recognition(network)
     known = found.original if found.original is not None else network
-    if known.group is not None and known.terminal_count == known.node_count:
+    whole = known.terminal_count == known.node_count and network.shared_ports is None
+    if known.group is not None and whole:
         words = f"all nodes look the same: translations by a group of {known.group.order:,}"
     elif network.link_count > _MOST_LINKS:
         return "not looked for: the network is large"

@@ -10,26 +10,42 @@ import numpy as np
 from gossamer.errors import FileFormatError, GossamerError, shown
 from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity
 from gossamer.networks.network import Network
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import Speeds, Structure
 from gossamer.reading import fraction, whole
 from gossamer.reading.quantities import bandwidth, duration
 
-__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "Wiring", "attributed"]
+__all__ = ["ATTRIBUTES", "PLAIN", "LinkKind", "PortKind", "Wiring", "attributed"]
 
-ATTRIBUTES = ("capacity", "bandwidth", "latency", "occupancy", "latency_slots")
+ATTRIBUTES = ("capacity", "bandwidth", "latency", "occupancy", "latency_slots", "source_port", "target_port")
 """What files and graphs may say of a link, besides its ends."""
 
 
 class LinkKind(NamedTuple):
-    """In what links between the same two nodes may differ: in bytes a second and seconds, and in slots."""
+    """In what links between the same two nodes may differ: bytes a second and seconds, slots, ports at their ends."""
 
     bandwidth: float | None = None
     latency: float | None = None
     occupancy: int = 1
     latency_slots: int = 0
+    source_port: str | None = None
+    target_port: str | None = None
+
+    @property
+    def turned(self) -> LinkKind:
+        """The kind of the link in opposite direction."""
+        return self._replace(source_port=self.target_port, target_port=self.source_port)
 
 
 PLAIN = LinkKind()
+
+
+class PortKind(NamedTuple):
+    """What a shared port passes each way: packets at once, bytes a second of each, and slots for which one is in it."""
+
+    capacity: int = 1
+    bandwidth: float | None = None
+    occupancy: int = 1
 
 
 class Wiring:
@@ -46,6 +62,7 @@ class Wiring:
     def __init__(self, name: str, error: type[GossamerError] = FileFormatError) -> None:
         self.name, self.error = name, error
         self._links: dict[tuple[Hashable, Hashable, LinkKind], int] = {}
+        self._ports: dict[str, PortKind] = {}
 
     def __len__(self) -> int:
         return len(self._links)
@@ -71,12 +88,22 @@ class Wiring:
         """Add a link, or one each way; `where` is the place that messages name."""
         if source == target:
             raise self.error(f"{where}: node {shown(source)} is joined to itself")
-        for key in ((source, target, kind), (target, source, kind))[: 1 if one_way else 2]:
+        for key in ((source, target, kind), (target, source, kind.turned))[: 1 if one_way else 2]:
             total = self._links.get(key, 0) + capacity
             if total > MAX_CAPACITY:
                 raise self.error(f"{where}: the links from {shown(key[0])} to {shown(key[1])} have a capacity of over "
                                  f"{MAX_CAPACITY} together")  # fmt: skip
             self._links[key] = total
+
+    def port(self, where: str, name: str, given: Mapping[str, Any]) -> None:
+        """Say what a shared port passes: its capacity, bandwidth and occupancy, as `attributed` takes them."""
+        for key in given:
+            if key not in PortKind._fields:
+                raise self.error(f"{where}: a port has no {shown(key)}; it may have: {', '.join(PortKind._fields)}")
+        if name in self._ports:
+            raise self.error(f"{where}: port {shown(name)} is given twice")
+        capacity, kind = attributed(f"{where}, port {shown(name)}", given, self.error)
+        self._ports[name] = PortKind(capacity, kind.bandwidth, kind.occupancy)
 
     def network(
         self,
@@ -95,10 +122,11 @@ class Wiring:
         times: dict[str, Any] = {}
         known = list(structures)
         if any(kind is not PLAIN and kind != PLAIN for _, _, kind in self._links):
-            kinds = np.array([kind[2:] for _, _, kind in self._links], np.int32)[order]
+            kinds = np.array([(kind.occupancy, kind.latency_slots) for _, _, kind in self._links], np.int32)[order]
             times = {"link_occupancy": kinds[:, 0], "link_latency": kinds[:, 1]}
             speeds = self._speeds(order.tolist())
-            known += [] if speeds is None else [speeds]
+            ports = self._shared_ports(order.tolist(), speeds)
+            known += [found for found in (speeds, ports) if found is not None]
         return Network(
             spec,
             len(nodes),
@@ -110,6 +138,37 @@ class Wiring:
             labels=labels,
             links_only=True,
             **times,
+        )
+
+    def _shared_ports(self, order: list[int], speeds: Speeds | None) -> SharedPorts | None:
+        """Return the ports of the links in an order; those whose bandwidth is not told keep up with their links."""
+        told = [kind for _, _, kind in self._links]
+        sides = [[getattr(told[i], name) for i in order] for name in ("source_port", "target_port")]
+        number = {name: i for i, name in enumerate(dict.fromkeys(p for side in sides for p in side if p is not None))}
+        for name in self._ports:
+            if name not in number:
+                raise self.error(f"{self.name}: no link goes through port {shown(name)}")
+        if not number:
+            return None
+        kinds = [self._ports.get(name, PortKind()) for name in number]
+        fastest = [0.0] * len(kinds)
+        for side in sides if speeds is not None else ():
+            for name, rate in zip(side, () if speeds is None else speeds.bandwidth.tolist(), strict=True):
+                if name is not None:
+                    fastest[number[name]] = max(fastest[number[name]], rate)
+        if speeds is None and any(kind.bandwidth is not None for kind in kinds):
+            raise self.error(f"{self.name}: ports have bandwidths, and links have none")
+        rates = [fast if kind.bandwidth is None else kind.bandwidth for kind, fast in zip(kinds, fastest, strict=True)]
+        sending, receiving = (
+            np.array([-1 if name is None else number[name] for name in side], np.int32) for side in sides
+        )
+        return SharedPorts(
+            sending,
+            receiving,
+            np.array([kind.capacity for kind in kinds], np.int32),
+            np.array([kind.occupancy for kind in kinds], np.int32),
+            None if speeds is None else np.array(rates, np.float64),
+            tuple(number),
         )
 
     def _speeds(self, order: list[int]) -> Speeds | None:
@@ -142,8 +201,9 @@ def attributed(where: str, given: Mapping[str, Any], error: type[GossamerError])
 
     Examples
     --------
-    >>> attributed("line 3", {"capacity": "2", "bandwidth": "50GB/s", "latency": "2us"}, FileFormatError)
-    (2, LinkKind(bandwidth=50000000000.0, latency=2e-06, occupancy=1, latency_slots=0))
+    >>> capacity, kind = attributed("line 3", {"capacity": "2", "bandwidth": "50GB/s"}, FileFormatError)
+    >>> capacity, kind.bandwidth, kind.occupancy
+    (2, 50000000000.0, 1)
     """
     said = {name: value for name in ATTRIBUTES if (value := given.get(name)) is not None}
     if not said:
@@ -154,11 +214,13 @@ def attributed(where: str, given: Mapping[str, Any], error: type[GossamerError])
     rate, delay = said.get("bandwidth"), said.get("latency")
     occupancy = _whole(where, "occupancy", said.get("occupancy", 1), 1, error)
     slots = _whole(where, "latency_slots", said.get("latency_slots", 0), 0, error)
+    ports = [None if said.get(name) is None else str(said[name]) for name in ATTRIBUTES[-2:]]
     return capacity, LinkKind(
         None if rate is None else _rate(rate, f"{where}: bandwidth", error),
         None if delay is None else _delay(delay, f"{where}: latency", error),
         occupancy,
         slots,
+        *ports,
     )
 
 

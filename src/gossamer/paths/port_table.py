@@ -45,7 +45,10 @@ class PortTable(NamedTuple):
         if ports is None:
             return cls(none, none, none, np.zeros(1, np.int64))
         count = ports.count
-        sides = ports.sending.astype(np.int64), np.where(ports.receiving < 0, -1, ports.receiving.astype(np.int64) + count)
+        sides = (
+            ports.sending.astype(np.int64),
+            np.where(ports.receiving < 0, -1, ports.receiving.astype(np.int64) + count),
+        )
         room = np.zeros(2 * count, np.int64)  # no more than its links carry at once, to and after their own latencies
         longest = network.link_occupancy.astype(np.int64) + network.link_latency
         for side in sides:

@@ -169,13 +169,15 @@ def _shared_ports(fields: Mapping[str, Any], links: int, room: Room) -> SharedPo
         raise ValueError("the names of ports must be a list of texts")
     count = len(names)
     room.take(_NODE * count, "its ports")
-    sides = [np.broadcast_to(_column(fields[name], "<i4", links, room), links) for name in _PORT_COLUMNS[:2]]
-    if any(side.size and int(side.max()) >= count for side in sides):
+    sending, receiving = (
+        np.array(np.broadcast_to(_column(fields[name], "<i4", links, room), links)) for name in _PORT_COLUMNS[:2]
+    )
+    if any(side.size and int(side.max()) >= count for side in (sending, receiving)):
         raise ValueError(f"links go through ports beyond the {count} that have names")
     capacity, occupancy = (_column(fields[name], "<i4", count, room) for name in _PORT_COLUMNS[2:])
     rates = fields["bandwidth"]
     bandwidth = None if rates is None else np.broadcast_to(_column(rates, "<f8", count, room), count)
-    return SharedPorts(*map(np.array, sides), capacity, occupancy, bandwidth, names)
+    return SharedPorts(sending, receiving, capacity, occupancy, bandwidth, names)
 
 
 def _packed(values: npt.NDArray[Any]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gossamer.errors import FileFormatError, nearest, shown
+from gossamer.networks.conversion import port_attributes
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.hostlists import expanded, folded
 from gossamer.networks.files.numbering import numbering
@@ -22,8 +23,8 @@ from gossamer.writing import exact_bandwidth, exact_duration
 __all__ = ["DIRECTED_EDGES", "EDGES", "read_edge_list", "write_edge_list"]
 
 _ENDS = ("source", "target")
-_COLUMNS = {**{name: name for name in (*_ENDS, *ATTRIBUTES)}, "latency-slots": "latency_slots"}
-_STATEMENTS = ("columns", "terminals", "switches", "one-way")
+_COLUMNS = {name.replace("_", "-"): name for name in (*_ENDS, *ATTRIBUTES)} | {name: name for name in ATTRIBUTES}
+_STATEMENTS = ("columns", "terminals", "switches", "one-way", "parallel", "port")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|#.*|([^\s"#]+)')
 
 
@@ -40,17 +41,24 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
     ----------
     path : path
         A UTF-8 text file. Words are separated by white space; ``#`` starts a comment; empty lines are skipped. A name
-        in double quotes may hold anything. Four kinds of lines say more than an edge:
+        in double quotes may hold anything. Six kinds of lines say more than an edge:
 
         ``columns source target capacity bandwidth latency``
             What stands where in the lines that follow: ``source`` and ``target`` first, then any of ``capacity``,
             ``bandwidth`` (with a unit, such as 50GB/s or 400Gbit/s), ``latency`` (with a unit, such as 2us),
-            ``occupancy`` and ``latency-slots`` (in slots). A line may end early, and ``-`` leaves a place empty.
+            ``occupancy`` and ``latency-slots`` (in slots), ``source-port`` and ``target-port`` (names of ports that
+            links share). A line may end early, and ``-`` leaves a place empty.
+        ``port nv0 capacity=1 bandwidth=300GB/s``
+            What a shared port passes each way: ``capacity`` packets at once, of so much ``bandwidth`` each, or in slots
+            (``occupancy=2``). Without such a line, one packet as fast as the fastest link through it.
         ``terminals g0 g1`` or ``switches s[0-3]``
             Nodes that produce and consume messages, and nodes that only pass them on; several lines may. If there are
             terminals only, all others are switches, and the other way round.
         ``one-way``
             Every line is one link from source to target.
+        ``parallel``
+            An edge that is listed several times has so many cables, and their capacity together. Otherwise it is
+            taken for a mistake.
     directed : bool
         As a line ``one-way``; by default a line is an edge, that is, a link each way.
 
@@ -96,6 +104,7 @@ class _EdgeList:
     def __init__(self, path: Path, one_way: bool) -> None:
         self.name = f"edge list {file_name(path)}"
         self.one_way = one_way
+        self.several = False
         self.columns = ["source", "target", "capacity"]
         self.told = False
         self.roles: dict[str, bool] = {}  # whether it is a terminal, by name
@@ -122,14 +131,25 @@ class _EdgeList:
                         raise FileFormatError(f"{where}: node {shown(name)} is a terminal and a switch")
                     self.names.setdefault(name)
             return
+        if statement == "port":
+            self._port(where, words)
+            return
         if len(self.wiring):
             raise FileFormatError(f"{where}: a line {statement!r} must stand before the edges")
         if statement == "one-way":
             self.one_way = True
+        elif statement == "parallel":
+            self.several = True
         elif self.told:
             raise FileFormatError(f"{where}: the columns are given twice")
         else:
             self.columns, self.told = _columns(where, words), True
+
+    def _port(self, where: str, words: list[str]) -> None:
+        pairs = [word.partition("=") for word in words[1:]]
+        if not words or not all(key and value for key, _, value in pairs):
+            raise FileFormatError(f"{where}: expected 'port NAME' and then such as capacity=2 or bandwidth=300GB/s")
+        self.wiring.port(where, words[0], {key: value for key, _, value in pairs})
 
     def _edge(self, place: int, words: list[str], line: str) -> None:
         if not 2 <= len(words) <= len(self.columns):
@@ -140,9 +160,12 @@ class _EdgeList:
         if len(words) > 2:
             given = {c: w for c, w in zip(self.columns[2:], words[2:], strict=False) if w != "-"}
             capacity, kind = attributed(self._where(place), given, FileFormatError)
-        if u == v or self.wiring.has(u, v, kind):
+        if u == v or (self.wiring.has(u, v, kind) and not self.several):
             what = "link" if self.one_way else "edge"
-            fault = f"node {shown(u)} is joined to itself" if u == v else f"{what} {shown(u)} {shown(v)} is repeated"
+            fault = f"node {shown(u)} is joined to itself"
+            if u != v:
+                more = "give it more capacity, or the list a line 'parallel' before the edges"
+                fault = f"{what} {shown(u)} {shown(v)} is repeated; if there are several cables, {more}"
             raise FileFormatError(f"{self._where(place)}: {fault}")
         self.wiring.add(self.name, u, v, capacity, kind, one_way=self.one_way)
         self.names.setdefault(u)
@@ -205,9 +228,14 @@ def write_edge_list(network: Network, path: Path) -> None:
     if speeds is not None:
         columns["bandwidth"] = [exact_bandwidth(b) for b in speeds.bandwidth.tolist()]
         columns["latency"] = [exact_duration(d) for d in speeds.latency.tolist()]
-    if not network.plain:
+    if network.uniform_occupancy != 1 or network.uniform_latency != 0:
         columns["occupancy"] = [str(o) for o in network.link_occupancy.tolist()]
         columns["latency-slots"] = [str(o) for o in network.link_latency.tolist()]
+    ports = network.shared_ports
+    if ports is not None:
+        ways = [_quoted(name) for name in ports.names or ()] + ["-"]
+        columns["source-port"] = [ways[p] for p in ports.sending.tolist()]
+        columns["target-port"] = [ways[p] for p in ports.receiving.tolist()]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"# {' '.join(network.spec.split())}\n")
         if links is None:
@@ -215,6 +243,9 @@ def write_edge_list(network: Network, path: Path) -> None:
         if columns:
             file.write(f"columns source target {' '.join(columns)}\n")
         _write_roles(network, names, file.write)
+        for name, told in port_attributes(network).items():
+            more = "".join(f" {k}={exact_bandwidth(x) if k == 'bandwidth' else x}" for k, x in told.items())
+            file.write(f"port {_quoted(name)}{more}\n")
         source, target = network.link_source.tolist(), network.link_target.tolist()
         for link in range(network.link_count) if links is None else links:
             more = "".join(f" {column[link]}" for column in columns.values())

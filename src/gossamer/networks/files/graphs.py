@@ -15,6 +15,8 @@ from gossamer.networks.conversion import (
     link_attributes,
     node_attributes,
     numbered_graph,
+    port_attributes,
+    read_ports,
     to_networkx,
     warn_of_weights,
 )
@@ -96,6 +98,8 @@ def _json_links(file: str, fields: dict[str, Any], nodes: dict[Any, Any]) -> Wir
         if not many and wiring.has(u, v, link):
             raise ValueError(f"the edge from {shown(u)} to {shown(v)} is repeated, and it is no multigraph")
         wiring.add(where, u, v, capacity, link, one_way=directed)
+    told = fields.get("graph")
+    read_ports(wiring, file, told.get("ports") if isinstance(told, dict) else None, NetworkError)
     return wiring
 
 
@@ -110,7 +114,7 @@ def _write_json(network: Network, path: Path) -> None:
     fields = {
         "directed": True,
         "multigraph": network.parallel,
-        "graph": {"name": network.spec},
+        "graph": {"name": network.spec, **({"ports": ports} if (ports := port_attributes(network)) else {})},
         "nodes": [{"id": i, **told} for i, told in enumerate(node_attributes(network))],
         "edges": [
             {"source": u, "target": v, **told} for (u, v), told in zip(ends, link_attributes(network), strict=True)

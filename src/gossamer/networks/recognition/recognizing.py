@@ -239,7 +239,7 @@ def _dressed(network: Network, original: Network, place: IntArray) -> Network:
     speeds = network.find(Speeds)
     if speeds is not None:
         structures.append(Speeds(speeds.bandwidth[link], speeds.latency[link]))
-    if network.shared_ports is not None and (ports := network.shared_ports.remaining(place, link)):
+    if network.shared_ports is not None and (ports := network.shared_ports.remaining(place, int_array(link, "links"))):
         structures.append(ports)
     plain = network.labels is None and network.coordinates is not None
     return Network(

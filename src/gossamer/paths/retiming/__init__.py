@@ -102,7 +102,8 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
         np.lexsort((last >= 0, schedule.slot)), schedule.link, schedule.packet, before, earlier, last, kind, one_each,
         *ends, link_class, node_class, network.link_occupancy, network.link_latency.astype(np.int64) * schedule.parts,
         *_rings(schedule, network, link_class), rules.send_limited, rules.receive_limited,
-        PortTable.of(network), switch & rules.cut_through, rows, np.zeros(0, np.int64) if messages.after is None else messages.after, start,
+        PortTable.of(network), switch & rules.cut_through, rows,
+        np.zeros(0, np.int64) if messages.after is None else messages.after, start,
     )  # fmt: skip
     if over > 2**31 - 1:
         raise ScheduleError(f"the schedule would have {over:,} slots; at most {2**31 - 1:,} are allowed")
