@@ -108,8 +108,10 @@ def test_a_task_of_ones_own_is_asked_for_its_messages():
             )  # fmt: skip
 
     reduce, copy, move = demands_of(gossamer.network("ring:4"), Mixed())
-    # shares are combined on the way, so that only one of them is sure to come to the root by itself
-    assert (reduce.origin.tolist(), reduce.target.tolist(), reduce.shared) == ([3], [1], False)
+    assert (reduce.origin.tolist(), reduce.target.tolist(), reduce.shared) == ([1], [3, 2], True)
+    nodes = np.arange(4)  # shares are combined on the way, so that only one of them is sure to come to the root
+    assert (reduce.handled(nodes, True).tolist(), reduce.handled(nodes, False).tolist()) == ([0, 1, 0, 0], [0, 0, 1, 1])
+    assert [x.tolist() for x in reduce.pairs] == [[3, 2], [1, 1]]
     assert (copy.origin.tolist(), copy.target.tolist(), copy.shared) == ([0], [1, 2, 3], True)
     assert (move.origin.tolist(), move.target.tolist(), move.shared) == ([2], [0], False)
 

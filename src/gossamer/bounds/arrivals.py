@@ -66,7 +66,7 @@ def _ways(case: Case) -> Iterator[Bound]:
                 end = int(np.argmax(usable))
                 best = max(best, (int(usable[end]), hub, end))
         else:
-            origin = demand.origin[demand.message]
+            origin = demand.origin[demand.message]  # of reductions, backwards in time from their roots
             for start in spread(np.unique(origin), searches(links)).tolist():
                 ends = demand.target[origin == start]
                 usable = links.travel(np.array([start])).usable[ends]
@@ -179,7 +179,7 @@ def _times(demand: Demand, node: int, ways: Counts, incoming: bool) -> Counts:
     if not isinstance(demand, HubDemand):
         origin = demand.origin[demand.message]
         mine = origin == node
-        if incoming:
+        if incoming == demand.outward:
             found = ways[origin[demand.target == node]]
         elif demand.shared and mine.any():  # a message for several is sent at least once, as far as the furthest
             rows = demand.message[mine]

@@ -55,10 +55,16 @@ def spreads_of(case: Case) -> Iterator[tuple[Demand, list[Spread]]]:
             targets = [demand.target[demand.first[i] : demand.first[i + 1]] for i in rows]
             starts = demand.origin[rows].tolist()
             spreads = [
-                (v, np.bincount(np.append(case.metric.between(np.full(t.size, v), t), 0)).astype(np.int64), t)
+                (v, np.bincount(np.append(_distances(case, v, t, demand.outward), 0)).astype(np.int64), t)
                 for v, t in zip(starts, targets, strict=True)
             ]
         yield demand, spreads
+
+
+def _distances(case: Case, root: int, others: Counts, outward: bool) -> Counts:
+    """Return the distances from a root to others, or to it."""
+    start = np.full(others.size, root)
+    return case.metric.between(start, others) if outward else case.metric.between(others, start)
 
 
 def _spread(case: Case, what: str, outward: bool, spreads: list[Spread]) -> Iterator[Bound]:

@@ -185,8 +185,8 @@ def _slab_crossings(
         total = np.concatenate([[0], np.cumsum(np.tile(demand.hubs_along(line), 2))])
         inside = total[firsts[:, None] + lengths] - total[firsts][:, None]
         return demand.crossings(inside, np.broadcast_to(lengths * line.terminals[0], inside.shape))
-    one = demand.single(case.metric.between(demand.origin[demand.message], demand.target))
-    origin, target = line.place(one.origin), line.place(one.target)
+    one = demand.single(case.metric.between(*demand.pairs))
+    origin, target = (line.place(ends) for ends in one.pairs)
     table = np.bincount(origin * s + target, minlength=s * s).reshape(s, s)
     total = np.zeros((2 * s + 1, 2 * s + 1), np.int64)
     total[1:, 1:] = np.cumsum(np.cumsum(np.tile(table, (2, 2)), axis=0), axis=1)

@@ -32,9 +32,10 @@ def distance_bounds(case: Case) -> Iterator[Bound]:
             steps = int(row[end])
             start, end = (hub, end) if demand.outward else (end, hub)
         else:
-            distance = case.metric.between(demand.origin[demand.message], demand.target)
+            starts, ends = demand.pairs
+            distance = case.metric.between(starts, ends)
             row_of = int(np.argmax(distance))
-            start, end = int(demand.origin[demand.message[row_of]]), int(demand.target[row_of])
+            start, end = int(starts[row_of]), int(ends[row_of])
             steps = int(distance[row_of])
         name = "eccentricity" if demand.shared else "distance"
         text = (

@@ -66,7 +66,7 @@ def _hops(case: Case, demand: Demand) -> int:
             return demand.hubs.size * (demand.terminal_count - 1)
         times = case.network.node_count if case.invariant else 1
         return times * int(case.metric.statuses(case.hubs(demand), not demand.outward).sum())
-    distance = case.metric.between(demand.origin[demand.message], demand.target)
+    distance = case.metric.between(*demand.pairs)
     if not demand.shared:
         return int(distance.sum())
     furthest = np.maximum.reduceat(distance, demand.first[:-1])

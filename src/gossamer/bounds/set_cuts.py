@@ -63,7 +63,7 @@ def _ends(case: Case, origins: bool) -> Mask:
     found = np.zeros(case.network.node_count, np.bool_)
     for demand in case.demands:
         if not isinstance(demand, HubDemand):
-            found[demand.origin if origins else demand.target] = True
+            found[demand.holders if origins else demand.wanters] = True
         elif demand.outward == origins:
             found[demand.hubs] = True
         else:
@@ -74,7 +74,8 @@ def _ends(case: Case, origins: bool) -> Mask:
 def crossings(demand: Demand, sources: Mask, targets: Mask) -> int:
     """Return how many messages must get from one set of nodes to another that is disjoint from it."""
     if not isinstance(demand, HubDemand):
-        asked = sources[demand.origin[demand.message]] & targets[demand.target]
+        start, end = demand.pairs
+        asked = sources[start] & targets[end]
         return int(np.unique(demand.message[asked]).size if demand.shared else asked.sum())
     hubs_at, others_at = (sources, targets) if demand.outward else (targets, sources)
     hubs = int(hubs_at[demand.hubs].sum())

@@ -26,7 +26,6 @@ from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
-from gossamer.tasks import COMBINE, Chunked, DemandTable, Grouped
 
 __all__ = ["FAMILIES", "best_bound", "bounds"]
 
@@ -83,15 +82,6 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 """Every family of bounds: from a case to its bounds."""
 
 
-def _reduces_among_some(case: Case) -> bool:
-    """Return whether the task is nothing but reductions with listed contributors."""
-    inner = case.task.task if isinstance(case.task, Chunked) else case.task
-    if not isinstance(inner, Grouped | DemandTable):
-        return False
-    messages = case.messages
-    return messages.targets is not None and bool(messages.count) and bool((messages.discipline == COMBINE).all())
-
-
 def bounds(case: Case) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 
@@ -129,8 +119,6 @@ def bounds(case: Case) -> tuple[Bound, ...]:
     8 steps, total hops: all messages together need 128 hops, made over 16 links
     8 steps, cut across dimension 0: 4 nodes 0 <= x_0 <= 3 | 4 nodes, 2 links across: 16 messages must leave
     """
-    if _reduces_among_some(case):
-        return bounds(case.dual)  # reversed in time, what reduces here copies there, in as many steps
     if not case.demands:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
     found = [bound for family in FAMILIES for bound in family(case)]

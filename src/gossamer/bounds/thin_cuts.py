@@ -47,7 +47,7 @@ def _amounts(demand: Demand, end: int, nodes: int, towards: bool) -> Counts:
             amount = int(amount[end]) * (np.arange(nodes) < demand.terminal_count)
         amount[end] = 0
         return amount
-    here, there = demand.origin[demand.message], demand.target
+    here, there = demand.pairs
     if not towards:
         here, there = there, here
     return np.bincount(here[there == end], minlength=nodes).astype(np.int64)

@@ -152,11 +152,9 @@ class Case:
 
     def _check_paths(self, demand: Demand) -> None:
         if not isinstance(demand, HubDemand):
-            distance = self.metric.between(demand.origin[demand.message], demand.target)
-            missing = np.flatnonzero(distance < 0)
-            if missing.size:
-                first = int(missing[0])
-                self._no_path(int(demand.origin[demand.message[first]]), int(demand.target[first]))
+            start, end = demand.pairs
+            for first in np.flatnonzero(self.metric.between(start, end) < 0)[:1].tolist():
+                self._no_path(int(start[first]), int(end[first]))
             return
         hub = int(demand.hubs[0])
         for inward in (False, True):  # every terminal to or from one hub, and so to or from every other

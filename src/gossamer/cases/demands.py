@@ -2,7 +2,7 @@
 
 Every task of `gossamer.tasks` is made of demands of two shapes. In a `HubDemand` some terminals, the *hubs*, each deal
 with all other terminals: they send to them or receive from them, one message each or one shared message. In a
-`PairDemand` every message has its own list of targets. Neither holds the N^2 messages of an exchange.
+`PairDemand` every message has its own list of targets, or of contributors. Neither holds the N^2 messages of an exchange.
 """
 
 from __future__ import annotations
@@ -125,18 +125,20 @@ class HubDemand:
 
 @dataclass(frozen=True, eq=False)
 class PairDemand:
-    """Messages with their own targets.
+    """Messages with their own targets, or reductions with their own contributors.
 
     Attributes
     ----------
     origin : int64[m]
-        Origin of each message.
+        Origin of each message, or root of each reduction.
     first : int64[m+1]
         Targets of message i are ``target[first[i]:first[i+1]]``: at least one, none of them its origin.
     target : int64[]
-        The targets.
+        The targets, or contributors.
     shared : bool
-        Whether messages may be copied on the way (else each has one target).
+        Whether messages may be copied, or contributions combined, on the way (else each has one target).
+    outward : bool
+        Whether messages lead from origins to targets, else from contributors to roots.
     """
 
     origin: Counts
@@ -144,8 +146,12 @@ class PairDemand:
     target: Counts
     shared: bool
     outward: bool = True
-    what: str = "message"
     everywhere: bool = False
+
+    @property
+    def what(self) -> str:
+        """The noun for what crosses links."""
+        return "message" if self.outward else "contribution"
 
     def repeated(self, times: int | Counts) -> PairDemand:
         """Return the demand of so many messages for each of this one's: one number, or one for each message."""
@@ -160,22 +166,40 @@ class PairDemand:
         """Row of the message of each target."""
         return np.repeat(np.arange(self.origin.size), np.diff(self.first))
 
+    @cached_property
+    def pairs(self) -> tuple[Counts, Counts]:
+        """From which node to which something must get, for each target or contributor, int64[] twice."""
+        ends = self.origin[self.message], self.target
+        return ends if self.outward else ends[::-1]
+
+    @cached_property
+    def holders(self) -> Counts:
+        """The node that holds each message, or each contribution, int64[]: each must leave it at least once."""
+        return self.origin if self.outward else self.target
+
+    @cached_property
+    def wanters(self) -> Counts:
+        """The node that each target's copy, or each reduction, must enter at least once, int64[]."""
+        return self.target if self.outward else self.origin
+
     def single(self, distance: Counts) -> PairDemand:
         """Return the demand with only the furthest target of each message, given the distances of all targets."""
         if not self.shared:
             return self
         furthest = np.lexsort((-distance, self.message))[self.first[:-1]]
-        return PairDemand(self.origin, np.arange(self.origin.size + 1), self.target[furthest], True)
+        return replace(self, first=np.arange(self.origin.size + 1), target=self.target[furthest])
 
     def handled(self, nodes: Counts, incoming: bool) -> Counts:
         """Return how many messages each of the nodes must receive (`incoming`), or send, at the least."""
-        ends = self.target if incoming else self.origin
+        ends = self.wanters if incoming else self.holders
         return np.bincount(ends, minlength=int(nodes.max()) + 1)[nodes]
 
     def upward(self, line: Line, matrix: bool) -> Counts:
         """Return how many messages must get from positions <= i to positions >= j; see `HubDemand.upward`."""
-        low = line.place(self.origin)
-        high = np.maximum.reduceat(line.place(self.target), self.first[:-1])
+        low, places = line.place(self.origin), line.place(self.target)
+        high = np.maximum.reduceat(places, self.first[:-1])
+        if not self.outward:
+            low, high = np.minimum.reduceat(places, self.first[:-1]), low
         low, high = low[high > low], high[high > low]
         if not matrix:
             change = np.bincount(low, minlength=line.size) - np.bincount(high, minlength=line.size)
@@ -225,23 +249,6 @@ def demands_of(network: Network, task: Task) -> tuple[Demand, ...]:
     return (HubDemand(hubs.astype(np.int64), n, outward, shared),)
 
 
-def _one_share_each(messages: Messages, rows: Counts) -> PairDemand:
-    """Return, of reductions with listed contributors, the share of the first contributor of each that is not the root.
-
-    Shares are combined on the way, so that more of them need not travel further.
-    """
-    assert messages.target_start is not None
-    assert messages.targets is not None
-    row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))
-    away = np.flatnonzero((messages.targets != messages.origin[row]) & np.isin(row, rows))
-    _, first = np.unique(row[away], return_index=True)
-    chosen = away[first]
-    size = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
-    origin = messages.targets[chosen].astype(np.int64)
-    root = messages.origin[row[chosen]].astype(np.int64)
-    return PairDemand(origin, np.arange(origin.size + 1), root, False).repeated(size[row[chosen]])
-
-
 def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
     """Group the messages of a task by discipline."""
     messages = task.messages(network)
@@ -251,14 +258,11 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
         if not rows.size:
             continue
         origin = messages.origin[rows].astype(np.int64)
-        if discipline == COMBINE and messages.target_start is not None and messages.targets is not None:
-            shares = _one_share_each(messages, rows)
-            found += [shares] if shares.origin.size else []
-            continue
-        if discipline == COMBINE or messages.target_start is None or messages.targets is None:
+        inward = bool(discipline == COMBINE)
+        if messages.target_start is None or messages.targets is None:
             shared = bool(discipline != MOVE)
             hubs = np.sort(origin if messages.sizes is None else np.repeat(origin, messages.sizes[rows]))
-            found.append(HubDemand(hubs, network.terminal_count, bool(discipline != COMBINE), shared))
+            found.append(HubDemand(hubs, network.terminal_count, not inward, shared))
             continue
         lengths = np.diff(messages.target_start)
         message = np.repeat(np.arange(lengths.size), lengths)
@@ -268,6 +272,7 @@ def _from_messages(network: Network, task: Task) -> tuple[Demand, ...]:
         if target.size:
             rows, first = np.unique(message, return_index=True)
             starts = np.append(first, target.size).astype(np.int64)
-            demand = PairDemand(messages.origin[rows].astype(np.int64), starts, target, bool(discipline == COPY))
+            origin = messages.origin[rows].astype(np.int64)
+            demand = PairDemand(origin, starts, target, bool(discipline != MOVE), not inward)
             found.append(demand if messages.sizes is None else demand.repeated(messages.sizes[rows]))
     return tuple(found)
