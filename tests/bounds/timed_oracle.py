@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
+
 from bounds.oracle import UndecidedError
 from gossamer import Network, Rules, Schedule
 from gossamer.tasks import COMBINE, MOVE, Task
@@ -101,6 +103,17 @@ class _Model:
             else:
                 self.model.add(sum(pairs[*hop, True]) <= x[hop])
 
+    def follows(self, before: list, after: list) -> None:
+        """Hops of `after`, pairs of (link, slot) and a variable, start when those of `before` have ended."""
+        for t in range(self.slots):
+            begun = self.model.new_bool_var("")
+            for (e, s), hop in before:
+                if s + self.o[e] + self.l[e] > t:
+                    self.model.add_implication(begun, hop.negated())
+            for (_, s), hop in after:
+                if s == t:
+                    self.model.add_implication(hop, begun)
+
     def moved(self, x: dict[tuple[int, int], object], origin: int, target: int) -> None:
         """One packet, at one place at a time; it may pass a node several times."""
         m = self.model
@@ -126,15 +139,15 @@ class _Model:
             for b, t in left:
                 m.add(x[b, t] <= int(v == origin) + sum(x[a, s] for a, s in came if self.ready(a, s, b) <= t))
 
-    def combined(self, x: dict[tuple[int, int], object], root: int) -> None:
+    def combined(self, x: dict[tuple[int, int], object], root: int, shares: set[int]) -> None:
         m = self.model
         for v in range(self.network.node_count):
             came, left = self.hops_of(self.into[v]), self.hops_of(self.out[v])
             if v == root:
                 m.add(sum(x[h] for h in left) == 0)
-            elif not self.switch(v):
+            elif v in shares:
                 m.add(sum(x[h] for h in left) == 1)
-            elif not self.rules.reduction:
+            elif self.switch(v) and not self.rules.reduction:
                 self.uses_up(x, v, True)
                 continue
             else:
@@ -151,33 +164,40 @@ def schedule_within(network: Network, task: Task, rules: Rules, slots: int, part
     messages = task.messages(network)
     model = _Model(network, rules, slots, parts)
     rows: list[list[dict[tuple[int, int], object]]] = []
-    for row in range(messages.count):
-        origin, targets = int(messages.origin[row]), set(range(network.terminal_count))
-        if messages.target_start is not None:
-            targets = set(messages.targets[messages.target_start[row] : messages.target_start[row + 1]].tolist())
+    ends = [set(range(network.terminal_count))] * messages.count
+    if messages.target_start is not None:
+        ends = [set(part.tolist()) for part in np.split(messages.targets, messages.target_start[1:-1])]
+    for row, targets in enumerate(ends):
+        origin, size = int(messages.origin[row]), 1 if messages.sizes is None else int(messages.sizes[row])
         rows.append([])
-        for _ in range(parts):
+        for _ in range(size * parts):
             x = model.packet()
             rows[-1].append(x)
             if messages.discipline[row] == MOVE:
                 model.moved(x, origin, min(targets))
             elif messages.discipline[row] == COMBINE:
-                model.combined(x, origin)
+                model.combined(x, origin, targets)
             else:
                 model.copied(x, origin, targets)
     model.resources()
-    if messages.after is not None:
-        for row, before in enumerate(messages.after.tolist()):
-            if before < 0:
-                continue
-            for t in range(slots):
-                begun = model.model.new_bool_var("")  # a part may leave in slot t: all parts of the other are there
-                for (e, s), hop in (item for first in rows[before] for item in first.items()):
-                    if s + model.o[e] + model.l[e] > t:
-                        model.model.add_implication(begun, hop.negated())
-                for (_, s), hop in (item for later in rows[row] for item in later.items()):
-                    if s == t:
-                        model.model.add_implication(hop, begun)
+    for row, before in enumerate([] if messages.after is None else messages.after.tolist()):
+        if before >= 0 and messages.partwise:
+            for first, later in zip(rows[before], rows[row], strict=True):
+                model.follows([*first.items()], [*later.items()])
+        elif before >= 0:
+            model.follows(*([item for x in rows[r] for item in x.items()] for r in (before, row)))
+    for later, earlier in messages.waits:
+        for v in range(network.terminal_count):
+            came, begins = [], []
+            for row, stage in enumerate(messages.stage.tolist()):
+                combined, origin = messages.discipline[row] == COMBINE, int(messages.origin[row])
+                hops = [item for x in rows[row] for item in x.items()]
+                if stage == earlier and (v == origin if combined else v in ends[row]):
+                    came += [item for item in hops if model.links[item[0][0]][1] == v]
+                if stage == later and (v in ends[row] if combined else v == origin):
+                    begins += [item for item in hops if model.links[item[0][0]][0] == v]
+            if came and begins:
+                model.follows(came, begins)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = 1.0

@@ -9,6 +9,7 @@ from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
+from gossamer.bounds.chains import chain_bounds
 from gossamer.bounds.clusters import cluster_bounds
 from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.bounds.copies import copy_bounds
@@ -18,6 +19,7 @@ from gossamer.bounds.cuts_over_time import cut_over_time_bounds
 from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
 from gossamer.bounds.loads import load_bounds
+from gossamer.bounds.parts import part_bounds
 from gossamer.bounds.ports import port_bounds
 from gossamer.bounds.relaxed import relaxed_bounds
 from gossamer.bounds.separators import separator_bounds
@@ -44,7 +46,8 @@ def best_bound(case: Case) -> Bound:
 
 
 def _sequences(case: Case) -> Iterator[Bound]:
-    return sequence_bounds(case, best_bound)
+    yield from sequence_bounds(case, best_bound)
+    yield from chain_bounds(case, best_bound)
 
 
 _PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
@@ -76,6 +79,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     cut_over_time_bounds,
     set_cut_bounds,
     copy_bounds,
+    part_bounds,
     concurrent_flow_bounds,
     _sequences,
 )

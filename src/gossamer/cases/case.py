@@ -152,9 +152,10 @@ class Case:
 
     def _check_paths(self, demand: Demand) -> None:
         if not isinstance(demand, HubDemand):
-            start, end = demand.pairs
-            for first in np.flatnonzero(self.metric.between(start, end) < 0)[:1].tolist():
-                self._no_path(int(start[first]), int(end[first]))
+            tail, head = demand.pairs
+            missing = np.flatnonzero(self.metric.between(tail, head) < 0)
+            if missing.size:
+                self._no_path(int(tail[missing[0]]), int(head[missing[0]]))
             return
         hub = int(demand.hubs[0])
         for inward in (False, True):  # every terminal to or from one hub, and so to or from every other

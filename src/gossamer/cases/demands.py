@@ -2,7 +2,8 @@
 
 Every task of `gossamer.tasks` is made of demands of two shapes. In a `HubDemand` some terminals, the *hubs*, each deal
 with all other terminals: they send to them or receive from them, one message each or one shared message. In a
-`PairDemand` every message has its own list of targets, or of contributors. Neither holds the N^2 messages of an exchange.
+`PairDemand` every message has its own list of targets, or of contributors. Neither holds the N^2 messages of an
+exchange.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from gossamer import tasks
 from gossamer.networks.network import Network
-from gossamer.tasks import COMBINE, COPY, MOVE, Messages, Task
+from gossamer.tasks import COMBINE, COPY, MOVE, Task
 
 __all__ = ["Counts", "Demand", "HubDemand", "Line", "PairDemand", "demands_of"]
 

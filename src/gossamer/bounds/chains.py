@@ -1,0 +1,296 @@
+"""Bounds from chains of what waits for what: collectives after others, results after their contributions.
+
+Forward in time, each message can be at a target no earlier than the way there takes from when it may leave: after all
+that the collectives it waits for bring to its origin, which takes as long as their ways, and as the node's links need
+for all of it. Backwards in time the same holds for what must still follow. So a message proves the sum of both; a node
+what it must receive (or send) between the two; and any messages the bound of these alone, between the earliest of the
+former and the least of the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.bounds.arrivals import searches, spread
+from gossamer.bounds.bound import Bound
+from gossamer.cases import Case
+from gossamer.cases.demands import Counts
+from gossamer.cases.links import FAR, Links, least_time
+from gossamer.tasks import COMBINE, Chunked, DemandTable, Grouped, Messages, Task, Together
+from gossamer.tasks.uniting import with_targets
+from gossamer.writing import quantity
+
+__all__ = ["chain_bounds"]
+
+LARGEST = 2_000_000
+"""Pairs of an origin and a target up to which chains are followed."""
+
+_SOURCE = "folklore: what waits begins when what it waits for is there"
+_SUBSETS = 8
+_LEVELS = 3
+_NODES = 64
+_FINE = 5040
+"""Times of split messages are counted in such parts of a step, rounded down."""
+
+
+class _Rows(Task):
+    """Some messages of a task, which wait for nothing."""
+
+    name = "messages"
+
+    def __init__(self, messages: Messages, kept: Counts) -> None:
+        assert messages.target_start is not None
+        assert messages.targets is not None
+        lengths = np.diff(messages.target_start)[kept]
+        start = np.append(0, np.cumsum(lengths))
+        place = np.arange(start[-1]) + np.repeat(messages.target_start[kept] - start[:-1], lengths)
+        sizes = None if messages.sizes is None else messages.sizes[kept]
+        columns = messages.origin[kept], messages.discipline[kept], start, messages.targets[place]
+        self._messages = Messages(messages.ids[kept], *columns, sizes=sizes)
+
+    def messages(self, network: object, origins: object = None) -> Messages:
+        """Return the messages."""
+        return self._messages
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """The pairs of a task in one direction of time: from `start` to `end`, int64[p] each, of message `row`.
+
+    `after` int64[m] is the message that one waits for, or -1; `level` int64[m] after how many others it may come;
+    `once` bool[m] whether what a message brings to an end comes once, however many starts it has; `waits` pairs
+    (later, earlier) of stages.
+    """
+
+    links: Links
+    row: Counts
+    start: Counts
+    end: Counts
+    time: Counts
+    after: Counts
+    level: Counts
+    once: Counts
+    stage: Counts
+    size: Counts
+    waits: tuple[tuple[int, int], ...]
+    unit: int
+
+    def followed(self) -> Counts:
+        """Return when each pair may begin at the earliest, int64[p]."""
+        stages = int(self.stage.max(initial=0)) + 1
+        ready = np.zeros((stages, self.links.node_count), np.int64)
+        begin = np.zeros(self.row.size, np.int64)
+        done = np.zeros(self.after.size, np.int64)
+        levels = self.level[self.row]
+        depth = np.unique(levels)
+        for now in depth.tolist():
+            mine = np.flatnonzero(levels == now)
+            row = self.row[mine]
+            before = np.where(self.after[row] >= 0, done[self.after[row]], 0)
+            begin[mine] = np.maximum(ready[self.stage[row], self.start[mine]], before)
+            np.maximum.at(done, row, begin[mine] + self.time[mine])
+            for k in np.unique(self.stage[row]).tolist():
+                later = [a for a, b in self.waits if b == k]
+                if later:
+                    so_far = np.flatnonzero((self.stage[self.row] == k) & (levels <= now))
+                    came = self._came(so_far, begin[so_far] + self.time[so_far])
+                    for a in later:
+                        ready[a] = np.maximum(ready[a], came)
+        return begin
+
+    def _came(self, pairs: Counts, arrive: Counts) -> Counts:
+        """Return when all that some pairs bring can be at each node, int64[N]."""
+        came = np.zeros(self.links.node_count, np.int64)
+        np.maximum.at(came, self.end[pairs], arrive)
+        order = np.argsort(self.end[pairs], kind="stable")
+        nodes, first = np.unique(self.end[pairs][order], return_index=True)
+        for v, mine in zip(nodes.tolist(), np.split(order, first[1:]), strict=True):
+            came[v] = max(came[v], self.taken(v, pairs[mine], arrive[mine]))
+        return came
+
+    def taken(self, node: int, pairs: Counts, arrive: Counts) -> int:
+        """Return when a node can have taken in what some pairs bring to it, the earliest at times `arrive`."""
+        row, size = self.row[pairs], self.size[self.row[pairs]]
+        if bool(self.once[row].any()):  # contributions to one root count once, with the last of them
+            key = np.where(self.once[row], row, self.size.size + np.arange(row.size))
+            _, which = np.unique(key, return_inverse=True)
+            last = np.zeros(which.max() + 1, np.int64)
+            many = last.copy()
+            np.maximum.at(last, which, arrive)
+            np.maximum.at(many, which, size)
+            arrive, size = last, many
+        view, best, unit = self.links.turned, 0, self.unit
+        mine = slice(int(view.first[node]), int(view.first[node + 1]))
+        capacity, occupancy, hold, latency = (x[mine] for x in (view.capacity, view.occupancy, view.hold, view.latency))
+        if self.links.receive_limited:
+            capacity, occupancy = np.ones(1, np.int64), occupancy.min(keepdims=True)
+            hold, latency = hold.min(keepdims=True), latency.min(keepdims=True)
+        for since in spread(np.unique(arrive), _LEVELS).tolist():
+            wait = np.maximum(since - unit * hold, unit * latency)
+            time = least_time(int(size[arrive >= since].sum()), capacity, unit * occupancy, wait, view.whole)
+            best = best if time is None else max(best, int(time))
+        return best
+
+
+def _ways(case: Case) -> tuple[_Way, _Way, Messages] | None:
+    """Return the pairs forward and backwards in time, and the messages; None where there are too many."""
+    messages = with_targets(case.messages, case.network.terminal_count)
+    assert messages.target_start is not None
+    assert messages.targets is not None
+    if messages.targets.size > LARGEST:
+        return None
+    row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))
+    origin, target = messages.origin[row].astype(np.int64), messages.targets.astype(np.int64)
+    row, origin, target = (x[origin != target] for x in (row, origin, target))
+    inward = messages.discipline == COMBINE
+    start, end = np.where(inward[row], target, origin), np.where(inward[row], origin, target)
+    unit = 1 if case.whole else _FINE
+    time = _times(case, start, end) * unit
+    none = np.full(messages.count, -1, np.int64)
+    after = none if messages.after is None else messages.after
+    followed_by = none.copy()
+    followed_by[after[after >= 0]] = np.flatnonzero(after >= 0)
+    stage = np.zeros(messages.count, np.int64) if messages.stage is None else messages.stage.astype(np.int64)
+    size = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
+    back = tuple((b, a) for a, b in messages.waits)
+    forth = _Way(
+        case.links, row, start, end, time, after, _level(stage, messages.waits, after), inward, stage, size,
+        messages.waits, unit,
+    )  # fmt: skip
+    turned = _Way(
+        case.links.turned, row, end, start, time, followed_by, _level(stage, back, followed_by), ~inward, stage, size,
+        back, unit,
+    )  # fmt: skip
+    return forth, turned, messages
+
+
+def _level(stage: Counts, waits: tuple[tuple[int, int], ...], after: Counts) -> Counts:
+    """Return for each message after how many others it may come: of earlier collectives, and of its contributions."""
+    depth = np.zeros(int(stage.max(initial=0)) + 1, np.int64)
+    for _ in range(depth.size):
+        for later, earlier in waits:
+            depth[later] = max(depth[later], depth[earlier] + 1)
+    return np.asarray(2 * depth[stage] + (after >= 0))
+
+
+def _times(case: Case, start: Counts, end: Counts) -> Counts:
+    """Return the least time of the way of each pair, of a link where that is not worked out."""
+    links = case.links
+    time = np.full(start.size, int((links.hold + links.latency).min()), np.int64)
+    order = np.argsort(start, kind="stable")
+    nodes, first = np.unique(start[order], return_index=True)
+    groups = np.split(order, first[1:])
+    for i in spread(np.arange(nodes.size), searches(links)).tolist():
+        time[groups[i]] = links.travel(nodes[i : i + 1]).usable[end[groups[i]]]
+    return np.where(time < FAR, time, 0)
+
+
+def chain_bounds(case: Case, best: Callable[[Case], Bound]) -> Iterator[Bound]:
+    """Yield the bounds of what waits for what.
+
+    Parameters
+    ----------
+    case : Case
+        What is asked; where nothing waits there is no such bound.
+    best : callable
+        ``case -> Bound``: the largest bound of another case.
+
+    Notes
+    -----
+    O(searches * L log L + pairs log pairs), and the bounds of a few sets of messages.
+    """
+    task = case.task.task if isinstance(case.task, Chunked) else case.task
+    if not isinstance(task, Grouped | Together | DemandTable) or not case.demands:
+        return
+    if case.messages.after is None and not case.messages.waits:
+        return
+    ways = _ways(case)
+    if ways is None:
+        return
+    forth, back, messages = ways
+    before, behind = forth.followed(), back.followed()
+    whole = before + forth.time + behind
+    at = int(np.argmax(whole))
+    if whole[at]:
+        node, end, unit = int(forth.start[at]), int(forth.end[at]), forth.unit
+        text = (
+            f"from node {case.name(node)} to node {case.name(end)} something takes {_steps(forth.time[at], unit)}, "
+            f"with {_steps(before[at], unit)} before, for what it waits for, and {_steps(behind[at], unit)} after"
+        )
+        yield Bound("chain", _fraction(whole[at], unit), text, "sequence", _SOURCE)
+    for way, early, late, verb in ((forth, before, behind, "receive"), (back, behind, before, "send")):
+        yield from _nodes(case, way, early + way.time, late, verb)
+    yield from _subsets(case, messages, forth, before, behind, best)
+
+
+def _fraction(time: int, unit: int) -> Fraction:
+    """Return a time in steps, of whole messages a whole number."""
+    return Fraction(int(time), unit)
+
+
+def _steps(time: int, unit: int) -> str:
+    return quantity(int(time), "step") if unit == 1 else f"{float(Fraction(int(time), unit)):.4g} steps"
+
+
+def _nodes(case: Case, way: _Way, arrive: Counts, late: Counts, verb: str) -> Iterator[Bound]:
+    """Yield the node that longest takes in (or sends) what it must, between what comes before and after."""
+    count = np.bincount(way.end, way.size[way.row], way.links.node_count)
+    best: tuple[int, int, int] | None = None
+    for v in np.argsort(-count, kind="stable")[:_NODES].tolist():
+        mine = np.flatnonzero(way.end == v)
+        if not mine.size:
+            break
+        for least in spread(np.unique(late[mine]), _LEVELS).tolist():
+            some = mine[late[mine] >= least]
+            time = way.taken(v, some, arrive[some]) + least
+            if best is None or time > best[0]:
+                best = time, v, least
+    if best is not None:
+        time, node, least = best
+        taken, around = _steps(time - least, way.unit), _steps(least, way.unit)
+        side = ("before", "after") if verb == "receive" else ("after", "before")
+        text = (
+            f"node {case.name(node)} must {verb} so much that it takes {taken}, what comes {side[0]} among them, and "
+            f"{around} more {side[1]}"
+        )
+        yield Bound(f"node {verb}s in a chain", _fraction(time, way.unit), text, "sequence", _SOURCE)
+
+
+def _subsets(
+    case: Case, messages: Messages, forth: _Way, before: Counts, behind: Counts, best: Callable[[Case], Bound]
+) -> Iterator[Bound]:
+    """Yield the bounds of some messages by themselves, with the least times before and after any of them."""
+    early = np.full(messages.count, FAR, np.int64)
+    late = early.copy()
+    np.minimum.at(early, forth.row, before)
+    np.minimum.at(late, forth.row, behind)
+    rows = np.flatnonzero(early < FAR)
+    chosen: dict[bytes, Counts] = {}
+    for low in spread(np.unique(early[rows]), _LEVELS).tolist():
+        for high in spread(np.unique(late[rows]), _LEVELS).tolist():
+            some = rows[(early[rows] >= low) & (late[rows] >= high)]
+            if some.size and low + high > 0:
+                chosen.setdefault(some.tobytes(), some)
+    for kind in (2 * forth.stage + (forth.after >= 0), forth.stage):
+        for k in np.unique(kind[rows]).tolist():
+            some = rows[kind[rows] == k]
+            if int(early[some].min() + late[some].min()) > 0:
+                chosen.setdefault(some.tobytes(), some)
+    found: Bound | None = None
+    for some in list(chosen.values())[:_SUBSETS]:
+        bound = best(case.related(task=_Rows(messages, some)))
+        around = int(early[some].min()), int(late[some].min())
+        value = bound.value + _fraction(sum(around), forth.unit)
+        if found is None or value > found.value:
+            times = [_steps(time, forth.unit) for time in around]
+            text = (
+                f"{quantity(some.size, 'message')} of them take {bound.value} (by {bound.name}: {bound.witness}), with "
+                f"{times[0]} or more before and {times[1]} after"
+            )
+            found = Bound("one after the other", value, text, "sequence", _SOURCE)
+    if found is not None:
+        yield found
