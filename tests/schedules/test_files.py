@@ -6,11 +6,13 @@ import base64
 import hashlib
 import json
 import random
+import shutil
 import zlib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,6 +23,7 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.networks import AbelianGroup, Network, cayley
 from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save, tables
+from gossamer.schedules.packing import packed
 from gossamer.schedules.storing import rules_to_dict
 from schedules.strategies import build, mutated, mutations, phased, schedules
 
@@ -169,20 +172,61 @@ def test_empty_schedules_come_back(path):
 def test_other_tools_read_the_columns_as_documented(saved):
     table = pq.read_table(saved)
     schedule = example()
-    assert table.schema.names == ["slot", "link", "packet", "origin", "message", "part"]
+    network, packets = schedule.network, schedule.packets
+    assert table.schema.names == ["slot", "source", "target", "link", "packet", "message", "part"]
+    assert all(pa.types.is_integer(f.type) and not table[f.name].null_count for f in table.schema)
+    assert table.num_rows == schedule.stored_hops
+    for name in ("slot", "link", "packet"):
+        assert table[name].to_pylist() == getattr(schedule, name).tolist()
+    assert table["source"].to_pylist() == network.link_source[schedule.link].tolist()
+    assert table["target"].to_pylist() == network.link_target[schedule.link].tolist()
+    for name in ("message", "part"):
+        column = getattr(packets, name)
+        assert table[name].to_pylist() == [-1 if p < 0 else int(column[p]) for p in schedule.packet]
     header = json.loads(table.schema.metadata[b"gossamer"])
-    packets = header["packets"]
-    assert packets == schedule.packets.count
-    assert table["message"][:packets].to_pylist() == schedule.packets.message.tolist()
-    assert table["origin"][:packets].to_pylist() == schedule.packets.origin.tolist()
-    assert table["slot"][:packets].null_count == packets
-    assert table["slot"][packets:].to_pylist() == schedule.slot.tolist()
-    assert table["link"][packets:].to_pylist() == schedule.link.tolist()
-    assert table["message"][packets:].null_count == schedule.stored_hops
-    assert header["version"] == 1
+    assert header["packets"]["rows"] == packets.count
+    for name, kind in (("origin", "<i4"), ("message", "<i8"), ("part", "<i4")):
+        raw = zlib.decompress(base64.b64decode(header["packets"][name]))
+        assert np.cumsum(np.frombuffer(raw, kind)).tolist() == getattr(packets, name).tolist()
+    assert header["version"] == 2
     assert header["network"]["spec"] == "torus:3x3"
     assert header["task"] == {"name": "partial-exchange", "active": [2, 4]}
     assert header["phases"] == [["learn", 1, "1/3"], ["go", schedule.phases[1].slots, "3/7"]]
+
+
+def test_data_frames_have_integers(saved):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_parquet(saved)
+    assert {str(kind) for kind in frame.dtypes} == {"int32", "int64"}
+    assert frame.slot.tolist() == example().slot.tolist()
+
+
+def test_polars_and_duckdb_read_files_as_they_are(saved):
+    rows = [tuple(row.values()) for row in pq.read_table(saved).to_pylist()]
+    polars = pytest.importorskip("polars")
+    assert polars.read_parquet(saved).rows() == rows
+    duckdb = pytest.importorskip("duckdb")
+    assert duckdb.sql(f"SELECT * FROM '{saved}'").fetchall() == rows
+
+
+OLD = Path(__file__).parents[1] / "data" / "files"
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "task", "time"),
+    [
+        ("version-1", "array:3x3", "partial-exchange", 5),
+        ("version-1-invariant", "torus:4x4", "multinode-broadcast", 4),
+        ("version-2-with-times", "ring:5", "broadcast", 6),
+    ],
+)
+def test_files_of_old_load_and_are_valid(name, spec, task, time, path):
+    old = load(OLD / f"{name}.parquet")
+    assert (old.network.spec, old.task.name, old.completion_time) == (spec, task, time)
+    assert gossamer.verify(old)
+    assert old.invariant == name.endswith("invariant")
+    save(old, path)
+    assert load(path) == old
 
 
 # -- bad files -----------------------------------------------------------------------------------------------
@@ -241,11 +285,7 @@ def rewrite(path: Path, **changes) -> None:
             del header[key]
         else:
             header[key] = value
-    packets = json.loads(pq.read_schema(path).metadata[b"gossamer"])["packets"]
-    schema = table.schema.with_metadata({b"gossamer": json.dumps(header).encode()})
-    with pq.ParquetWriter(path, schema) as writer:
-        for part in (table[:packets], table[packets:]):
-            writer.write_table(part.replace_schema_metadata(schema.metadata))
+    pq.write_table(table.replace_schema_metadata({b"gossamer": json.dumps(header).encode()}), path)
 
 
 def test_rewriting_alone_keeps_a_file_readable(saved):
@@ -329,8 +369,13 @@ TAMPERED = [
     ({"symmetry": {"generated_by": "abc"}}, ""),
     ({"symmetry": {}}, "'generated_by' is missing"),
     ({"network": {"spec": "edges:somewhere.txt", "fingerprint": ""}}, "its network is another file"),
-    ({"packets": 5}, "it lists 5 packets, but has 32 packet rows"),
-    ({"packets": 0}, "column 'slot' has 32 empty rows"),
+    ({"packets": {}}, "'rows' is missing"),
+    ({"packets": {"rows": 2}}, "'origin' is missing"),
+    ({"packets": {"rows": 2, "origin": [1, 2]}}, "column 'origin' is not packed"),
+    ({"packets": {"rows": 10**9}}, "1000000000 packets would take 48 GB, too much for a file of "),
+    ({"packets": {"rows": 2, "origin": packed(np.zeros(2, np.int32))[:-8]}}, "the numbers of column 'origin' are"),
+    ({"packets": {"rows": 2, "origin": packed(np.zeros(3, np.int32))}}, "column 'origin' has 12 bytes for 2 numbers"),
+    ({"packets": {"rows": 2, "origin": packed(np.zeros(9, np.int32))}}, "the numbers of column 'origin' would take"),
     ({"packets": -1}, "the number of packets must be a whole number in 0..2147483647, got -1"),
     ({"packets": 10**6}, "it lists 1000000 packets, but has "),
     ({"packets": "all"}, ""),
@@ -345,9 +390,26 @@ def test_tampered_headers(saved, changes, reason):
     assert refusal(saved).startswith(f"FILE does not hold a whole schedule: {reason}")
 
 
+@pytest.mark.parametrize(
+    ("packets", "reason"),
+    [
+        (5, "it lists 5 packets, but has 24 packet rows"),
+        (0, "column 'slot' has 24 empty rows"),
+        (10**6, "it lists 1000000 packets, but has "),
+    ],
+)
+def test_tampered_headers_of_old(path, packets, reason):
+    shutil.copy(OLD / "version-1.parquet", path)
+    table = pq.read_table(path)
+    header = json.loads(table.schema.metadata[b"gossamer"]) | {"packets": packets}
+    with pq.ParquetWriter(path, table.schema.with_metadata({b"gossamer": json.dumps(header).encode()})) as writer:
+        for part in (table[:24], table[24:]):
+            writer.write_table(part.replace_schema_metadata(writer.schema.metadata))
+    assert refusal(path).startswith(f"FILE does not hold a whole schedule: {reason}")
+
+
 def test_tampered_columns(saved):
     table = pq.read_table(saved)
-    packets = example().packets.count
 
     def changed(name, change, kind=None):
         place = table.schema.get_field_index(name)
@@ -357,13 +419,17 @@ def test_tampered_columns(saved):
     for bad, reason in (
         (changed("slot", lambda x: [*x[:-1], None]), "column 'slot' has 1 empty rows"),
         (changed("part", lambda x: [None, *x[1:]]), "column 'part' has 1 empty rows"),
-        (changed("slot", lambda x: [*x[:packets], *x[:packets:-1], 0]), "column 'slot' must be ascending"),
+        (changed("slot", lambda x: [*x[::-1]]), "column 'slot' must be ascending"),
         (changed("link", lambda x: [*x[:-1], 99]), "column 'link' must be 0..35, got "),
-        (changed("origin", lambda x: [9, *x[1:]]), "a packet's origin is outside 0..8"),
-        (changed("slot", lambda x: [None if v is None else str(v) for v in x], pa.string()), "column 'slot' must hold"),
-        (changed("slot", lambda x: [None if v is None else v + 0.5 for v in x], pa.float64()), "column 'slot' must"),
+        (changed("packet", lambda x: [*x[:-1], 99]), "column 'packet' must be -1..31, got "),
+        (changed("source", lambda x: [*x[:-1], 8 - x[-1]]), "column 'source' has "),
+        (changed("target", lambda x: [(x[0] + 1) % 9, *x[1:]]), "column 'target' has "),
+        (changed("message", lambda x: [*x[:-1], 8]), "column 'message' has 8 in row "),
+        (changed("part", lambda x: [0, *x[1:]]), "column 'part' has 0 in row 0, where link 3 and packet -1 have -1"),
+        (changed("slot", lambda x: [str(v) for v in x], pa.string()), "column 'slot' must hold"),
+        (changed("part", lambda x: [v + 0.5 for v in x], pa.float64()), "column 'part' must hold integers"),
         (table.drop_columns(["slot"]), ""),
-        (table[:-1].drop_columns(["message"]), ""),
+        (table.drop_columns(["message"]), ""),
     ):
         save(example(), saved)
         rewrite(saved, table=bad)
@@ -386,6 +452,7 @@ def test_folders_and_missing_places_are_named(tmp_path):
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failing_save_leaves_the_old_file_and_nothing_else(saved, monkeypatch, failure):
+    monkeypatch.setattr(tables, "_ROWS", 4)
     before = saved.read_bytes()
     calls = []
 

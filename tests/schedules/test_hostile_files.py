@@ -18,6 +18,7 @@ import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
 from gossamer.schedules import stored
+from gossamer.schedules.packing import packed
 from gossamer.schedules.stored import Room
 from gossamer.schedules.storing import rules_to_dict
 from gossamer.schedules.tables import write_tables
@@ -77,6 +78,11 @@ CLAIMS = {
     "nodes": (described(network=links(zlib.compress(bytes(12)), 10**9)), "a network of 1000000000 nodes would take"),
     "bomb": (described(network=links(bomb(200 << 20))), "its links would take "),
     "truncated links": (described(network=links(zlib.compress(bytes(120))[:-6])), "its links are truncated"),
+    "packets": (described(packets={"rows": 10**8}), "100000000 packets would take 4.8 GB, too much for a file of "),
+    "packed packets": (
+        described(packets={"rows": 10**6, "origin": packed(np.zeros(20 << 20, np.int32))}),
+        "the numbers of column 'origin' would take more than 8,000,000 bytes",
+    ),
     "sets": (wormhole(sets=500_000_000), "500,000,000 sets would take 12 GB, too much for a file of "),
     "steps": (wormhole(phases=[["idle", 300_000_000, None]]), "300,000,000 steps would take 36 GB"),
 }  # fmt: skip
@@ -85,7 +91,8 @@ CLAIMS = {
 def write(path: Path, header: dict[str, object]) -> None:
     names = ("step", "source", "displacement_0", "payload", "control_bytes", "set") if "sets" in header else HOPS
     names = (*names, "origin", "message", "piece", "size") if "sets" in header else names
-    write_tables(path, header, [{name: np.zeros(0, np.int64 if name == "message" else np.int32) for name in names}])
+    none = {name: np.zeros(0, np.int64 if name == "message" else np.int32) for name in names}
+    write_tables(path, header, {}, lambda a, b: none, 0)
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -132,7 +139,7 @@ def test_what_the_room_allows_is_loaded(tmp_path):
     plan = gossamer.plan("torus:64x64", "broadcast")
     plan.schedule.save(path)
     assert gossamer.load(path) == plan.schedule
-    assert Room(10).left == Room(20_000_000).left == 400_000_000
+    assert Room(10).left == Room(20_000_000).left == Room(2_000_000, 200).left == 400_000_000
     assert Room(10**9).left == 20 * 10**9
 
 

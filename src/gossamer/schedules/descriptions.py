@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +16,7 @@ from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
 from gossamer.networks.structures import Speeds, Structure
 from gossamer.schedules.columns import whole
+from gossamer.schedules.packing import packed, unpacked
 from gossamer.schedules.stored import Room
 
 __all__ = ["complete", "control_phases", "has_spec", "network_from_dict", "network_to_dict", "with_control"]
@@ -86,7 +85,7 @@ def network_to_dict(network: Network, *, text: bool = False) -> dict[str, Any]:
         "nodes": network.node_count,
         "terminals": network.terminal_count,
         "labels": network.labels,
-        "links": links.T.tolist() if text else _packed(links),
+        "links": links.T.tolist() if text else packed(links.astype(np.int32)),
         **told,
     }
 
@@ -180,28 +179,11 @@ def _shared_ports(fields: Mapping[str, Any], links: int, room: Room) -> SharedPo
     return SharedPorts(sending, receiving, capacity, occupancy, bandwidth, names)
 
 
-def _packed(values: npt.NDArray[Any]) -> str:
-    """Return the base64 text of a zlib stream of little-endian numbers of 4 bytes, or 8 of fractions."""
-    kind = "<f8" if values.dtype.kind == "f" else "<i4"
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()
-
-
 def _told(values: npt.NDArray[Any], text: bool) -> Any:
     """Return a value for each link: one number where all have the same, a list with `text`, otherwise packed."""
     if values.size and bool((values == values[0]).all()):
         return values[0].item()
-    return values.tolist() if text else _packed(values)
-
-
-def _unpacked(given: str, most: int, room: Room, what: str) -> bytes:
-    """Return what was packed, at most `most` bytes of it."""
-    unpacking = zlib.decompressobj()
-    raw = unpacking.decompress(base64.b64decode(given), most)
-    if not unpacking.eof:
-        if unpacking.unconsumed_tail:
-            room.take(room.left + 1, what)
-        raise ValueError(f"{what} are truncated")
-    return raw
+    return values.tolist() if text else packed(values.astype(np.float64 if values.dtype.kind == "f" else np.int32))
 
 
 def _column(given: Any, kind: str, count: int, room: Room) -> npt.NDArray[Any]:
@@ -211,7 +193,7 @@ def _column(given: Any, kind: str, count: int, room: Room) -> npt.NDArray[Any]:
         raise ValueError(f"{what} must be numbers")
     room.take(8 * count, what)
     if isinstance(given, str):
-        column = np.frombuffer(_unpacked(given, 8 * count + 1, room, what), kind)
+        column = np.frombuffer(unpacked(given, 8 * count + 8, what), kind)
     else:
         column = np.array(given)
         if column.dtype.kind not in ("iuf" if kind == "<f8" else "iu"):
@@ -227,7 +209,7 @@ def _links(given: Any, room: Room) -> tuple[IntArray, IntArray, IntArray]:
         room.take(_LINK * len(given), "its links")
         source, target, capacity = np.array(given, np.int32).reshape(-1, 3).T
         return source, target, capacity
-    raw = _unpacked(given, room.left * 12 // (12 + _LINK), room, "its links")
+    raw = unpacked(given, room.left * 12 // (12 + _LINK), "its links")
     room.take(len(raw) * (12 + _LINK) // 12, "its links")
     source, target, capacity = np.frombuffer(raw, "<i4").reshape(3, -1)
     return source, target, capacity

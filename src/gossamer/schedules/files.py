@@ -1,15 +1,15 @@
 """Schedules in files: Parquet, readable by any tool that reads it, or text, readable by people.
 
-In Parquet rows are of two kinds. Packet rows come first and fill the columns ``origin, message, part``; their order is
-the packet number. Hop rows fill ``slot, link, packet``, sorted by slot. The columns of the other kind are null. The
-file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, network, task, model, parts,
-phases, symmetry, and the number of packets. Text has the same, a line each.
+In Parquet a row is a hop: ``slot, source, target, link, packet, message, part``, sorted by slot. The file's key-value
+metadata holds, under ``gossamer``, a JSON object with the format version, network, task, model, parts, phases,
+symmetry, and the packets. Text has the same, a line each. In Parquet of version 1 the packets are rows before the hops.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from gossamer.schedules.descriptions import complete, network_from_dict, with_co
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.stored import Rows, Stored, is_text, whole_schedule
+from gossamer.schedules.stored import Columns, Rows, Stored, is_text, whole_schedule
 from gossamer.schedules.storing import (
     FORMAT_VERSION,
     HOP_ROWS,
@@ -31,6 +31,8 @@ from gossamer.schedules.storing import (
     PACKET_ROWS,
     PACKETS,
     PARALLEL_HOP_ROWS,
+    TOLD,
+    hop_columns,
     rules_of_switches,
     rules_to_dict,
     save,
@@ -55,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> Schedule:
     ------
     FileFormatError
         If the file is missing, unreadable, truncated, not a schedule, or of a newer format version, or asks for much
-        more memory than its size warrants: over 400 MB and 20 times its size.
+        more memory than its size warrants: over 400 MB and 20 times its size, 200 times for the hops.
     """
     with open_stored(path, FORMAT_VERSION, ("store-and-forward", PACKET_ROWS.name)) as file:
         switching = file.header.get("switching", "store-and-forward")
@@ -86,9 +88,7 @@ def _schedule(file: Stored) -> Schedule:
     symmetry = None if symmetry is None else Symmetry(network, symmetry["generated_by"])
     messages = task.most_messages(network) // (1 if symmetry is None else symmetry.order)
     file.room.take(_PER_MESSAGE * messages, f"{messages:,} messages of {task.name}")
-    count = None if file.text else whole(header["packets"], "the number of packets")
-    hops = PARALLEL_HOP_ROWS if network.parallel else HOP_ROWS
-    columns = file.read([Rows(PACKETS, count, "packet", PACKET_ROWS), Rows(HOPS, None, "hop", hops)])
+    columns = _columns(file, network)
     if file.text:
         columns["link"] = _links(network, columns["source"], columns["target"], columns.get("way"))
     return Schedule(
@@ -106,6 +106,30 @@ def _schedule(file: Stored) -> Schedule:
         symmetry=symmetry,
         algorithm=header["algorithm"],
     )
+
+
+def _columns(file: Stored, network: Network) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of packets and hops; ValueError if what a file tells of hops twice differs."""
+    form = PARALLEL_HOP_ROWS if network.parallel else HOP_ROWS
+    given = file.header.get("packets")
+    if file.text or not isinstance(given, dict):  # tables one after the other
+        count = None if file.text else whole(file.header["packets"], "the number of packets")
+        return file.read([Rows(PACKETS, count, "packet", PACKET_ROWS), Rows(HOPS, None, "hop", form)])
+    columns = file.read([Rows(PACKETS, None, "packet", PACKET_ROWS)])
+    packets = Packets(*(columns[n] for n in PACKETS))
+
+    def compare(first: int, rows: Columns) -> None:
+        link, packet = rows["link"], rows["packet"]
+        if not link.size or link.min() < 0 or link.max() >= network.link_count or packet.max() >= packets.count:
+            return  # the schedule refuses these
+        for name, follows in hop_columns(network, packets, link, packet).items():
+            other = np.flatnonzero(follows != rows[name])
+            if other.size:
+                i = int(other[0])
+                told = f"link {link[i]} and packet {packet[i]} have {follows[i]}"
+                raise ValueError(f"column {name!r} has {rows[name][i]} in row {first + i}, where {told}")
+
+    return columns | file.read([Rows(HOPS, None, "hop", form, TOLD, compare)])
 
 
 def _links(network: Network, source: _Column, target: _Column, way: _Column | None = None) -> _Column:

@@ -38,13 +38,20 @@ class Rows(NamedTuple):
     what : str
         What a row is, for errors.
     section : Section
-        How a row stands in a text file.
+        Its name, and how a row stands in a text file.
+    told : sequence of str
+        Further columns of a Parquet file, which say again what follows from the others.
+    compare : callable
+        Takes the number of the first of some rows and all their columns by name; ValueError if what they tell does
+        not follow.
     """
 
     names: Sequence[str]
     size: int | None
     what: str
     section: Section
+    told: Sequence[str] = ()
+    compare: Callable[[int, Columns], None] = lambda first, columns: None
 
 
 class Section(NamedTuple):
@@ -64,15 +71,15 @@ class Section(NamedTuple):
 
 
 class Room:
-    """The memory that a file may ask for: 400 MB or 20 times its size, whichever is more.
+    """The memory that a file may ask for: 400 MB or some times its size, whichever is more.
 
     What a file describes is small where the file is; so a small file that asks for gigabytes is damaged or hostile,
     and is refused by arithmetic before anything is built.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, times: int = 20) -> None:
         self.size = size
-        self.left = max(400_000_000, 20 * size)
+        self.left = max(400_000_000, times * size)
 
     def take(self, amount: int, what: str) -> None:
         """Set memory aside for `what`; ValueError if there is not as much left."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy.typing as npt
 
 from gossamer.costs import StepCost
 from gossamer.errors import FileFormatError
-from gossamer.networks.network import Network
+from gossamer.networks.network import IntArray, Network
 from gossamer.rules import Rules
 from gossamer.schedules.descriptions import control_phases, has_spec, network_to_dict
 from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.packets import Packets
 from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.tables import write_tables
@@ -27,18 +29,23 @@ __all__ = [
     "PACKETS",
     "PACKET_ROWS",
     "PARALLEL_HOP_ROWS",
+    "TOLD",
+    "hop_columns",
     "rules_of_switches",
     "rules_to_dict",
     "save",
 ]
 
 FORMAT_VERSION = 2
-"""The newest version, of files that say of links or switches what version 1 cannot; `load` reads both."""
+"""The newest version, of Parquet files whose rows are hops alone, and of text that says of links or switches what
+version 1 cannot; `load` reads both."""
 
 _OF_SWITCHES = ("cut_through", "replication", "reduction")
 
 HOPS = ("slot", "link", "packet")
 PACKETS = ("origin", "message", "part")
+TOLD = ("source", "target", "message", "part")
+"""Columns of a Parquet file that follow from `HOPS`, so that its readers need no other table."""
 
 PACKET_ROWS = Section("packets", "packet {number}: message {message} part {part} from {origin}")
 HOP_ROWS = Section("hops", "slot {slot}: {source} -> {target} packet {packet:control}")
@@ -108,7 +115,40 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
         tables = [(PACKET_ROWS, packets), (rows, hops)]
         write_text(path, "store-and-forward", _header(schedule, text=True), tables)
         return
-    write_tables(path, _header(schedule), [packets, {name: getattr(schedule, name) for name in HOPS}])
+    header = _header(schedule) | {"version": FORMAT_VERSION}
+    write_tables(path, header, {"packets": packets}, partial(_rows, schedule), schedule.stored_hops)
+
+
+def hop_columns(network: Network, table: Packets, link: IntArray, packet: IntArray) -> dict[str, npt.NDArray[Any]]:
+    """Return, for hops over links that carry packets, what a file tells besides: the columns `TOLD`.
+
+    Parameters
+    ----------
+    network : Network
+        Of the links.
+    table : Packets
+        What the packets are.
+    link, packet : int32[H]
+        Of the hops; packet -1 is a control packet, whose message and part are -1 as well.
+    """
+    control = packet < 0
+    row = np.where(control, 0, packet)
+    message, part = (
+        np.where(control, values.dtype.type(-1), values[row] if values.size else -1).astype(values.dtype)
+        for values in (table.message, table.part)
+    )
+    ends = network.link_source[link], network.link_target[link]
+    return dict(zip(TOLD, (*ends, message, part), strict=True))
+
+
+def _rows(schedule: HopTable, first: int, last: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of some hops, as they stand in a Parquet file."""
+    slot, link, packet = (getattr(schedule, name)[first:last] for name in HOPS)
+    told = hop_columns(schedule.network, schedule.packets, link, packet)
+    return {
+        "slot": slot, "source": told["source"], "target": told["target"], "link": link, "packet": packet,
+        "message": told["message"], "part": told["part"],
+    }  # fmt: skip
 
 
 def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Wormhole schedules in files: one Parquet file, readable by any tool that reads Parquet.
 
-Rows are of three kinds, one after the other; the columns of the other kinds are null. Piece rows fill ``origin,
-message, piece, size``; their order is the number of the piece. Payload rows fill ``set, packet``: piece `packet` is in
-set `set`. Message rows fill ``step, source, displacement_0, displacement_1, ..., payload, control_bytes``, sorted by
-step. The file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, ``"switching":
-"wormhole"``, network, task, cost, phases, algorithm, and the numbers of pieces, sets and set entries.
+A row is a message: ``step, source, displacement_0, displacement_1, ..., payload, control_bytes``, sorted by step. The
+file's key-value metadata holds, under ``gossamer``, a JSON object with the format version, ``"switching": "wormhole"``,
+network, task, cost, phases, algorithm, the number of sets, the pieces (``origin, message, piece, size``) and the set
+entries (``set, packet``: piece `packet` is in set `set`). In version 1 these are rows before the messages.
 """
 
 from __future__ import annotations
@@ -61,7 +60,9 @@ def _schedule(file: Stored) -> WormholeSchedule:
     room.take(_PER_STEP * steps, f"{steps:,} steps")
     names = message_columns(network.grid.dimensions)
     forms = sections(network.grid.dimensions)
-    counts = (None, None) if file.text else tuple(whole(header[key], key) for key in ("pieces", "set_entries"))
+    keys = ("pieces", "set_entries")
+    rows = not file.text and not isinstance(header["pieces"], dict)  # tables one after the other
+    counts = [whole(header[key], key) if rows else None for key in keys]
     columns = file.read([
         Rows(PIECES, counts[0], "piece", forms[0]),
         Rows(SETS, counts[1], "set", forms[1]),

@@ -12,8 +12,8 @@ from gossamer.wormhole.message_table import MessageTable
 
 __all__ = ["FORMAT_VERSION", "PIECES", "SETS", "message_columns", "save", "sections"]
 
-FORMAT_VERSION = 1
-"""Version that `save` writes; `load` reads this one and every older one."""
+FORMAT_VERSION = 2
+"""Version of the Parquet files that `save` writes, and the newest that `load` reads; text is of version 1."""
 
 PIECES = ("origin", "message", "piece", "size")
 SETS = ("set", "packet")
@@ -63,7 +63,7 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     entries = dict(zip(SETS, (sets.owner, sets.packet), strict=True))
     tables = [pieces, entries, dict(zip(message_columns(len(moves)), values, strict=True))]
     header = {
-        "version": FORMAT_VERSION,
+        "version": 1,
         "switching": "wormhole",
         "network": network_to_dict(schedule.network, text=is_text(path)),
         "task": schedule.task.to_dict(),
@@ -77,5 +77,9 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     }
     if is_text(path):
         write_text(path, "wormhole", header, list(zip(sections(len(moves)), tables, strict=True)))
-    else:
-        write_tables(path, header, tables)
+        return
+    first, last = ({"pieces": pieces, "set_entries": entries}, tables[2])
+    count = int(schedule.step.size)
+    write_tables(
+        path, header | {"version": FORMAT_VERSION}, first, lambda a, b: {n: v[a:b] for n, v in last.items()}, count
+    )
