@@ -12,11 +12,13 @@ from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array
 from gossamer.schedules.transform import expand, relabel, reverse, then
 from gossamer.schedules.violations import KINDS, Verification, Violation
+from gossamer.schedules.words import Hop
 
 __all__ = [
     "CONTROL",
     "KINDS",
     "BufferPeak",
+    "Hop",
     "Packets",
     "Phase",
     "Schedule",

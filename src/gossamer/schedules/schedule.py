@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy.typing as npt
@@ -11,10 +11,11 @@ import numpy.typing as npt
 from gossamer.cases import Case
 from gossamer.costs import StepCost
 from gossamer.networks.network import Network
-from gossamer.schedules import storing, transform
+from gossamer.schedules import frames, storing, transform, words
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.timelines import Timeline, hop_timeline
+from gossamer.schedules.words import Hop
 
 __all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "too_many_hops"]
 
@@ -97,6 +98,18 @@ class Schedule(HopTable):
     def timeline(self) -> Timeline:
         """Return what happens when, a row a hop; see `gossamer.schedules.timeline`."""
         return hop_timeline(self)
+
+    def hops(self) -> Iterator[Hop]:
+        """Yield the hops in order, each with what it is in words; see `gossamer.schedules.words.hops`."""
+        return words.hops(self)
+
+    def to_arrow(self) -> Any:
+        """Return the hops as an Arrow table; see `gossamer.schedules.frames.to_arrow`."""
+        return frames.to_arrow(self)
+
+    def to_frame(self) -> Any:
+        """Return the hops as a data frame of pandas; see `gossamer.schedules.frames.to_frame`."""
+        return frames.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.schedules.files.save`."""
