@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import NotApplicableError
-from gossamer.schedules import CONTROL, Phase, timeline
+from gossamer.schedules import CONTROL, Phase, Schedule, timeline
 
 
 @pytest.mark.parametrize("spec", ["torus:4x4", "array:2x3"])
@@ -28,14 +28,16 @@ def test_tables_hold_what_the_timeline_does(spec, task):
 
 
 def test_control_packets_and_parts_have_words():
-    base = gossamer.plan("ring:4", "broadcast", rules=gossamer.Rules(split=True)).schedule
-    phases = [Phase("learn", 1, control=True), *base.phases]
-    s = base.replace(slot=[0, *(base.slot + 1)], link=[3, *base.link], packet=[CONTROL, *base.packet], phases=phases)
-    first, second, *_ = s.hops()
-    assert str(first) == "slot 0: (1) sends a control packet to (0)"
-    assert str(second).startswith("slot 1: (0) sends part ")
-    assert s.to_arrow()["origin"].to_pylist()[:2] == [-1, 0]
-    assert s.to_arrow()["phase"].to_pylist()[:2] == ["learn", base.phases[0].name]
+    network, task, rules = gossamer.network("array:2"), gossamer.task("broadcast"), gossamer.Rules(split=True)
+    phases = [Phase("learn", 1, control=True), Phase("go", 2)]
+    s = Schedule(network, task, rules, [0, 1, 2], [1, 0, 0], [CONTROL, 0, 1], parts=2, phases=phases)
+    assert [str(hop) for hop in s.hops()] == [
+        "slot 0: (1) sends a control packet to (0)",
+        "slot 1: (0) sends part 0 of message 0 of (0) to (1)",
+        "slot 2: (0) sends part 1 of message 0 of (0) to (1)",
+    ]
+    assert s.to_arrow()["origin"].to_pylist() == [-1, 0, 0]
+    assert s.to_arrow()["phase"].to_pylist() == ["learn", "go", "go"]
 
 
 def test_links_that_take_time_say_until_when():
