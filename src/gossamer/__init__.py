@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gossamer.programs import Program, lower
     from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
+    from gossamer.sweeps import SweepResults, sweep
     from gossamer.sweeps.faults import FaultReport, faults
     from gossamer.switching import load, save, verify
     from gossamer.tasks import Task, task
@@ -52,6 +53,7 @@ _HOME = {
     "Program": "gossamer.programs",
     "Schedule": "gossamer.schedules",
     "StepCost": "gossamer.costs",
+    "SweepResults": "gossamer.sweeps",
     "TimeCost": "gossamer.costs",
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.tasks",
@@ -66,6 +68,7 @@ _HOME = {
     "network": "gossamer.networks.as_network",
     "plan": "gossamer.planner",
     "save": "gossamer.switching",
+    "sweep": "gossamer.sweeps",
     "task": "gossamer.tasks",
     "timeline": "gossamer.schedules",
     "verify": "gossamer.switching",
@@ -88,6 +91,7 @@ __all__ = [
     "Rules",
     "Schedule",
     "StepCost",
+    "SweepResults",
     "Symmetry",
     "Task",
     "TimeCost",
@@ -103,6 +107,7 @@ __all__ = [
     "network",
     "plan",
     "save",
+    "sweep",
     "task",
     "timeline",
     "verify",

@@ -44,7 +44,7 @@ def _flag(name: str) -> str:
     return f"--{word}/--no-{word}"
 
 
-TASK = (Words("cli/asking.py", "TaskWords"),)
+TASK = (Words("tasks/wording.py", "TaskWords"),)
 RULES = (
     Words("rules.py", "Rules", flags={"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}),
     Words("costs/steps.py", "StepCost"),
@@ -388,9 +388,10 @@ def algorithms(
     json: Json = False,
 ) -> None:
     """List the algorithms and their sources."""
-    from gossamer.cli import planning, tables
+    from gossamer.cli import tables
+    from gossamer.switching.wording import rules_and_cost
 
-    rules_asked = planning.rules_and_cost(switching, rules).get("rules")
+    rules_asked = rules_and_cost(switching, rules).get("rules")
     tables.algorithms(network, task, switching, rules_asked, json)
 
 

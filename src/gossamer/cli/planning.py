@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer.cli.asking import asked_task
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import check_schedule_outputs, is_picture
 from gossamer.cli.pictures import check_page
@@ -16,9 +14,11 @@ from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, Network
 from gossamer.rules import Rules
+from gossamer.switching.wording import rules_and_cost
 from gossamer.tasks import Task
+from gossamer.tasks.wording import asked_task
 
-__all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan", "rules_and_cost"]
+__all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan"]
 
 
 class Asked(NamedTuple):
@@ -35,35 +35,6 @@ def asked(
     """Return what the words of the command line ask for."""
     net = as_network(network)
     return Asked(net, asked_task(task, task_words, net, seed), rules_and_cost(switching, rules))
-
-
-def rules_and_cost(switching: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the switching, rules and cost of options; ModelError if an option goes with another switching."""
-    from gossamer.switching import SWITCHINGS, named
-
-    kind = named(switching)
-    takes = {s.name: {f.name: c for c in reversed(s.cost_types) for f in _fields(c)} for s in SWITCHINGS.values()}
-    cost = {name: value for name, value in given.items() if name in takes[kind.name]}
-    rules = {name: value for name, value in given.items() if name in kind.rules}
-    types = list(dict.fromkeys(takes[kind.name][name] for name in cost)) or list(kind.cost_types[:1])
-    if len(types) > 1:
-        first, second = (next(name for name in cost if takes[kind.name][name] is t) for t in types[:2])
-        raise ModelError(f"--{_flag(first)} does not go with --{_flag(second)}")
-    if missing := [f.name for f in _fields(types[0]) if f.default is dataclasses.MISSING and f.name not in cost]:
-        raise ModelError(f"--{_flag(next(iter(cost)))} goes with --{_flag(missing[0])}")
-    for name in (name for name in given if name not in cost and name not in rules):
-        others = [other for other in SWITCHINGS if name in takes[other] or name in SWITCHINGS[other].rules]
-        raise ModelError(f"--{_flag(name)} goes with --switching {' or '.join(others)}, not {switching}")
-    asked = {"rules": Rules(**rules)} if rules else {}
-    return {"switching": switching, "cost": types[0](**cost), **asked}
-
-
-def _fields(cost: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(cost)
-
-
-def _flag(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def options(given: list[str] | None) -> dict[str, Any]:

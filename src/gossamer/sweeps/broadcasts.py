@@ -12,8 +12,8 @@ from gossamer.dynamic.schemes import broadcasts
 from gossamer.dynamic.settings import Settings
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
-from gossamer.sweeps.engine import run_points
 from gossamer.sweeps.points import Progress
+from gossamer.sweeps.running import run_points
 
 __all__ = ["BroadcastPoint", "delay_load"]
 

@@ -1,11 +1,11 @@
-"""What the engine asks of a point of a sweep, and the writer of what came of it."""
+"""What an engine asks of a point, what a store asks besides, and the writer of what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-__all__ = ["Line", "Point", "Progress"]
+__all__ = ["Line", "Point", "Progress", "StoredPoint"]
 
 Progress = Callable[[str], None]
 
@@ -21,11 +21,29 @@ Found = TypeVar("Found", covariant=True)
 
 
 class Point(Protocol[Found]):
-    """One simulation of a sweep: a plain record of everything that its result depends on."""
+    """One case of a sweep: a plain record of everything that its result depends on."""
 
     @property
     def title(self) -> str:
-        """What is simulated, in a few words, for progress and errors."""
+        """What is looked at, in a few words, for progress and errors."""
 
     def run(self, progress: Progress) -> Found:
-        """Simulate; tell `progress` a line now and then, so that the sweep can be seen and stopped."""
+        """Carry it out; tell `progress` a line now and then, so that the sweep can be seen and stopped."""
+
+
+@runtime_checkable
+class StoredPoint(Protocol):
+    """A point whose result can be kept: it says all that affects the result, and the result is a line of plain values.
+
+    The result must not hold what differs from run to run, such as the time it took.
+    """
+
+    @property
+    def title(self) -> str:
+        """What is looked at, in a few words."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return plain values that say all that affects the result."""
+
+    def run(self, progress: Progress) -> Mapping[str, Any]:
+        """Carry it out and return numbers, texts, truth values, or None, by name."""

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.routers import TrafficRun, TrafficSettings, simulate_traffic
-from gossamer.sweeps.engine import run_points
 from gossamer.sweeps.points import Progress
+from gossamer.sweeps.running import run_points
 
 __all__ = ["TrafficPoint", "latency_load"]
 

@@ -1,4 +1,4 @@
-"""What a task is asked for on the command line: the options of its fields, and how they are read."""
+"""Tasks in words, as the command line and studies have them: the words of their fields, and how they are read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,15 @@ from gossamer.reading import seed as read_seed
 from gossamer.reading.demands import Traffic, in_units, read_traffic
 from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
-from gossamer.tasks import DemandTable, Grouped, Task, UnevenExchange, chunked, kind_of, task
+from gossamer.tasks.asking import task
+from gossamer.tasks.chunked import chunked
+from gossamer.tasks.demand_table import DemandTable
 from gossamer.tasks.group_words import named_groups
+from gossamer.tasks.grouped import Grouped
+from gossamer.tasks.messages import Task
+from gossamer.tasks.names import kind_of
 from gossamer.tasks.patterns.traffic import named_traffic
+from gossamer.tasks.uneven import UnevenExchange
 from gossamer.tasks.uniting import ranks
 
 __all__ = ["TaskWords", "asked_task"]

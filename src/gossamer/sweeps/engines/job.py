@@ -1,0 +1,87 @@
+"""What goes into an engine and what comes out: jobs, what was done, and failures that end no sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal, NamedTuple, Protocol
+
+from gossamer.errors import GossamerError, VerificationError
+from gossamer.sweeps.points import Point
+from gossamer.writing import memory_text
+
+__all__ = ["Done", "Engine", "Failure", "FailureKind", "Job", "Say", "attempt", "too_large"]
+
+Say = Callable[[str], None]
+FailureKind = Literal["refused", "too large", "failed"]
+
+
+class Job(NamedTuple):
+    """A point on its way through an engine: its place among all, and the bytes of memory that it needs at least."""
+
+    place: int
+    point: Point[Any]
+    needs: int = 0
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why nothing came of a point.
+
+    Attributes
+    ----------
+    kind : {"refused", "too large", "failed"}
+        ``refused``: what is asked is illegal or nothing covers it, which another try would not change. ``too large``:
+        it needs more memory than a point may have. ``failed``: anything else, such as a process that died.
+    reason : str
+        One line.
+    error : BaseException or None
+        What was raised, where something was.
+    """
+
+    kind: FailureKind
+    reason: str
+    error: BaseException | None = None
+
+
+class Done(NamedTuple):
+    """What came of a job: a value, or a failure; and the seconds that it took."""
+
+    place: int
+    value: Any
+    failure: Failure | None
+    seconds: float
+
+
+class Engine(Protocol):
+    """Runs jobs; what is done comes in any order, each job once."""
+
+    deaths: list[str]
+    """The workers that died, with the points that they were at."""
+
+    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
+        """Yield what came of each job; closing the iterator ends those that are under way."""
+
+
+def attempt(job: Job, say: Say) -> Done:
+    """Run the point of a job here and now; whatever it raises becomes a failure."""
+    began, value, failure = perf_counter(), None, None
+    try:
+        value = job.point.run(say)
+    except MemoryError as error:
+        failure = Failure("too large", "not enough memory", error)
+    except VerificationError as error:
+        failure = Failure("failed", str(error), error)
+    except GossamerError as error:
+        failure = Failure("refused", str(error), error)
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        failure = Failure("failed", text, error)
+    return Done(job.place, value, failure, perf_counter() - began)
+
+
+def too_large(job: Job, memory: int) -> Done:
+    """Return that a job needs more than the bytes that a point may have."""
+    reason = f"it needs about {memory_text(job.needs)} of memory, and a point may have {memory_text(memory)}"
+    return Done(job.place, None, Failure("too large", reason, MemoryError(reason)), 0.0)

@@ -1,0 +1,231 @@
+"""The engine of all cores: worker processes that are fed, watched, and replaced when they die."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from gossamer.errors import GossamerError
+from gossamer.sweeps.engines.job import Done, Failure, Job, Say, too_large
+from gossamer.sweeps.engines.packing import packed
+from gossamer.writing import memory_text
+
+__all__ = ["Processes"]
+
+_TRIES = 3
+"""How often a point is tried whose process dies."""
+_QUICK, _AHEAD = 0.02, 6
+"""Points of less than so many seconds are handed out this many at a time."""
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); " \
+    "from gossamer.sweeps.engines.worker import main; main(int(sys.argv[1]))"  # fmt: skip
+_ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass
+class _Try:
+    """A job that is handed out, or waits to be again: how often a process died at it, and the memory it gets."""
+
+    job: Job
+    deaths: int = 0
+    alone: bool = False
+    grant: int = 0
+
+
+@dataclass
+class _Worker:
+    """A process and what it was given, the first of which it is at."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    connection: Connection[Any, Any]
+    given: deque[_Try] = field(default_factory=deque)
+    ready: bool = False
+
+    @property
+    def grant(self) -> int:
+        return max((t.grant for t in self.given), default=0)
+
+    def end(self) -> None:
+        """Kill the process and wait for its end."""
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
+
+
+class Processes:
+    """Worker processes, as many as are asked for, that share the memory.
+
+    Parameters
+    ----------
+    jobs : int
+        Points at once.
+    memory : int
+        Bytes for all points together. A point that certainly needs more is refused. One that turns out to need more
+        than its share is tried again alone, and refused if that is not enough either.
+
+    Attributes
+    ----------
+    deaths : list of str
+        Which workers died, and at what.
+    """
+
+    def __init__(self, jobs: int, memory: int) -> None:
+        self.jobs, self.memory = jobs, memory
+        self.deaths: list[str] = []
+        self._workers: list[_Worker] = []
+        self._numbers = itertools.count(1)
+        self._again: deque[_Try] = deque()
+        self._stillborn = 0
+        self._mean = 1.0
+
+    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
+        """Yield what came of each job as it is done; the workers end with the iterator."""
+        source = iter(jobs)
+        try:
+            while True:
+                yield from self._hand_out(source, say)
+                if not any(w.given for w in self._workers):
+                    return
+                for connection in wait([w.connection for w in self._workers]):
+                    worker = next(w for w in self._workers if w.connection is connection)
+                    done = self._heard(worker, say)
+                    if done is not None:
+                        yield done
+        finally:
+            for worker in self._workers:
+                worker.end()
+            self._workers.clear()
+
+    # -- handing out --------------------------------------------------------------------------------------------
+
+    def _hand_out(self, source: Iterator[Job], say: Say) -> Iterator[Done]:
+        """Give jobs to whoever has room for them; yield those that are refused."""
+        while True:
+            worker = self._with_room()
+            if worker is None and len(self._workers) >= self.jobs:
+                return
+            if not self._again:
+                job = next(source, None)
+                if job is None:
+                    return
+                self._again.append(_Try(job))
+            one = self._again[0]
+            if one.job.needs > self.memory:
+                self._again.popleft()
+                yield too_large(one.job, self.memory)
+                continue
+            one.grant = self.memory if one.alone else max(one.job.needs, self.memory // self.jobs)
+            others = sum(w.grant for w in self._workers if w is not worker)
+            if others and others + one.grant > self.memory:
+                return  # until somebody is done
+            try:
+                sent = packed(one.job.point)
+            except GossamerError as error:
+                self._again.popleft()
+                yield Done(one.job.place, None, Failure("refused", str(error), error), 0.0)
+                continue
+            if worker is None:
+                worker = self._started()
+            elif worker.given and (one.alone or one.deaths or one.grant > worker.grant):
+                return
+            self._again.popleft()
+            worker.given.append(one)
+            with contextlib.suppress(OSError):  # it died: that is heard
+                worker.connection.send((one.job.place, sent, one.grant))
+            if len(worker.given) == 1:
+                say(one.job.point.title)
+
+    def _with_room(self) -> _Worker | None:
+        """Return the worker with the least to do, if it has room."""
+        ahead = _AHEAD if self._mean < _QUICK else 1
+        least = min(self._workers, key=lambda w: len(w.given), default=None)
+        if least is None or len(least.given) >= ahead or (least.given and len(self._workers) < self.jobs):
+            return None
+        return least if not least.given or not (least.given[0].alone or least.given[0].deaths) else None
+
+    def _started(self) -> _Worker:
+        """Start a worker."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(sys.path)]
+            threads = dict.fromkeys(_ONE_THREAD, "1") if self.jobs > 1 else {}
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, **threads},
+            )
+        worker = _Worker(f"worker {next(self._numbers)}", process, Connection(ours.detach()))
+        self._workers.append(worker)
+        return worker
+
+    # -- listening ----------------------------------------------------------------------------------------------
+
+    def _heard(self, worker: _Worker, say: Say) -> Done | None:
+        """Take in what a worker says; return what it has done, if that is final."""
+        try:
+            what, value = worker.connection.recv()
+        except (EOFError, OSError):
+            return self._buried(worker, say)
+        if what == "ready":
+            worker.ready, self._stillborn = True, 0
+        elif what == "say":
+            say(value)
+        else:
+            return self._finished(worker, value)
+        return None
+
+    def _finished(self, worker: _Worker, done: Done) -> Done | None:
+        one = worker.given.popleft()
+        self._mean += (done.seconds - self._mean) / 8
+        if done.failure is None or done.failure.kind != "too large":
+            return done
+        if one.grant < self.memory:
+            self._again.append(_Try(one.job, one.deaths, alone=True))
+            return None
+        reason = f"it needs more than the {memory_text(self.memory)} of memory that a point may have"
+        return done._replace(failure=Failure("too large", reason, MemoryError(reason)))
+
+    def _buried(self, worker: _Worker, say: Say) -> Done | None:
+        """Take leave of a worker that died: its point is tried again, what waited behind it goes to others."""
+        worker.end()
+        self._workers.remove(worker)
+        code = worker.process.returncode
+        cause = _signal_name(-code) if code < 0 else f"exit status {code}"
+        if not worker.ready:
+            self._stillborn += 1
+            if self._stillborn >= _TRIES:
+                raise GossamerError(f"worker processes do not start: {cause}")
+        self._again.extendleft(list(worker.given)[:0:-1])
+        if not worker.given:
+            return None
+        one = worker.given[0]
+        one.deaths += worker.ready
+        text = f"{worker.name} (process {worker.process.pid}) died, {cause}, at {one.job.point.title}"
+        self.deaths.append(text)
+        say(text)
+        if one.deaths < _TRIES:
+            one.alone = one.deaths == _TRIES - 1  # perhaps it was killed for the memory of all
+            self._again.appendleft(one)
+            return None
+        reason = f"its process died {_TRIES} times, the last time of {cause}"
+        return Done(one.job.place, None, Failure("failed", reason), 0.0)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
