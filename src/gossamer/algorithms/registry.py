@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network import OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES, TREES_TOGETHER
+from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.groups import each_group
@@ -78,6 +79,7 @@ _ALONE: tuple[Algorithm, ...] = (
     ARC,
     PRICED_TREES,
     PRICED_PATHS,
+    SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
     TREES_TOGETHER,
     *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
