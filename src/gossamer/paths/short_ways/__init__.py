@@ -59,7 +59,7 @@ def short_ways(
     far = away[row, origin]
     if far.size and int(far.max()) >= np.iinfo(np.int32).max // 2:
         raise NetworkError("some packet cannot get to its target")
-    room = far // max(int(delay.min()), 1)  # no way has more links
+    room = far // delay.min(initial=np.iinfo(np.int32).max)  # no way has more links
     begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(room, dtype=np.int64)])
     links = np.full(int(begin[-1]), -1, np.int32)
     first = np.searchsorted(roads.source, np.arange(nodes + 1)).astype(np.int64)
