@@ -64,7 +64,7 @@ def test_what_it_does_not_cover_is_said():
     with pytest.raises(NotApplicableError, match="moved"):
         gossamer.plan(network, table, algorithm=NAME)
     one_way = gossamer.networks.Network("one way", 2, [0], [1], links_only=True)
-    with pytest.raises(NetworkError, match="no path|cannot"):
+    with pytest.raises(NetworkError, match="no path"):
         gossamer.plan(one_way, UnevenExchange([[0, 0], [1, 0]]), algorithm=NAME)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.cases import Case, Offer, Refusal
-from gossamer.cases.links import FAR
 from gossamer.paths.forests import Forest
 from gossamer.paths.precedence import Roads, scheduled
 from gossamer.paths.short_ways import short_ways
