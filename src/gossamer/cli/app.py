@@ -13,6 +13,7 @@ from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats, run, simulate
 from gossamer.cli.options import Words, fills
 from gossamer.cli.showing import draw, explore
+from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
 
 __all__ = ["app"]
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(wormhole_commands)
+app.add_typer(sweep_commands)
 
 
 class Arrivals(StrEnum):

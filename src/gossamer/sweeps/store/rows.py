@@ -12,7 +12,7 @@ from gossamer.sweeps.identity import canonical, identity
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FIRST", "Row", "columns_of", "in_order", "joined", "row_of", "row_values"]
+__all__ = ["FIRST", "Row", "columns_of", "in_order", "joined", "natural", "row_of", "row_values"]
 
 Row = dict[str, Any]
 """Plain values by name; ``identity``, ``status``, ``reason`` and ``point`` are in every row."""
@@ -41,10 +41,10 @@ def _cell(value: Any) -> Any:
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """Return rows in the order of files: by what was asked, numbers in texts as numbers."""
-    return sorted(rows, key=lambda row: (_natural(row["point"]), row["identity"]))
+    return sorted(rows, key=lambda row: (natural(row["point"]), row["identity"]))
 
 
-def _natural(text: str) -> list[tuple[int, float, str]]:
+def natural(text: str) -> list[tuple[int, float, str]]:
     """Return a key by which torus:4x4 stands before torus:10x10."""
     parts = re.split(r"(\d{1,15}(?:\.\d{1,15})?)", text)
     return [(1, float(part), "") if i % 2 else (0, 0.0, part) for i, part in enumerate(parts)]
@@ -98,7 +98,7 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
                for name in names}  # fmt: skip
     whole = pa.table(columns)
     points, identities = whole.column("point").to_pylist(), whole.column("identity").to_pylist()
-    order = sorted(range(whole.num_rows), key=lambda i: (_natural(points[i]), identities[i]))
+    order = sorted(range(whole.num_rows), key=lambda i: (natural(points[i]), identities[i]))
     return whole.take(pa.array(order, pa.int64())).combine_chunks()
 
 
