@@ -260,7 +260,8 @@ def test_a_budget_is_never_too_small_for_the_first(monkeypatch):
     offers(monkeypatch, *(Offer(builder({}, n, n), options={"n": n}) for n in (1, 2)))
     found = gossamer.compare("torus:4x4", "allgather", budget=1e-9)
     assert [row["options"] for row in found] == ["n=1"]
-    assert found.stopped.endswith("not tried: translated-tree")
+    assert "not tried" in found.stopped
+    assert "translated-tree" in found.stopped
 
 
 def test_effort_limits_what_is_tried(monkeypatch):

@@ -16,6 +16,7 @@ __all__ = [
     "NotApplicableError",
     "ScheduleError",
     "TaskError",
+    "TooLargeError",
     "VerificationError",
     "nearest",
     "shown",
@@ -44,6 +45,10 @@ class ScheduleError(GossamerError, ValueError):
 
 class NotApplicableError(GossamerError, ValueError):
     """No algorithm, or not the one asked for, covers this network and task under these rules."""
+
+
+class TooLargeError(GossamerError, MemoryError):
+    """What is asked needs more memory than is allowed; nothing was begun."""
 
 
 class VerificationError(GossamerError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -21,30 +21,23 @@ from gossamer.networks.network import Network
 from gossamer.networks.recognition import recognized
 from gossamer.networks.renumbering import Renumbered
 from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
-from gossamer.reading import choice, number
+from gossamer.reading import choice
 from gossamer.reading import seed as read_seed
+from gossamer.reading.quantities import Bytes
 from gossamer.rules import Rules
 from gossamer.schedules import expand, relabel
 from gossamer.switching import Switching
+from gossamer.switching.limits import Candidate, Fitting, Limits, expected, fitting, limits, time_text
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
+from gossamer.writing import memory_text
 
 __all__ = ["compare", "lower_bounds", "plan"]
 
 Say = Callable[[str], None]
 
-
-@dataclass(frozen=True)
-class _Candidate:
-    """An algorithm's offer."""
-
-    algorithm: str
-    offer: Offer[Any]
-
-    @property
-    def place(self) -> tuple[int, bool, Fraction]:
-        """Where it stands in the order of trying: the least effort first, then the smallest promise."""
-        return (EFFORTS.index(self.offer.effort), self.offer.time is None, self.offer.time or Fraction(0))
+_WORTH_SAYING = 5.0
+"""Seconds from which on it is said how long a schedule takes to build."""
 
 
 class _Asked(NamedTuple):
@@ -78,7 +71,7 @@ class _Search:
 
     def candidates(
         self, algorithm: str, options: Mapping[str, Any], effort: str, streamed: bool = False
-    ) -> list[_Candidate]:
+    ) -> list[Candidate[Any]]:
         """Return what is to be tried, in order; NotApplicableError with the reasons if there is nothing."""
         task = self.case.task
         of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
@@ -89,7 +82,7 @@ class _Search:
         else:
             hint, names = nearest(algorithm, of_task), ", ".join(of_task) or "none yet"
             raise NotApplicableError(f"no {self.kind.noun} {algorithm!r} for {task.name}{hint}; there are: {names}")
-        found: list[_Candidate] = []
+        found: list[Candidate[Any]] = []
         for each in named:
             offers = each.offers(self.planned, streamed=streamed)
             if isinstance(offers, Refusal):
@@ -98,7 +91,7 @@ class _Search:
             chosen = [o for o in offers if options.items() <= o.options.items() and (options or not o.on_request)]
             if not chosen:
                 self.refusals[each.name] = _no_such_option(offers, options)
-            found += [_Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
+            found += [Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
         if not found:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
         allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]
@@ -114,15 +107,26 @@ class _Search:
         told = "; ".join(f"{name} {why}" for name, why in self.refusals.items())
         return f"no {self.kind.noun} covers {where} with {self.kind.describe(case)}: {told}"
 
+    def fitting(self, candidates: list[Candidate[Any]], allowed: Limits) -> Fitting[Any]:
+        """Return the candidates that are estimated to stay within the limits; TooLargeError if none does."""
+        return fitting(self.kind, self.planned, candidates, allowed, self.names is not None)
+
+    def _about(self, candidate: Candidate[Any]) -> str:
+        """Return what a candidate needs in words, where it is worth saying."""
+        found = expected(self.kind, self.planned, candidate, self.names is not None)
+        if found is None or found.seconds < _WORTH_SAYING:
+            return ""
+        return f" (about {time_text(found.seconds)} and {memory_text(found.bytes)})"
+
     def bounds(self) -> tuple[Bound, ...]:
         """Return the lower bounds."""
         self.say("computing lower bounds")
         return self.kind.bounds(self.planned)
 
-    def carried_out(self, candidate: _Candidate, limits: tuple[Bound, ...], stream: bool) -> Outcome:
+    def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
         kind, offer = self.kind, candidate.offer
-        self.say(f"building with {candidate.algorithm}")
+        self.say(f"building with {candidate.algorithm}{self._about(candidate)}")
         began = time.process_time()
         if stream:
             seen = kind.stream(self.planned, offer, self.say)
@@ -176,15 +180,17 @@ def _asked(
     return _Asked(kind, case, inner, names)
 
 
-def _within(candidates: list[_Candidate], budget: float | None) -> Iterator[tuple[_Candidate, list[_Candidate]]]:
+def _within(
+    candidates: list[Candidate[Any]], budget: float | None
+) -> Iterator[tuple[Candidate[Any], list[Candidate[Any]]]]:
     """Yield the candidates in order, each with those that are left after the budget's end (none before it)."""
-    deadline = None if budget is None else time.monotonic() + number(budget, "budget", above=0)
+    deadline = None if budget is None else time.monotonic() + budget
     for i, candidate in enumerate(candidates):
         late = i > 0 and deadline is not None and time.monotonic() > deadline
         yield candidate, candidates[i:] if late else []
 
 
-def _stopped(budget: float | None, left: list[_Candidate]) -> str:
+def _stopped(budget: float | None, left: list[Candidate[Any]]) -> str:
     names = ", ".join(dict.fromkeys(c.algorithm for c in left))
     return f"the budget of {budget:g} s was spent; not tried: {names}"
 
@@ -199,6 +205,7 @@ def plan(
     algorithm: str = "best",
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
+    memory: Bytes | None = None,
     budget: float | None = None,
     stream: bool = False,
     seed: int = 0,
@@ -226,9 +233,12 @@ def plan(
         algorithm that is named makes its source's own choice of what is left open; ``"best"`` tries every choice.
     effort : {"closed form", "search", "solver"}
         How hard algorithms may work: closed form, search or solver; more finds better schedules and takes longer.
+    memory : int or str, optional
+        Bytes that a plan may take, such as ``"8GiB"``: what is estimated to take more is not begun. Default: what the
+        machine has left.
     budget : float, optional
         Seconds after which no further algorithm is begun; the best found so far is returned, and `Outcome.stopped`
-        says so.
+        says so. An algorithm that is estimated to take over twice as long is not begun if there is another.
     stream : bool
         Check hops as they are made and keep none, for schedules too large to keep; not every algorithm can.
     seed : int
@@ -244,7 +254,7 @@ def plan(
     Raises
     ------
     GossamerError
-        If what is asked is illegal or no algorithm covers the case.
+        If what is asked is illegal, no algorithm covers the case, or none is estimated to fit into memory.
 
     Notes
     -----
@@ -267,22 +277,26 @@ def plan(
     Fraction(22, 1)
     """
     search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
+    allowed = limits(memory, budget)
     candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
-    if stream:
-        candidates = candidates[:1]  # nothing is kept, so that there is nothing to choose from
-    limits = search.bounds()
-    least = limits[0].value if limits else Fraction(0)
+    chosen = Fitting(candidates[:1])  # of a stream nothing is kept, so that there is nothing to choose from
+    if not stream:
+        chosen = search.fitting(candidates, allowed)
+    bounds = search.bounds()
+    least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None
-    for candidate, left in _within(candidates, budget):
+    said = chosen.left_out
+    for candidate, left in _within(chosen.candidates, allowed.budget):
         if best is not None and best.completion_time <= max(least, candidate.offer.floor):
             continue
         if left and best is not None:
-            return replace(best, stopped=_stopped(budget, left))
-        found = search.carried_out(candidate, limits, stream)
+            said = "; ".join(filter(None, [_stopped(budget, left), said]))
+            break
+        found = search.carried_out(candidate, bounds, stream)
         if best is None or found.completion_time < best.completion_time:
             best = found
     assert best is not None  # candidates is never empty
-    return best
+    return best if best.optimal else replace(best, stopped=said)
 
 
 def compare(
@@ -294,6 +308,7 @@ def compare(
     cost: AskedCost | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
+    memory: Bytes | None = None,
     budget: float | None = None,
     seed: int = 0,
     progress: Say | None = None,
@@ -302,7 +317,7 @@ def compare(
 
     Parameters
     ----------
-    network, task, switching, rules, cost, options, effort, budget, seed, progress
+    network, task, switching, rules, cost, options, effort, memory, budget, seed, progress
         As for `plan`.
 
     Returns
@@ -323,15 +338,17 @@ def compare(
     ('shortest-path-tree', 3)
     """
     search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
+    allowed = limits(memory, budget)
     candidates = search.candidates("best", options or {}, choice(effort, "effort", EFFORTS))
-    limits = search.bounds()
+    chosen = search.fitting(candidates, allowed)
+    bounds = search.bounds()
     found: list[Outcome] = []
-    stopped = ""
-    for candidate, left in _within(candidates, budget):
+    stopped = chosen.left_out
+    for candidate, left in _within(chosen.candidates, allowed.budget):
         if left:
-            stopped = _stopped(budget, left)
+            stopped = "; ".join(filter(None, [_stopped(budget, left), stopped]))
             break
-        found.append(replace(search.carried_out(candidate, limits, stream=False), schedule=None))
+        found.append(replace(search.carried_out(candidate, bounds, stream=False), schedule=None))
     found.sort(key=lambda outcome: outcome.completion_time)
     return Comparison(search.case, tuple(found), search.refusals, stopped)
 

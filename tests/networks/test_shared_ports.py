@@ -209,3 +209,14 @@ def test_a_bound_of_ports_in_parts():
     """Parts pass a port as a fluid: three messages take three steps through one port, whatever links there are."""
     split = Case(SERVER, task("alltoall"), Rules(split=True))
     assert best_bound(split).value == Fraction(3)
+
+
+def test_an_uplink_of_several_nodes_bounds_what_crosses():
+    """Two servers of two nodes, with a cable for each pair of nodes and one port for both cables, out and in."""
+    net = Network("rails", 4, [0, 0, 1, 1, 2, 2, 3, 3], [1, 2, 0, 3, 3, 0, 2, 1], links_only=True)
+    across = np.where(net.link_source // 2 == net.link_target // 2, -1, net.link_source // 2)
+    shared = net.with_ports(SharedPorts(across, np.where(across < 0, -1, 1 - across)))
+    assert gossamer.plan(net, "alltoall").completion_time == 2
+    bound = best_bound(Case(shared, task("alltoall")))
+    assert gossamer.plan(shared, "alltoall").completion_time >= bound.value == 4
+    assert "through 1 shared port" in bound.witness

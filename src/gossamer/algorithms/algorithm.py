@@ -93,4 +93,7 @@ def _late(offer: Offer[Schedule], case: Case) -> Offer[Schedule]:
         optimal=False,
         least=Fraction(0),
         stream=None,
+        orbit=offer.orbit if net.alike else 1,
+        hop_bytes=offer.hop_bytes + 60,
+        hop_seconds=offer.hop_seconds + 5e-7,
     )

@@ -21,7 +21,7 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     """Return the offer of the schedule of `offer` run backwards: reversal keeps the time and the optimum."""
     return Offer(
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
-        offer.options,
+        offer.options, orbit=offer.orbit, hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
     )  # fmt: skip
 
 
@@ -66,8 +66,10 @@ def allreduce_from(algorithm: Algorithm) -> Algorithm:
         first, second = reduce[0], gather[0]
         time = None if first.time is None or second.time is None else first.time + second.time
         return Offer(
-            lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort
-        )
+            lambda: then(first.build(), second.build()), time, first.at_most or second.at_most, effort=first.effort,
+            orbit=min(first.orbit, second.orbit), hop_bytes=first.hop_bytes,
+            hop_seconds=first.hop_seconds + second.hop_seconds,
+        )  # fmt: skip
 
     return Algorithm(
         name=f"two-way-{algorithm.name}",
@@ -114,7 +116,7 @@ def on_array(
             return torus_on_array(offer.build()).replace(network=case.network, task=case.task)
 
         time = None if offer.time is None else 2 * offer.time
-        return Offer(build, time, offer.at_most, optimal(case), offer.effort)
+        return Offer(build, time, offer.at_most, optimal(case), offer.effort, hop_bytes=1.25 * offer.hop_bytes)
 
     return Algorithm(
         name=f"{algorithm.name}-on-array",

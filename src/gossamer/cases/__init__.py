@@ -1,6 +1,7 @@
 """Cases and offers: what is asked of algorithms and bounds, and what algorithms answer."""
 
 from gossamer.cases.case import Case
+from gossamer.cases.needs import Needs
 from gossamer.cases.offers import EFFORTS, Effort, Offer, Proposer, Refusal, first_refusal
 
-__all__ = ["EFFORTS", "Case", "Effort", "Offer", "Proposer", "Refusal", "first_refusal"]
+__all__ = ["EFFORTS", "Case", "Effort", "Needs", "Offer", "Proposer", "Refusal", "first_refusal"]

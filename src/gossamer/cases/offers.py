@@ -65,6 +65,10 @@ class Offer(Generic[S]):
         ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
     too_large : Refusal or None
         Why `build` cannot keep the hops, which can only be streamed.
+    orbit : int
+        Of how many nodes a stored hop is: all, where the schedule is invariant.
+    hop_bytes, hop_seconds : float
+        About what a stored hop takes while the schedule is built and checked.
     """
 
     build: Callable[[], S]
@@ -77,6 +81,9 @@ class Offer(Generic[S]):
     on_request: bool = False
     stream: Callable[[Any], None] | None = None
     too_large: Refusal | None = None
+    orbit: int = 1
+    hop_bytes: float = 24.0
+    hop_seconds: float = 1e-7
 
     @property
     def promise(self) -> Promise:

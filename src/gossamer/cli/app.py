@@ -53,8 +53,10 @@ RULES = (
     Words("costs/time.py", "TimeCost"),
     Words("costs/linear.py", "LinearCost"),
 )
-SEARCH = (Words("planner.py", "plan", ("algorithm", "effort", "budget", "stream", "seed"), {"stream": "--stream"}),)
-RANKING = (Words("planner.py", "plan", ("effort", "budget", "seed")),)
+SEARCH = (
+    Words("planner.py", "plan", ("algorithm", "effort", "memory", "budget", "stream", "seed"), {"stream": "--stream"}),
+)
+RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed")),)
 SIMULATION = (
     Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
 )
@@ -228,7 +230,7 @@ def bounds(
     task_words=TASK,
     failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save")),),
     rules=RULES,
-    search=(Words("planner.py", "plan", ("algorithm", "effort", "budget", "seed")),),
+    search=(Words("planner.py", "plan", ("algorithm", "effort", "memory", "budget", "seed")),),
 )
 def faults(
     network: NetworkArgument,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from gossamer.bounds import Bound
-from gossamer.cases import Case, Offer, Proposer
+from gossamer.cases import Case, Needs, Offer, Proposer
 from gossamer.costs import AskedCost, Cost
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -141,6 +141,10 @@ class Switching(Protocol[C, S]):
 
     def bounds(self, case: C) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time, the largest first."""
+        ...
+
+    def needs(self, case: C, offer: Offer[S]) -> Needs | None:
+        """Return about what building and checking an offer takes; None if that is not known."""
         ...
 
     def verify(self, schedule: S, limit: int) -> Verification:

@@ -11,7 +11,8 @@ import numpy as np
 
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
-from gossamer.cases import Case, Offer
+from gossamer.cases import Case, Needs, Offer
+from gossamer.cases.needs import needs
 from gossamer.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
@@ -71,6 +72,10 @@ class StoreAndForward:
     def bounds(self, case: Case) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in steps, the largest first."""
         return bounds(case)
+
+    def needs(self, case: Case, offer: Offer[Schedule]) -> Needs:
+        """Return about what building and checking an offer takes."""
+        return needs(case, offer)
 
     def verify(self, schedule: Schedule, limit: int = 20) -> Verification:
         """Check every rule and goal of a schedule."""

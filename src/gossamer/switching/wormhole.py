@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 
 from gossamer.bounds import Bound
-from gossamer.cases import Offer
+from gossamer.cases import Needs, Offer
 from gossamer.costs import AskedCost, Cost, LinearCost
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
@@ -63,6 +63,10 @@ class Wormhole:
     def bounds(self, case: WormholeCase) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in the unit of the cost, the largest first."""
         return bounds(case)
+
+    def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
+        """Return None: wormhole messages are few, and what they take is not estimated."""
+        return None
 
     def verify(self, schedule: WormholeSchedule, limit: int = 20) -> Verification:
         """Check every rule and goal of a schedule."""

@@ -167,9 +167,9 @@ def _refusal(case: Case, moved: bool) -> Refusal | None:
 
 def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
     """Offer trees for what is copied."""
-    return _refusal(case, moved=False) or Offer(lambda: routed(case), effort="search", least=Fraction(0))
+    return _refusal(case, moved=False) or Offer(lambda: routed(case), effort="search", hop_bytes=100, hop_seconds=4e-6)
 
 
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
-    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", least=Fraction(0))
+    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=180, hop_seconds=2e-5)

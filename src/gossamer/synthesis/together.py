@@ -262,4 +262,4 @@ def propose_together(case: Case) -> Offer[Schedule] | Refusal:
     messages = case.messages
     if not messages.waits and not bool((messages.discipline == COMBINE).any()):
         return Refusal("is for what is combined, or waits for others")
-    return Offer(lambda: together(case), effort="search", least=Fraction(0))
+    return Offer(lambda: together(case), effort="search", hop_bytes=150, hop_seconds=1e-5)

@@ -137,7 +137,9 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if network.uniform_capacity is None:
         return Refusal("needs links of one capacity")
     time = Fraction(network.node_count // 4)
-    return refuse_ports(case.rules) or Offer(lambda: rotated_quadrant(case), time, optimal=_is_optimal(case))
+    return refuse_ports(case.rules) or Offer(
+        lambda: rotated_quadrant(case), time, optimal=_is_optimal(case), orbit=case.network.node_count
+    )
 
 
 ROTATED_QUADRANT = Algorithm(

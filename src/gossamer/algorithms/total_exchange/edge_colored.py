@@ -154,7 +154,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if refusal is not None:
         return refusal
     time = Fraction(largest_degree(*case.once(balanced_words, case.network)))
-    return Offer(lambda: edge_colored_exchange(case), time)
+    return Offer(lambda: edge_colored_exchange(case), time, orbit=case.network.node_count)
 
 
 EDGE_COLORED = Algorithm(

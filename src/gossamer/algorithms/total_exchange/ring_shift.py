@@ -135,7 +135,9 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if not is_ring(case.network) or n % 2 == 0:
         return Refusal("needs a ring of an odd number of nodes, 3 or more")
     time = Fraction((n * n - 1) // 8)
-    return refuse_ports(case.rules) or Offer(lambda: ring_shift_exchange(case), time, optimal=True)
+    return refuse_ports(case.rules) or Offer(
+        lambda: ring_shift_exchange(case), time, optimal=True, orbit=case.network.node_count
+    )
 
 
 MESSAGE_SHIFT = Algorithm(

@@ -83,7 +83,12 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     own, rules = case.network.node_count - 1, case.rules
     if rules.buffer is not None and rules.buffer_counts == "all" and rules.buffer < own:
         return Refusal(f"needs room for the {own} messages of every node")
-    return Offer(lambda: offset_by_offset(case), Fraction(case.once(status, case.network)), optimal=case.limited)
+    return Offer(
+        lambda: offset_by_offset(case),
+        Fraction(case.once(status, case.network)),
+        optimal=case.limited,
+        orbit=case.network.node_count,
+    )
 
 
 SUCCESSIVE_OFFSETS = Algorithm(

@@ -69,12 +69,12 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
         return translated_tree(case)
 
     if case.limited:
-        return Offer(build, Fraction(others), optimal=True)
+        return Offer(build, Fraction(others), optimal=True, orbit=case.network.node_count)
     if network.links_only:
-        return Offer(build)
+        return Offer(build, orbit=case.network.node_count)
     fewest = case.once(fewest_slots, network)
     optimal = network.uniform_capacity == 1 and (case.whole or fewest * network.degree == others)
-    return Offer(build, Fraction(fewest), optimal=optimal)
+    return Offer(build, Fraction(fewest), optimal=optimal, orbit=case.network.node_count)
 
 
 TRANSLATED_TREE = Algorithm(

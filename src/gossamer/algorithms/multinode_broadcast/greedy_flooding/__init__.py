@@ -140,7 +140,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if case.messages.targets is not None or bool((case.messages.discipline != COPY).any()):
         return Refusal("is for packets that all terminals must get")
     refusal = refuse_buffers(case.rules) or refuse_hops(_hops(case))
-    return refusal or Offer(lambda: greedy_flooding(case), effort="search")
+    return refusal or Offer(lambda: greedy_flooding(case), effort="search", hop_seconds=5e-7)
 
 
 GREEDY_FLOODING = Algorithm(

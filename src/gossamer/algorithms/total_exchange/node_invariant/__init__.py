@@ -212,7 +212,12 @@ def _propose_fifo(case: Case) -> Offer[Schedule] | Refusal:
     refusal = first_refusal(refuse_status(case), refuse_buffers(case.rules))
     if refusal is not None:
         return refusal
-    return Offer(lambda: node_invariant_exchange(case), Fraction(case.once(status, case.network)), optimal=case.limited)
+    return Offer(
+        lambda: node_invariant_exchange(case),
+        Fraction(case.once(status, case.network)),
+        optimal=case.limited,
+        orbit=case.network.node_count,
+    )
 
 
 NODE_INVARIANT_FIFO = Algorithm(
@@ -233,7 +238,7 @@ def _propose_greedy(case: Case) -> Offer[Schedule] | Refusal:
         return refusal
     degree = case.network.degree if case.network.link_count else 1
     least = Fraction(-(-case.once(status, case.network) // degree))
-    return Offer(lambda: greedy_offsets_exchange(case), least=least)
+    return Offer(lambda: greedy_offsets_exchange(case), least=least, orbit=case.network.node_count)
 
 
 GREEDY_OFFSETS = Algorithm(
