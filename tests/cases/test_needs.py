@@ -65,7 +65,7 @@ def test_memory_is_estimated_within_a_factor_of_two(spec, task, algorithm):
 def test_hops_are_about_those_of_the_plan(spec, task):
     words = {"destinations": "random"} if task == "permutation" else {}
     net = gossamer.network(spec)
-    made = gossamer.task(task) if not words else gossamer.tasks.Permutation(list(range(1, net.node_count)) + [0])
+    made = gossamer.task(task) if not words else gossamer.tasks.Permutation([*range(1, net.node_count), 0])
     outcome = gossamer.plan(net, made, effort="search")
     hops, packets = about_hops(Case(net, made))
     assert hops <= outcome.schedule.hop_count <= 1.5 * hops

@@ -8,7 +8,6 @@ to go (`gossamer.paths.precedence`). Little is lost there: a schedule is often n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 

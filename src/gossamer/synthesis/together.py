@@ -8,7 +8,6 @@ a result for its contributions, a collective for what an earlier one brings to a
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
