@@ -166,6 +166,7 @@ class Outcome(Rows):
             "network": case.network.spec,
             "nodes": case.network.node_count,
             "task": case.task.name,
+            "task_in_words": case.task.describe(),
             "switching": self.switching.name,
             "rules": case.rules.to_dict(),
             "cost": case.cost.to_dict(),

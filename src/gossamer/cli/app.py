@@ -226,6 +226,32 @@ def bounds(
 
 @app.command()
 @fails
+@fills(task_words=TASK, search=(Words("planner.py", "plan", ("seed",)),))
+def demands(
+    network: NetworkArgument,
+    task: TaskArgument,
+    *,
+    task_words: dict[str, Any],
+    search: dict[str, Any],
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write rows (.csv, .parquet, .json) or a matrix (.npy, .mtx, .mtx.gz); may be repeated.",
+            metavar="FILE",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a task as a table of demands or a traffic matrix."""
+    from gossamer.cli import describing
+
+    describing.demands(network, task, task_words, search.get("seed", 0), output or [], json)
+
+
+@app.command()
+@fails
 @fills(
     task_words=TASK,
     failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save")),),

@@ -40,6 +40,23 @@ def network(given: Any, output: list[Path], json: bool) -> None:
     print_entries((label, [text]) for label, text in rows)
 
 
+def demands(network: Any, task: str, task_words: dict[str, Any], seed: int, output: list[Path], json: bool) -> None:
+    """Print a task as a table of demands, and write it to files."""
+    from gossamer.networks.as_network import as_network
+    from gossamer.tasks import as_table, write_table
+    from gossamer.tasks.wording import asked_task
+
+    net = as_network(network)
+    table = as_table(asked_task(task, task_words, net, seed), net)
+    for path in output:
+        write_table(table, path, net)
+    if json:
+        print_json({"network": net.spec, **table.to_dict()})
+        return
+    rows = [("network", net.spec), ("task", table.describe()), *(("wrote", str(path)) for path in output)]
+    print_entries((label, [text]) for label, text in rows)
+
+
 def _check(output: list[Path]) -> None:
     """Refuse files of no known kind, and those that cannot be written, before the work."""
     from gossamer.networks.files import writable_suffixes

@@ -227,6 +227,7 @@ def bounds(asked: Asked, json: bool) -> None:
             {
                 "network": network.spec,
                 "task": task.name,
+                "task_in_words": task.describe(),
                 "switching": kind.name,
                 "rules": case.rules.to_dict(),
                 "cost": case.cost.to_dict(),

@@ -46,8 +46,8 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
         ``.npy`` or Matrix Market (``.mtx``, ``.mtx.gz``, ``.mtx.bz2``): a square matrix, entry (u, v) what u sends v.
         ``.csv``: such a matrix, or a table whose first line names columns: ``origin`` or ``contributors``,
         ``destinations``, ``packets`` or ``bytes``, and if need be ``message``, a name. ``.parquet``: a table with these
-        columns. ``.json``: ``{"demands": [...], "contributions": [...]}`` with rows of these keys. Several nodes are
-        separated by spaces; ``0-7`` is a range, and ``all`` is every terminal.
+        columns. ``.json``: ``{"demands": [...], "contributions": [...]}`` with rows of these keys, or
+        ``{"rows": [...]}``. Several nodes are separated by spaces; ``0-7`` is a range, and ``all`` is every terminal.
     node_count : int
         Number of terminals, for ``all``.
 
@@ -267,8 +267,8 @@ def _json(path: str | os.PathLike[str], node_count: int) -> Traffic:
             held = json.loads(_text(path))
         except RecursionError:
             raise FileFormatError(f"cannot read {file_name(path)}: it is nested too deeply") from None
-    if not isinstance(held, dict) or not held or not set(held) <= {"demands", "contributions"}:
-        raise FileFormatError(f"{file_name(path)} must hold an object with 'demands' or 'contributions' or both")
+    if not isinstance(held, dict) or not held or not set(held) <= {"demands", "contributions", "rows"}:
+        raise FileFormatError(f"{file_name(path)} must hold an object with 'demands', 'contributions' or 'rows'")
     rows: list[tuple[str, Mapping[str, Any]]] = []
     for kind, listed in held.items():
         if not isinstance(listed, list):

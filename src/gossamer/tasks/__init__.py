@@ -25,6 +25,7 @@ from gossamer.tasks.names import ALIASES, TASKS, kind_of
 from gossamer.tasks.neighbors import NeighborExchange
 from gossamer.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.tasks.routing import OneToManyRouting, Permutation
+from gossamer.tasks.table_files import read_table, write_table
 from gossamer.tasks.together import Together
 from gossamer.tasks.uneven import UnevenExchange, UnevenGather, UnevenScatter
 
@@ -65,6 +66,8 @@ __all__ = [
     "as_table",
     "chunked",
     "kind_of",
+    "read_table",
     "task",
     "task_from_dict",
+    "write_table",
 ]

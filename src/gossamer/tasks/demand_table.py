@@ -317,6 +317,8 @@ def as_table(task: Task, network: Network) -> DemandTable:
     """
     task.check(network)
     messages = task.messages(network)
+    if isinstance(task, DemandTable):
+        return task
     if messages.waits:
         raise TaskError(f"{task.describe()} has collectives that wait for others, which a table does not tell")
     sizes = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes

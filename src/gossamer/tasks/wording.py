@@ -10,7 +10,7 @@ from typing import Any
 from gossamer.errors import NetworkError, TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import seed as read_seed
-from gossamer.reading.demands import Traffic, in_units, read_traffic
+from gossamer.reading.demands import in_units, read_traffic
 from gossamer.reading.quantities import Bytes, size
 from gossamer.reading.tables import named_nodes, named_numbers, read_destinations
 from gossamer.tasks.asking import task
@@ -20,7 +20,9 @@ from gossamer.tasks.group_words import named_groups
 from gossamer.tasks.grouped import Grouped
 from gossamer.tasks.messages import Task
 from gossamer.tasks.names import kind_of
+from gossamer.tasks.neighbors import NeighborExchange
 from gossamer.tasks.patterns.traffic import named_traffic
+from gossamer.tasks.table_files import read_table
 from gossamer.tasks.uneven import UnevenExchange
 from gossamer.tasks.uniting import ranks
 
@@ -51,6 +53,8 @@ class TaskWords:
     groups : str
         Groups in each of which the task is carried out: lists such as 0-7 or 0,2;1,3, 'dimension 1', 'blocks 8' (the
         GPUs of a server), 'rails 8', or a file with a group a line.
+    graph : str
+        Of a neighbor exchange: a network or a file of links, whose node u is terminal u. Default: the network itself.
     demands : Path
         Traffic of 'demands' and 'alltoallv': a matrix or a table (.csv, .parquet, .json, .npy, .mtx).
     traffic : str
@@ -68,6 +72,7 @@ class TaskWords:
     density: float | None = None
     chunks: int | None = None
     groups: str | None = None
+    graph: str | None = None
     demands: Path | None = None
     traffic: str | None = None
     unit: Bytes | None = None
@@ -82,6 +87,10 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     key = kind.name if kind.name == name else f"{name} ({kind.name})"
     read_seed(seed, "--seed")
     takes = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if kind is NeighborExchange and set(words) == {"graph"}:
+        along = NeighborExchange.along(words["graph"])
+        along.check(network)
+        return along
     routed = [f for f in ("destination", "destinations") if f in takes]
     if kind in (DemandTable, UnevenExchange):
         return _traffic(kind, key, words, network, seed)
@@ -130,21 +139,17 @@ def _traffic(kind: type[Task], key: str, words: dict[str, Any], network: Network
     if "traffic" in words:
         if "unit" in words:
             raise TaskError("--unit goes with --demands; traffic by name is in packets")
-        found = Traffic(named_traffic(words["traffic"], network, seed), [], [], False)
-    else:
+        matrix = named_traffic(words["traffic"], network, seed)
+        made: Task = UnevenExchange(matrix.tolist()) if kind is UnevenExchange else DemandTable.from_matrix(matrix)
+    elif kind is UnevenExchange:
         found = read_traffic(words["demands"], network.terminal_count)
-    if found.in_bytes and "unit" not in words:
-        raise TaskError("the table has bytes; give --unit, the bytes of a packet, such as 64KiB")
-    if "unit" in words:
-        found = in_units(found, size(words["unit"], "--unit", error=TaskError))
-    if kind is UnevenExchange:
+        if "unit" in words:
+            found = in_units(found, size(words["unit"], "--unit", error=TaskError))
         if found.matrix is None:
             raise TaskError(f"task {key} needs a matrix; a table of demands is for the task 'demands'")
-        made: Task = UnevenExchange(found.matrix.tolist())
-    elif found.matrix is not None:
-        made = DemandTable.from_matrix(found.matrix)
+        made = UnevenExchange(found.matrix.tolist())
     else:
-        made = DemandTable.from_rows(found.rows, found.where)
+        made = read_table(words["demands"], network, words.get("unit"))
     made.check(network)
     return made
 
