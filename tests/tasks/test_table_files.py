@@ -164,7 +164,7 @@ def test_groups_demands_and_traffic_as_json(capsys, tmp_path):
         ("origin,destinations\n0,1\n0,9\n", "t.csv", "t.csv', line 3: destination"),
         ("origin,destinations\n2,2\n", "t.csv", "line 2: node 2 sends a message to itself"),
         ("origin,destinations,packets\n0,1,-3\n", "t.csv", "line 2: an amount must be"),
-        ("origin,destinations,packets\n0,1,3000000000\n", "t.csv", "line 2: packets must be a whole number in 1..21474"),
+        ("origin,destinations,packets\n0,1,3000000000\n", "t.csv", "line 2: packets must be a whole number in 1.."),
         ("origin,destinations,packets\n0,1,0\n", "t.csv", "line 2: packets must be a whole number in 1.."),
         ("contributors,destinations\n0 1 1,2\n", "t.csv", "line 2: contributor 1 is listed twice"),
         ("origin,destinations\n0,1 3 1\n", "t.csv", "line 2: destination 1 is listed twice"),
