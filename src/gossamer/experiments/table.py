@@ -41,6 +41,8 @@ class Curve:
         Times at each point: measured, lower bound, and what the source promises at most.
     unit : str
         The unit of the times.
+    simulated : bool
+        Whether the times were measured in a simulation; else they are those of verified schedules.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Curve:
     lower: tuple[Fraction, ...]
     upper: tuple[Fraction, ...]
     unit: str = "steps"
+    simulated: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def draw_curves(curves: Sequence[Curve], path: str | os.PathLike[str], title: st
 def curves_figure(curves: Sequence[Curve], title: str) -> Figure:
     """Return a figure with one panel a curve: measured points on the band between lower and upper bound.
 
-    Both axes are logarithmic.
+    Both axes are logarithmic, but that of the load of a simulation.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
@@ -45,14 +45,18 @@ def curves_figure(curves: Sequence[Curve], title: str) -> Figure:
     panels = figure.subplots(rows, _COLUMNS, squeeze=False).reshape(-1)
     for panel, curve in zip(panels, curves, strict=False):
         lower, upper, measured = ([float(v) for v in side] for side in (curve.lower, curve.upper, curve.measured))
+        words = "simulated" if curve.simulated else "measured, verified"
         panel.fill_between(curve.x, lower, upper, color=FAINT, alpha=0.5, linewidth=0)
         panel.plot(curve.x, upper, color=CONTROL_COLOR, linewidth=1, label="promised at most")
-        panel.plot(curve.x, measured, "o-", color=_MEASURED, linewidth=1.5, markersize=4, label="measured, verified")
+        panel.plot(curve.x, measured, "o-", color=_MEASURED, linewidth=1.5, markersize=4, label=words)
         panel.plot(curve.x, lower, color=MUTED, linewidth=1, linestyle="--", label="lower bound")
-        panel.set_xscale("log", base=2)
         panel.set_yscale("log", base=2)
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        if curve.simulated:
+            panel.set_xlim(0, 100)
+        else:
+            panel.set_xscale("log", base=2)
+            panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         panel.set_title(curve.title, fontsize=9, color=INK, loc="left")
         panel.set_xlabel(curve.x_label, fontsize=8, color=MUTED)
         panel.set_ylabel(curve.unit, fontsize=8, color=MUTED)

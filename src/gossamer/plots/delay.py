@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["delay_figure", "draw_delays"]
 
+_COLORS = (*CATEGORICAL, MUTED)
+_ROW = 8.5
+"""Points from a row of arrows to the next."""
+_LEAST_TICKS = 3
+
 
 def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: str = "") -> None:
     """Write `delay_figure` to an SVG, PNG or PDF file, whole or not at all; FileFormatError if it cannot be."""
@@ -28,60 +33,104 @@ def delay_figure(points: Sequence[Delays], title: str) -> Figure:
     """Return a figure of reception and broadcast delay against load, one curve a scheme, with its lower bound.
 
     Bars are 95% confidence intervals, dashes the lower bounds in the scheme's color, dotted upright lines the limits
-    of stability below 1. A load at which a scheme is unstable has an arrow at the top.
+    of stability below 1. A load at which a scheme is unstable has an arrow above the curves.
     """
     from matplotlib.figure import Figure
 
     width, height = 11.5, 4.4
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     panels: Any = figure.subplots(1, 2, sharex=True)
+    schemes = list(by_scheme(points))
     for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
-        for number, (name, theirs) in enumerate(by_scheme(points)):
-            color, marker = CATEGORICAL[number % len(CATEGORICAL)], MARKERS[number % len(MARKERS)]
-            _paint(panel, theirs, name, what, color, marker)
-            _mark_unstable(panel, theirs, what, color, number)
-        panel.set_yscale("log")
-        panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        panel.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:.0e}"[0] in "25" else "")
-        panel.set_title(f"mean {what} delay, steps", fontsize=9, color=INK, loc="left")
+        for number, (_, theirs) in enumerate(schemes):
+            _paint(panel, theirs, what, _style(number))
+        _scale(panel)
+        lost = [s for s in enumerate(schemes) if _unstable(s[1][1], what)]
+        for place, (number, (_, theirs)) in enumerate(lost):
+            _mark_unstable(panel, _unstable(theirs, what), _style(number)["color"], place)
+        panel.set_title(f"mean {what} delay, steps", fontsize=9, color=INK, loc="left", pad=8 + _ROW * len(lost))
         panel.set_xlabel("load factor", fontsize=8, color=MUTED)
         panel.set_xlim(0, 1)
         panel.tick_params(which="both", labelsize=7.5, colors=MUTED)
         panel.spines[["top", "right"]].set_visible(False)
         panel.spines[["left", "bottom"]].set_color(FAINT)
-    handles, labels = panels[1].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=7.5, frameon=False, loc="center left", bbox_to_anchor=(0.81, 0.55))
+    _name(figure, [name for name, _ in schemes])
     write(figure, 0.02, 0.965, title, 11, va="top")
-    note = (
-        "bars: 95% confidence; dashes: lower bounds; dotted: limits of stability below 1; arrows at the top: unstable"
-    )
-    write(figure, 0.02, 0.02, note, 7.5, color=MUTED, va="bottom")
-    figure.subplots_adjust(left=0.05, right=0.80, top=0.84, bottom=0.15, wspace=0.16)
+    write(figure, 0.02, 0.02, _note(panels, points), 7.5, color=MUTED, va="bottom")
+    figure.subplots_adjust(left=0.05, right=0.78, top=0.74, bottom=0.15, wspace=0.16)
     return figure
 
 
-def _paint(panel: Any, points: Sequence[Delays], name: str, what: str, color: str, marker: str) -> None:
+def _style(number: int) -> dict[str, Any]:
+    """Return color and marks of a scheme: hollow ones once the colors are used up."""
+    color = _COLORS[number % len(_COLORS)]
+    hollow = number >= len(_COLORS)
+    return {"color": color, "marker": MARKERS[number % len(MARKERS)], "markerfacecolor": PAPER if hollow else color}
+
+
+def _name(figure: Figure, names: Sequence[str]) -> None:
+    """Name every scheme, also one that is unstable at all loads."""
+    from matplotlib.lines import Line2D
+
+    signs = [Line2D([], [], linewidth=1.3, markersize=4, label=name, **_style(k)) for k, name in enumerate(names)]
+    figure.legend(handles=signs, fontsize=7.5, frameon=False, loc="center left", bbox_to_anchor=(0.79, 0.5))
+
+
+def _scale(panel: Any) -> None:
+    """Let delays grow by ratio, with at least three numbers at the axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    panel.set_yscale("log")
+    low, high = panel.get_ylim()
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        if len(ticks) < _LEAST_TICKS:
+            ticks = [round(m * 10.0**d, 6) for d in decades for m in steps if low <= m * 10.0**d <= high]
+    if len(ticks) < _LEAST_TICKS:
+        ticks = [round(t, 6) for t in MaxNLocator(5).tick_values(low, high) if low <= t <= high]
+    panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    panel.set_yticks([], minor=True)
+
+
+def _note(panels: Any, points: Sequence[Delays]) -> str:
+    """Return what the signs mean that are there."""
+    lines = [line for panel in panels for line in panel.get_lines()]
+    said = ["bars: 95% confidence"] if any(panel.containers for panel in panels) else []
+    said += ["dashes: lower bounds"] if any(line.get_linestyle() == "--" for line in lines) else []
+    said += ["dotted: limits of stability below 1"] if any(line.get_linestyle() == ":" for line in lines) else []
+    return "; ".join([*said, *(["arrows: unstable at that load"] if any(not p.stable for p in points) else [])])
+
+
+def _paint(panel: Any, points: Sequence[Delays], what: str, style: dict[str, Any]) -> None:
     shown = sorted((p for p in points if not math.isnan(getattr(p, what).mean)), key=lambda p: p.load)
+    color = style["color"]
     if not shown:
         return
     loads = [p.load for p in shown]
     means = [getattr(p, what).mean for p in shown]
     bars = [w if math.isfinite(w) else 0.0 for w in (getattr(p, what).half_width for p in shown)]
-    panel.errorbar(
-        loads, means, yerr=bars, color=color, marker=marker, markersize=4, linewidth=1.3, capsize=2, label=name
-    )
+    panel.errorbar(loads, means, yerr=bars, markersize=4, linewidth=1.3, capsize=2, **style)
     bounds = [getattr(p, f"{what}_bound") for p in shown]
-    panel.plot(loads, bounds, color=color, linewidth=0.9, linestyle="--", alpha=0.8)
+    if not all(math.isnan(bound) for bound in bounds):
+        panel.plot(loads, bounds, color=color, linewidth=0.9, linestyle="--", alpha=0.8)
     limit = points[0].limit.load
     if limit < 0.9999:
         panel.axvline(limit, color=color, linewidth=0.8, linestyle=":")
 
 
-def _mark_unstable(panel: Any, points: Sequence[Delays], what: str, color: str, number: int) -> None:
-    """Draw an arrow above each load at which the delays of a scheme do not settle, if it measures them at all."""
+def _unstable(points: Sequence[Delays], what: str) -> list[float]:
+    """Return the loads at which the delays of a scheme do not settle, if it measures them at all."""
     loads = [p.load for p in points if not p.stable]
     measured = any(not math.isnan(getattr(p, what).mean) for p in points) or len(loads) == len(points)
-    if loads and measured:
-        height = [0.985 - 0.04 * number] * len(loads)
-        at_top = panel.get_xaxis_transform()
-        panel.plot(loads, height, color=color, marker=r"$\uparrow$", markersize=7, linestyle="none", transform=at_top)
+    return loads if measured else []
+
+
+def _mark_unstable(panel: Any, loads: Sequence[float], color: str, row: int) -> None:
+    """Draw an arrow for each load, in a row of its own above the curves."""
+    from matplotlib.transforms import ScaledTranslation
+
+    above = ScaledTranslation(0, (6 + _ROW * row) / 72, panel.figure.dpi_scale_trans)
+    place = panel.get_xaxis_transform() + above
+    panel.plot(loads, [1] * len(loads), color=color, marker=r"$\uparrow$", markersize=6, linestyle="none",
+               transform=place, clip_on=False)  # fmt: skip

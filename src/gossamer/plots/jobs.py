@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from gossamer.jobs import JobOutcome
 from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw_job", "job_figure"]
 
-_TOGETHER, _ALONE = "#31688e", "#d1641b"
+_TOGETHER, _ALONE = CATEGORICAL[2], CATEGORICAL[1]
 
 
 def draw_job(found: JobOutcome, path: str | os.PathLike[str]) -> None:

@@ -94,7 +94,7 @@ class _Film:
                 there = self._drawn(at)
                 source = self._center(schedule.network.link_source[link[~moved]])
                 target = self._center(schedule.network.link_target[link[~moved]])
-                title = f"slot {slot + 1} of {schedule.slot_count}: {phase.name}"
+                title = f"slot {slot}, the last is {schedule.slot_count - 1}: {phase.name}"
                 for k in range(1, between + 1):
                     share = k / between
                     ease = share * share * (3 - 2 * share)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.plots.appearance import write
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
 from gossamer.sweeps.sizes import SizeComparison, crossover_text
 from gossamer.writing import bytes_text
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw_sizes", "sizes_figure"]
-
-_COLORS = ("#31688e", "#d1641b", "#35b779", "#440154", "#8c8c8c", "#b5367a")
-_MARKS = "osD^v*"
 
 
 def draw_sizes(comparison: SizeComparison, path: str | os.PathLike[str]) -> None:
@@ -44,14 +41,14 @@ def sizes_figure(comparison: SizeComparison, title: str) -> Figure:
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     left, right = figure.subplots(1, 2)
     sizes = comparison.sizes
-    for k, name in enumerate(comparison.algorithms[: len(_COLORS)]):
+    for k, name in enumerate(comparison.algorithms[: len(CATEGORICAL)]):
         points = [
             (size, outcome.ratio)
             for size, ranked in zip(sizes, comparison.comparisons, strict=True)
             if (outcome := next((o for o in ranked.outcomes if o.algorithm == name), None)) is not None
             and outcome.ratio is not None
         ]
-        style = {"color": _COLORS[k], "marker": _MARKS[k], "linewidth": 1.4, "markersize": 4}
+        style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
         left.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
     left.axhline(1, color=MUTED, linewidth=1, linestyle="--")
     for crossover in comparison.crossovers:
@@ -59,7 +56,7 @@ def sizes_figure(comparison: SizeComparison, title: str) -> Figure:
     for what, label, mark in (("bandwidth", "algorithm", "o-"), ("bus_bandwidth", "bus", "s--")):
         rates = [(x, float(r) / 1e9) for x, o in zip(sizes, comparison.best, strict=True) if (r := getattr(o, what))]
         if rates:
-            right.plot(*zip(*rates, strict=True), mark, color=_COLORS[0], linewidth=1.4, markersize=4, label=label)
+            right.plot(*zip(*rates, strict=True), mark, color=CATEGORICAL[0], linewidth=1.4, markersize=4, label=label)
     for panel, label in ((left, "time / lower bound"), (right, "bandwidth of the best, GB/s")):
         panel.set_xscale("log", base=2)
         shown = sizes[:: max(1, -(-len(sizes) // 6))]

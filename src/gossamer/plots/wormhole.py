@@ -20,14 +20,19 @@ from gossamer.wormhole.schedule import WormholeSchedule
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "Panel", "partition_figure", "steps_figure", "trail"]
+__all__ = ["OTHER", "PALETTE", "Panel", "partition_figure", "steps_figure", "trail"]
 
 PALETTE = (*CATEGORICAL, MUTED)
 """Colors that stay apart for color-blind readers."""
 
+OTHER, _BLOCK = "#8c8c8c", "#efefef"
+"""Nodes that take no part, and the ground of blocks."""
 _LANE = 0.11
 _NODE = 0.14
-_SIZE = 3.6
+_SIZE, _ABOVE = 3.6, 0.44
+"""Inches of a panel, and of the words above it."""
+_EDGE = 0.66
+"""How far a way that leaves the torus is drawn."""
 
 
 class Panel(NamedTuple):
@@ -113,12 +118,12 @@ def steps_figure(title: str, panels: Sequence[Panel], note: str = "", columns: i
         verify(schedule).raise_if_invalid()
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    width, height = 0.3 + columns * (_SIZE + 0.15), 0.75 + rows * (_SIZE + 0.3) + (0.3 if note else 0)
+    width, height = 0.3 + columns * (_SIZE + 0.15), 0.75 + rows * (_SIZE + _ABOVE) + (0.3 if note else 0)
     figure = Figure(figsize=(width, height), facecolor=PAPER)
     write(figure, 0.15 / width, 1 - 0.12 / height, title, 11, va="top")
     for place, panel in enumerate(panels):
         row, column = divmod(place, columns)
-        left, top = 0.15 + column * (_SIZE + 0.15), 0.72 + row * (_SIZE + 0.3)
+        left, top = 0.15 + column * (_SIZE + 0.15), 0.86 + row * (_SIZE + _ABOVE)
         axes = figure.add_axes((left / width, 1 - (top + _SIZE) / height, _SIZE / width, _SIZE / height))
         _paint(axes, panel)
     if note:
@@ -145,31 +150,31 @@ def _paint(axes: Any, panel: Panel) -> None:
             shift = np.array([right, down], float)
             if _outside(low + shift, high + shift, n, m):
                 continue
-            axes.add_patch(
-                FancyArrowPatch(
-                    path=Path((points + shift).tolist()),
-                    arrowstyle="-|>",
-                    mutation_scale=6.5,
-                    linewidth=1.15,
-                    color=color,
-                    joinstyle="round",
-                    zorder=3,
-                )
+            arrow = FancyArrowPatch(
+                path=Path((points + shift).tolist()),
+                arrowstyle="-|>",
+                mutation_scale=6.5,
+                linewidth=1.15,
+                color=color,
+                joinstyle="round",
+                zorder=3,
             )
-    axes.set_title(panel.title, fontsize=8.5, color=MUTED, loc="left", pad=3)
+            axes.add_patch(arrow)
+            arrow.set_clip_path(axes.patch)
+    axes.set_title(panel.title, fontsize=8.5, color=MUTED, loc="left", pad=6)
 
 
 def _outside(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], n: int, m: int) -> bool:
-    return bool(high[0] < -0.5 or low[0] > m - 0.5 or high[1] < 0.5 - n or low[1] > 0.5)
+    return bool(high[0] < -_EDGE or low[0] > m - 1 + _EDGE or high[1] < 1 - _EDGE - n or low[1] > _EDGE)
 
 
 def _grid(axes: Any, n: int, m: int) -> None:
     for i in range(n):
-        axes.plot([-0.5, m - 0.5], [-i, -i], color=FAINT, linewidth=0.6, zorder=1)
+        axes.plot([-_EDGE, m - 1 + _EDGE], [-i, -i], color=FAINT, linewidth=0.6, zorder=1)
     for j in range(m):
-        axes.plot([j, j], [0.5, 0.5 - n], color=FAINT, linewidth=0.6, zorder=1)
-    axes.set_xlim(-0.5, m - 0.5)
-    axes.set_ylim(0.5 - n, 0.5)
+        axes.plot([j, j], [_EDGE, 1 - _EDGE - n], color=FAINT, linewidth=0.6, zorder=1)
+    axes.set_xlim(-_EDGE, m - 1 + _EDGE)
+    axes.set_ylim(1 - _EDGE - n, _EDGE)
     axes.set_aspect("equal")
     axes.axis("off")
 
@@ -192,7 +197,7 @@ def partition_figure(n: int, h: int) -> Figure:
     for a, b in product(range(n // h), repeat=2):
         box = FancyBboxPatch(
             (b * h - 0.32, -(a * h + h - 1) - 0.32), h - 0.36, h - 0.36, boxstyle="round,pad=0.02,rounding_size=0.3",
-            facecolor="#f1efe9", edgecolor=FAINT, linewidth=0.8, zorder=0,
+            facecolor=_BLOCK, edgecolor=FAINT, linewidth=0.8, zorder=0,
         )  # fmt: skip
         axes.add_patch(box)
     for line in range(n):
@@ -200,7 +205,7 @@ def partition_figure(n: int, h: int) -> Figure:
         look: dict[str, Any] = {"color": color, "linewidth": 1.3, "alpha": 0.8, "zorder": 1}
         axes.plot([-0.5, n - 0.5], [-line, -line], **look)
         axes.plot([line, line], [0.5, 0.5 - n], **look)
-    colors = [PALETTE[k % len(PALETTE)] if k >= 0 else "#b9b9b9" for k in partition.ddn.tolist()]
+    colors = [PALETTE[k % len(PALETTE)] if k >= 0 else OTHER for k in partition.ddn.tolist()]
     x, y = np.tile(np.arange(n), n), -np.repeat(np.arange(n), n)
     inside = partition.ddn >= 0
     axes.scatter(x, y, s=np.where(inside, 90, 22), c=colors, linewidths=0, zorder=2)
@@ -212,17 +217,18 @@ def partition_figure(n: int, h: int) -> Figure:
     axes.set_aspect("equal")
     axes.axis("off")
     write(figure, 0.15 / width, 1 - 0.14 / height, f"{n} x {n} nodes with h = {h}", 11, va="top")
-    legend = (
-        f"{h} data-distribution networks (DDNs),",
-        "one a color: the numbered nodes, and",
-        "all channels of their rows and columns.",
-        f"Each is a torus of {n // h} x {n // h} nodes,",
-        f"{h} hops from one to the next.",
-        "",
-        f"{(n // h) ** 2} data-collection networks (DCNs),",
-        f"the blocks of {h} x {h} nodes. Each meets",
-        "each DDN in one node.",
-    )
-    for place, text in enumerate(legend):
-        write(figure, 4.5 / width, 1 - (0.75 + 0.19 * place) / height, text, 7.8, color=INK, va="top")
+    _key(figure, width, height, h)
     return figure
+
+
+def _key(figure: Figure, width: float, height: float, h: int) -> None:
+    """Write what the signs of a partition mean; what it is for is told where it is shown."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    colors = [PALETTE[k % len(PALETTE)] for k in range(h)]
+    signs = [Line2D([], [], marker="o", color=c, markersize=8, linewidth=1.3, label=f"DDN {k}: its nodes and channels")
+             for k, c in enumerate(colors)]  # fmt: skip
+    blocks = Patch(facecolor=_BLOCK, edgecolor=FAINT, label="blocks of nodes: the DCNs")
+    figure.legend(handles=[*signs, blocks], loc="upper left", bbox_to_anchor=(4.45 / width, 1 - 0.65 / height),
+                  fontsize=7.8, frameon=False, labelcolor=INK)  # fmt: skip

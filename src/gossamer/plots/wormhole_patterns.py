@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.networks.spec import network as parse_network
-from gossamer.plots.wormhole import PALETTE, Panel, steps_figure
+from gossamer.plots.wormhole import OTHER, PALETTE, Panel, steps_figure
 from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, Variant, aggregation_distribution
 from gossamer.wormhole.case import WormholeCase
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["aggregation_figure", "all_gather_figure", "collection_figure", "exchange_figure"]
 
 _N, _H = 10, 5
-_OTHER = "#b9b9b9"
 
 
 def _schedule(variant: Variant, h: int = _H) -> WormholeSchedule:
@@ -37,7 +36,7 @@ def _step(schedule: WormholeSchedule, phase: str, number: int) -> tuple[int, sli
 
 
 def _ddn_nodes(h: int = _H) -> list[str]:
-    return [PALETTE[k] if k >= 0 else _OTHER for k in Partition((_N, _N), h).ddn.tolist()]
+    return [PALETTE[k] if k >= 0 else OTHER for k in Partition((_N, _N), h).ddn.tolist()]
 
 
 def aggregation_figure() -> Figure:
@@ -60,7 +59,7 @@ def exchange_figure() -> Figure:
     schedule = _schedule(ATD_5)
     shades = {-2: PALETTE[0], -1: PALETTE[5], 1: PALETTE[4], 2: PALETTE[1]}
     panels = []
-    for number, words in enumerate(("step 1: ±1 down or up, ±2 sideways", "step 2: ±1 sideways, ±2 down or up")):
+    for number, words in enumerate(("step 0: ±1 down or up, ±2 sideways", "step 1: ±1 sideways, ±2 down or up")):
         step, rows = _step(schedule, "tuning", number)
         offsets = schedule.displacement[rows].sum(axis=1)
         panels.append(Panel(words, schedule, step, [shades[int(v)] for v in offsets], _ddn_nodes()))
@@ -72,9 +71,9 @@ def all_gather_figure() -> Figure:
     """Return the two steps in which five nodes of a diagonal come to know all."""
     case = WormholeCase(parse_network("torus:5x5"), PartialMultinodeBroadcast((0, 6, 12, 18, 24)))
     schedule = aggregation_distribution(case, h=1, variant=ATD_5)
-    nodes = [PALETTE[v // 6] if v % 6 == 0 else _OTHER for v in range(25)]
+    nodes = [PALETTE[v // 6] if v % 6 == 0 else OTHER for v in range(25)]
     panels = []
-    for number, words in enumerate(("step 1: two columns away each way", "step 2: from four sides")):
+    for number, words in enumerate(("step 0: two columns away each way", "step 1: from four sides")):
         step, rows = _step(schedule, "all-gather", number)
         messages = range(rows.start, rows.stop)
         origins = [int(schedule.packets.origin[schedule.pieces_of(m)[0]]) for m in messages]
@@ -97,8 +96,8 @@ def collection_figure() -> Figure:
     published, halves = _schedule(ATD_5), _schedule(ATD_OPT)
     panels = []
     for words, schedule, phase, number in (
-        ("rows, step 1: to a window of five columns", published, "rows", 0),
-        ("rows, step 2", published, "rows", 1),
+        ("rows, step 0: to a window of five columns", published, "rows", 0),
+        ("rows, step 1", published, "rows", 1),
         ("columns, one step of four: rings in each block", published, "columns", 0),
         ("atd-opt, columns, one step of two: halves both ways", halves, "columns", 0),
     ):

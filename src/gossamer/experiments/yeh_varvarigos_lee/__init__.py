@@ -50,4 +50,5 @@ def curves() -> Iterator[Curve]:
             f"{spec}, delay", "percent of the largest stable load", shares,
             tuple(Fraction(run.delay).limit_denominator(10**6) for run in runs),
             tuple(run.lower_bound for run in runs), tuple(run.upper_bound for run in runs),
+            simulated=True,
         )  # fmt: skip
