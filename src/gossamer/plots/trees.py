@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.plots.appearance import caption, heading, look, text_width, write
-from gossamer.plots.layouts import ARC, STUB, lay_out
+from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
@@ -148,7 +148,7 @@ def tree_figure(
     leaves = float(place[reached].max()) + 1
     gap = max(text_width(name, _TEXT) for name in names) + 0.12
     wide = max(2.6, gap * leaves + 0.5)
-    layout = lay_out(tree.network)
+    layout = oblique(tree.network) or lay_out(tree.network)
     flat = not bool((layout.shape == STUB).any()) and tree.network.node_count <= _FLAT
     flat = flat and (dress.width is None or dress.width >= 5)
     left = _SIDE if flat else 0.0
