@@ -18,8 +18,8 @@ from plots.test_pictures import outside, overlaps
 def point(name, load, mean, *, stable=True, limit=1.0, bound=1.0):
     fields = {f.name: NONE for f in dataclasses.fields(Delays)}
     estimate = Estimate(mean, 0.1, 10) if stable else NO_ESTIMATE
-    fields |= {"network": "ring:5", "scheme": name, "load": load, "limit": Limit(limit, "saturated at"), "stable": stable,
-               "reason": "", "reception": estimate, "broadcast": estimate, "reception_bound": bound,
+    fields |= {"network": "ring:5", "scheme": name, "load": load, "limit": Limit(limit, "saturated at"),
+               "stable": stable, "reason": "", "reception": estimate, "broadcast": estimate, "reception_bound": bound,
                "broadcast_bound": bound, "result": None}  # fmt: skip
     return Delays(**fields)
 

@@ -12,19 +12,19 @@ from gossamer.reading.quantities import inches
 __all__ = ["check_page", "draw", "explore", "in_text"]
 
 
-def draw(file: Path, output: Path, kind: str, style: str, width: str | None, title: str | None) -> None:
+def draw(file: Path, output: Path, kind: str | None, style: str, width: str | None, title: str | None) -> None:
     """Draw a schedule file."""
     from gossamer import plots, switching
     from gossamer.writing import check_writable
 
     if output.suffix.lower() == ".html":
-        if kind != "load" or style != "screen" or width or title:
+        if kind or style != "screen" or width or title:
             raise FileFormatError("--kind, --style, --width and --title go with pictures; an .html is the explorer")
         explore([file], output)
         return
 
     moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
-    if moving and kind != "load":
+    if moving and kind:
         raise FileFormatError(f"--kind {kind} goes with .svg, .png or .pdf; {output.suffix} shows messages in motion")
     if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
         allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS, "html"))
@@ -41,8 +41,6 @@ def draw(file: Path, output: Path, kind: str, style: str, width: str | None, tit
     with progress() as stage:
         stage(f"reading {file}")
         schedule = switching.load(file)
-        if schedule.switching != "store-and-forward" and not moving:
-            raise FileFormatError("pictures are of store-and-forward schedules; wormhole ones move: .gif, .mp4, .html")
         stage(f"drawing {output}")
         if moving:
             plots.animate(schedule, output)

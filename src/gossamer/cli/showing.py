@@ -23,6 +23,7 @@ class Picture(StrEnum):
     timetable = "timetable"
     queue = "queue"
     regions = "regions"
+    worms = "worms"
 
 
 class To(StrEnum):
@@ -50,13 +51,14 @@ def draw(
         ),
     ] = None,
     kind: Annotated[
-        Picture,
+        Picture | None,
         typer.Option(
             help="Load of the links (heat: always as a heat map), links x slots (messages: in the colors of their "
             "origins), load and occupancy, the tree of a packet, every message by link and slot, the queues of the "
-            "busiest links, or the areas of a scatter."
+            "busiest links, or the areas of a scatter. Of a wormhole plan worms, step by step, or the occupancy of "
+            "channels. Default load, and worms of a wormhole plan."
         ),
-    ] = Picture.load,
+    ] = None,
     style: Annotated[
         Style, typer.Option(help="paper: 3.3 inches wide, without the heading and notes that a caption gives.")
     ] = Style.screen,
@@ -70,7 +72,7 @@ def draw(
     if to is not None or output is None:
         pictures.in_text(file, output)
         return
-    pictures.draw(file, output, kind.value, style.value, width, title)
+    pictures.draw(file, output, kind.value if kind else None, style.value, width, title)
 
 
 def explore(

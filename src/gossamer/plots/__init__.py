@@ -11,6 +11,7 @@ from gossamer.plots.regions import regions_figure
 from gossamer.plots.terminal import text_picture
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
+from gossamer.plots.worms import channels_figure, worms_figure
 
 __all__ = [
     "FORMATS",
@@ -18,6 +19,7 @@ __all__ = [
     "MOVING_FORMATS",
     "STYLES",
     "animate",
+    "channels_figure",
     "draw",
     "heat_figure",
     "load_figure",
@@ -28,4 +30,5 @@ __all__ = [
     "text_picture",
     "timetable_figure",
     "tree_figure",
+    "worms_figure",
 ]

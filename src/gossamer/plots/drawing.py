@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.errors import FileFormatError, nearest
+from gossamer.errors import FileFormatError, NotApplicableError, nearest
 from gossamer.plots.appearance import Look, look
 from gossamer.plots.dressing import dressed, rounded, settings
 from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
@@ -16,8 +16,10 @@ from gossamer.plots.palette import PAPER
 from gossamer.plots.regions import regions_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
+from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.reading import number
 from gossamer.schedules import Schedule, verify
+from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.writing import whole_file
 
 if TYPE_CHECKING:
@@ -27,15 +29,16 @@ __all__ = ["FORMATS", "KINDS", "draw", "picture_format", "settings", "write_pict
 
 FORMATS = ("svg", "png", "pdf")
 """What a picture file's name may end in."""
-KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions")
+KINDS = ("load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions", "worms")
 """The pictures: load on the network or as a heat map; links and slots, by share or by origin; load above occupancy; the
-tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter."""
+tree of a packet; every message by link and slot; queues of the busiest links; the areas of a scatter; the steps of a
+wormhole plan. Of such a plan there are only these last and the occupancy of its channels."""
 
 
 def draw(
-    schedule: Schedule,
+    schedule: Schedule | WormholeSchedule,
     path: str | os.PathLike[str],
-    kind: str = "load",
+    kind: str | None = None,
     dpi: float = 160,
     *,
     style: str = "screen",
@@ -46,15 +49,16 @@ def draw(
 
     Parameters
     ----------
-    schedule : Schedule
+    schedule : Schedule or WormholeSchedule
         Explicit or invariant; it is verified first.
     path : path
         The file; its suffix ``.svg``, ``.png`` or ``.pdf`` says the format.
-    kind : {"load", "heat", "occupancy", "messages", "both", "tree", "timetable", "queue", "regions"}
+    kind : str, optional
+        One of `KINDS`; ``load`` by default, and ``worms`` for a wormhole plan.
         The load of each link, on the network or, if it is crowded, as a heat map, which ``heat`` is always; the
         occupancy of links by slots, ``messages`` in the colors of their origins; load and occupancy on one page; the
         tree by which the first packet spreads; every message by link and slot; the queues of the two busiest links;
-        the areas of a scatter by area division.
+        the areas of a scatter by area division; the steps of a wormhole plan, worms on channels.
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
     style : {"screen", "paper"}
@@ -89,6 +93,8 @@ def draw(
     >>> path.read_text().startswith("<?xml")
     True
     """
+    wormhole = isinstance(schedule, WormholeSchedule)
+    kind = kind or ("worms" if wormhole else "load")
     if kind not in KINDS:
         hint = nearest(str(kind), KINDS)
         raise FileFormatError(
@@ -97,7 +103,11 @@ def draw(
     suffix = picture_format(path)
     dress = look(style, width, title)
     number(dpi, "dpi", 20, 1200, error=FileFormatError)
-    verify(schedule).raise_if_invalid()
+    if kind not in (_OF_WORMS if wormhole else _FIGURES.keys() | {"both", "messages"}):
+        words = f"a wormhole plan; choose {' or '.join(_OF_WORMS)}" if wormhole else "a schedule without worms"
+        raise NotApplicableError(f"there is no picture {kind!r} of {words}")
+    if not isinstance(schedule, WormholeSchedule):
+        verify(schedule).raise_if_invalid()  # the others are verified as they are drawn
     said = title or f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
     write_picture(lambda: _figure(schedule, kind, dress), path, suffix, said, dpi)
 
@@ -137,10 +147,12 @@ def write_picture(
                 part.write_text(dressed(rounded(part.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
-def _figure(schedule: Schedule, kind: str, dress: Look) -> Figure:
+def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Figure:
     from matplotlib.figure import Figure
 
     words: dict[str, Any] = {"style": dress.style, "width": dress.width, "title": dress.title}
+    if isinstance(schedule, WormholeSchedule):
+        return _OF_WORMS[kind](schedule, **words)
     if kind == "both":
         load, occupancy = load_sheet(schedule, dress), occupancy_sheet(schedule, headed=False, dress=dress)
         width = max(load.width, occupancy.width)
@@ -159,3 +171,4 @@ _FIGURES: dict[str, Callable[..., Figure]] = {
     "load": load_figure, "heat": heat_figure, "occupancy": occupancy_figure, "tree": tree_figure,
     "timetable": timetable_figure, "queue": queue_figure, "regions": regions_figure,
 }  # fmt: skip
+_OF_WORMS: dict[str, Callable[..., Figure]] = {"worms": worms_figure, "occupancy": channels_figure}

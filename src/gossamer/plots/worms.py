@@ -1,0 +1,355 @@
+"""Still pictures of a wormhole plan: worms on channels, a panel a step, and the timetable of the channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import NotApplicableError, ScheduleError
+from gossamer.plots.appearance import Look, caption, look, text_width, write
+from gossamer.plots.layouts import lay_out
+from gossamer.plots.lines import Lines, arrowheads, link_lines
+from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number
+from gossamer.plots.ways import Pairs, routes
+from gossamer.wormhole.checker import verify
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.writing import quantity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["channels_figure", "worms_figure"]
+
+_MOST_NODES, _MOST_PANELS, _COLUMNS = 400, 6, 3
+_RADIUS, _ASIDE = 0.16, 0.09
+_NAMED, _NAMED_CHANNELS = 36, 48
+_RASTER = 4000
+"""With more bars than this they are pixels also in a vector file."""
+
+
+class _Ways(NamedTuple):
+    """The links of each message in order, ``way[first[m]:first[m+1]]``, the node where it began, -1 of control."""
+
+    first: npt.NDArray[np.int64]
+    way: npt.NDArray[np.int64]
+    origin: npt.NDArray[np.int64]
+
+    def rows(self, messages: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return message and link of every channel that some messages take."""
+        sizes = (self.first[1:] - self.first[:-1])[messages]
+        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.repeat(messages, sizes), self.way[np.repeat(self.first[messages], sizes) + inside]
+
+
+def worms_figure(
+    schedule: WormholeSchedule,
+    steps: Sequence[int] | None = None,
+    *,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw every message of some steps as a worm along the channels that it takes.
+
+    Parameters
+    ----------
+    schedule : WormholeSchedule
+        Valid, on a network of at most 400 nodes.
+    steps : sequence of int, optional
+        Which steps, counted from 0. Default: all with messages, of more than six the first, the last and some between.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel a step. A worm has the color of the node where what it carries began, and ends in an arrow; control
+        messages are orange.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+    NotApplicableError
+        If the network is larger.
+    ScheduleError
+        If there is no such step.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> plan = gossamer.plan("torus:5x5", "broadcast", switching="wormhole")
+    >>> len(worms_figure(plan.schedule, [0, 1]).axes)
+    2
+    """
+    from gossamer.plots.shown import Figure
+
+    dress = look(style, width, title)
+    network, count = schedule.network, schedule.step_count
+    if network.node_count > _MOST_NODES:
+        raise NotApplicableError(
+            f"worms are drawn on networks of at most {_MOST_NODES} nodes, and {network.spec} has "
+            f"{network.node_count:,}: the explorer shows more"
+        )
+    verify(schedule).raise_if_invalid()
+    busy = np.unique(schedule.step).tolist()
+    chosen = [busy[k] for k in _chosen(len(busy))] if steps is None else list(steps)
+    wrong = [step for step in chosen if not 0 <= step < count]
+    if wrong:
+        raise ScheduleError(f"step {wrong[0]} is none of the schedule's, 0..{count - 1}")
+    layout, ways = lay_out(network), _ways(schedule)
+    lines = link_lines(network, layout, _RADIUS, _ASIDE)
+    seen = np.concatenate([layout.positions, *(g.points.reshape(-1, 2) for g in lines)])
+    low, high = seen.min(axis=0) - 0.3, seen.max(axis=0) + 0.3
+    across = min(_COLUMNS if dress.width is None or dress.width > 5 else 2, max(len(chosen), 1))
+    page = dress.width or 0.4 + across * (3.3 if network.node_count > 9 else 2.4)
+    side = (page - 0.3) / across
+    ratio = float((high - low)[1] / (high - low)[0])
+    tall = min(side * ratio, 1.5 * side) + 0.34
+    down = -(-len(chosen) // across)
+    height = (0.3 if dress.bare else 1.25) + tall * down
+    figure = Figure(figsize=(page, height), facecolor=PAPER)
+    top = _heading(figure, schedule, page, height, dress)
+    note = "A worm has the color of the node where what it carries began."
+    if steps is None and len(chosen) < count:
+        note += f" {len(chosen)} of {quantity(count, 'step')} are shown."
+    caption(figure, note, page, height, dress)
+    for place, step in enumerate(chosen):
+        row, column = divmod(place, across)
+        left, bottom = 0.15 + column * side, height - top - (row + 1) * tall
+        axes = figure.add_axes((left / page, bottom / height, side * 0.96 / page, (tall - 0.34) / height))
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        axes.set_aspect("equal")
+        axes.axis("off")
+        unit = min(side * 0.96 / float((high - low)[0]), (tall - 0.34) / float((high - low)[1])) * 72
+        _paint(axes, schedule, step, lines, layout.positions, ways, unit)
+    return figure
+
+
+def channels_figure(
+    schedule: WormholeSchedule,
+    *,
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw which message holds which channel when.
+
+    Parameters
+    ----------
+    schedule : WormholeSchedule
+        Valid.
+    ax : matplotlib.axes.Axes, optional
+        Draw the timetable on these axes, without heading and notes.
+    style, width, title
+        As for `gossamer.plots.load_figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Time to the right; a row a channel that is used, those of one dimension and direction together. A bar has the
+        color of the node where what the message carries began.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is not valid.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = channels_figure(gossamer.plan("torus:5", "allgather", switching="wormhole").schedule)
+    >>> len(figure.axes[0].get_yticklabels())
+    10
+    """
+    from gossamer.plots.shown import Figure
+
+    dress = look(style, width, title)
+    verify(schedule).raise_if_invalid()
+    ways, network = _ways(schedule), schedule.network
+    message, link = ways.rows(np.arange(schedule.message_count))
+    used = np.unique(link)
+    group = _groups(schedule, used)
+    order = np.lexsort((used, group))
+    place = np.zeros(network.link_count, np.int64)
+    place[used[order]] = np.arange(used.size)
+    if ax is not None:
+        _paint_times(ax, schedule, message, place[link], ways)
+        _name_rows(ax, schedule, used[order], group[order])
+        figure: Figure = ax.figure
+        return figure
+    page = dress.width or 8.8
+    tall = float(np.clip(0.17 * used.size, 1.0, 6.5 if dress.width is None else 1.2 * dress.width))
+    height = tall + (0.6 if dress.bare else 1.75)
+    figure = Figure(figsize=(page, height), facecolor=PAPER)
+    top = _heading(figure, schedule, page, height, dress) + 0.12
+    words = "A bar: a message holds the channel. Its color is the node where what it carries began, "
+    words += f"0 to {network.node_count - 1} around the circle of hues."
+    foot = caption(figure, words, page, height, dress) + 0.42
+    names = [_channel_name(schedule, int(x)) for x in used] if used.size <= _NAMED_CHANNELS else ["dim 0 +"]
+    left = 0.3 + max((text_width(name, 6.5) for name in names), default=0.5)
+    box = (left / page, foot / height, (page - left - 0.2) / page, (height - top - foot) / height)
+    axes = figure.add_axes(box)
+    _paint_times(axes, schedule, message, place[link], ways)
+    _name_rows(axes, schedule, used[order], group[order])
+    return figure
+
+
+def _chosen(count: int) -> list[int]:
+    """Return all steps, or of many the first, the last and some between."""
+    if count <= _MOST_PANELS:
+        return list(range(count))
+    return [round(k * (count - 1) / (_MOST_PANELS - 1)) for k in range(_MOST_PANELS)]
+
+
+def _ways(schedule: WormholeSchedule) -> _Ways:
+    rows, pairs = schedule.timeline(), Pairs(schedule.network)
+    first, way, _ = routes(schedule, rows, pairs)
+    sizes = np.append(np.diff(schedule.payloads.first), 1)[schedule.payload]
+    head = np.cumsum(sizes) - sizes  # the first piece of each message
+    links = pairs.first[way]
+    hops = (first[1:] - first[:-1])[head]
+    inside = np.arange(int(hops.sum())) - np.repeat(np.cumsum(hops) - hops, hops)
+    known = schedule.task.messages(schedule.network)
+    number = rows.message[head]
+    at = np.searchsorted(known.ids, np.maximum(number, 0))
+    origin = np.where(number < 0, -1, known.origin[np.minimum(at, known.ids.size - 1)])
+    starts = np.append(np.cumsum(hops) - hops, hops.sum())
+    return _Ways(starts.astype(np.int64), links[np.repeat(first[head], hops) + inside], origin.astype(np.int64))
+
+
+def _heading(figure: Any, schedule: WormholeSchedule, page: float, height: float, dress: Look) -> float:
+    """Write task, network, algorithm and time; return the inches used."""
+    if dress.bare and not dress.title:
+        return 0.08
+    used = 0.16
+    first = dress.title or f"{schedule.task.describe()} on {schedule.network.spec}"
+    write(figure, 0.2 / page, 1 - used / height, first, 9.0 if dress.bare else 11.5, va="top")
+    used += 0.22
+    if not dress.bare:
+        facts = [schedule.algorithm or "unnamed algorithm", "wormhole", f"time {float(schedule.completion_time):g}",
+                 quantity(schedule.step_count, "step"), quantity(schedule.message_count, "message")]  # fmt: skip
+        write(figure, 0.2 / page, 1 - used / height, " · ".join(facts), 8.5, color=MUTED, va="top")
+        used += 0.2
+    return used
+
+
+def _colors(schedule: WormholeSchedule, origin: npt.NDArray[np.int64]) -> list[str]:
+    hues = by_number(schedule.network.node_count)
+    return [CONTROL_COLOR if v < 0 else hues[v] for v in origin.tolist()]
+
+
+def _phase(schedule: WormholeSchedule, step: int) -> str:
+    return next((p.name for p in schedule.phases if p.first_step <= step < p.first_step + p.steps), "")
+
+
+def _paint(axes: Any, schedule: WormholeSchedule, step: int, lines: list[Lines],
+           places: npt.NDArray[np.float64], ways: _Ways, unit: float) -> None:  # fmt: skip
+    """Paint the worms of a step; `unit` is the points of the page for one of the layout."""
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    network = schedule.network
+    messages = np.flatnonzero(schedule.step == step)
+    message, link = ways.rows(messages)
+    of = np.full(network.link_count, -1)
+    of[link] = message
+    last = np.zeros(network.link_count, np.bool_)
+    last[ways.way[ways.first[messages + 1] - 1]] = True
+    wide = float(np.clip(0.07 * unit, 0.8, 2.6))
+    for group in lines:
+        held = of[group.link]
+        idle, taken = group.points[held < 0], group.points[held >= 0]
+        colors = _colors(schedule, ways.origin[held[held >= 0]])
+        axes.add_collection(LineCollection(list(idle), colors=FAINT, linewidths=0.5, zorder=1))
+        axes.add_collection(LineCollection(list(taken), colors=colors, linewidths=wide, capstyle="round", zorder=2))
+        ends = Lines(group.points, group.link)
+        kept = (held >= 0) & last[group.link] & _into(group, network, places)
+        heads = arrowheads(Lines(ends.points[kept], ends.link[kept]), 0.3, 0.75)
+        axes.add_collection(
+            PolyCollection(list(heads), facecolors=_colors(schedule, ways.origin[held[kept]]), linewidths=0, zorder=3)
+        )
+    sources = np.unique(schedule.source[messages])
+    rim = np.full(network.node_count, MUTED, object)
+    axes.scatter(*places.T, s=(2 * _RADIUS * unit) ** 2, c=PAPER, edgecolors=list(rim), linewidths=0.5, zorder=4)
+    axes.scatter(*places[sources].T, s=(1.0 * _RADIUS * unit) ** 2, c=MUTED, linewidths=0, zorder=5)
+    name = f"step {step}: {_phase(schedule, step)}"
+    axes.set_title(name, fontsize=8, color=INK, loc="left", pad=2)
+    names = [network.node_name(v) for v in range(network.node_count)] if network.node_count <= _NAMED else []
+    size = min(0.2 * unit, 6.5)
+    if size >= 3 and max((72 * text_width(name, size) for name in names), default=unit) < 0.85 * unit:
+        for name, (x, y) in zip(names, places.tolist(), strict=True):
+            write(axes, x + _RADIUS + 0.03, y - _RADIUS - 0.03, name, size, color=MUTED, va="top")
+
+
+def _into(group: Lines, network: Any, places: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Return which lines end at the target of their link: of two stubs only the second."""
+    target = places[network.link_target[group.link]]
+    return np.asarray(np.hypot(*(group.points[:, -1] - target).T) < 2 * _RADIUS)
+
+
+def _channel_name(schedule: WormholeSchedule, link: int) -> str:
+    network = schedule.network
+    ends = (int(end[link]) for end in (network.link_source, network.link_target))
+    return " \N{RIGHTWARDS ARROW} ".join(network.node_name(v) for v in ends)
+
+
+def _groups(schedule: WormholeSchedule, links: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return twice the dimension of each link, and one more if it leads downwards in it."""
+    network = schedule.network
+    assert network.grid is not None
+    a, b = (
+        np.stack(np.unravel_index(ends[links], network.grid.sides), axis=1).astype(np.int64)
+        for ends in (network.link_source, network.link_target)
+    )
+    change = b - a
+    dimension = np.argmax(change != 0, axis=1)
+    by = change[np.arange(links.size), dimension]
+    down = (by == -1) | (by > 1)  # also from 0 to the end of a ring
+    return np.asarray(2 * dimension + down)
+
+
+def _paint_times(axes: Any, schedule: WormholeSchedule, message: npt.NDArray[np.int64],
+                 place: npt.NDArray[np.int64], ways: _Ways) -> None:  # fmt: skip
+    """Paint a bar for each channel that a message holds."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.ticker import MaxNLocator
+
+    bounds = np.concatenate([[0.0], np.cumsum([float(cost) for cost in schedule.step_cost])])
+    start, end = bounds[schedule.step[message]], bounds[schedule.step[message] + 1]
+    y = place.astype(float)
+    corners = np.stack([np.stack([start, y - 0.42], 1), np.stack([end, y - 0.42], 1), np.stack([end, y + 0.42], 1),
+                        np.stack([start, y + 0.42], 1)], axis=1)  # fmt: skip
+    bars = PolyCollection(
+        list(corners), facecolors=_colors(schedule, ways.origin[message]), edgecolors=PAPER, linewidths=0.3
+    )
+    bars.set_rasterized(message.size > _RASTER)
+    axes.add_collection(bars)
+    end_of_all = float(schedule.completion_time) or 1.0
+    axes.set_xlim(0, end_of_all)
+    axes.set_xticks([t for t in MaxNLocator(5).tick_values(0, end_of_all) if 0 <= t <= end_of_all])
+    axes.set_ylim(float(place.max(initial=0)) + 0.7, -0.7)
+    axes.set_xlabel("time", fontsize=8, color=MUTED)
+    axes.tick_params(labelsize=7, colors=MUTED)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(FAINT)
+    for at in bounds[1:-1] if bounds.size <= 200 else ():
+        axes.axvline(at, color=FAINT, linewidth=0.5, zorder=0)
+
+
+def _name_rows(axes: Any, schedule: WormholeSchedule, links: npt.NDArray[np.int64],
+               group: npt.NDArray[np.int64]) -> None:  # fmt: skip
+    """Name every channel, or of many the dimensions and directions."""
+    if links.size <= _NAMED_CHANNELS:
+        size = float(np.clip(400 / max(links.size, 1), 4.5, 6.5))
+        axes.set_yticks(range(links.size), [_channel_name(schedule, int(x)) for x in links], fontsize=size)
+        return
+    names, first = np.unique(group, return_index=True)
+    ends = np.append(first[1:], links.size)
+    labels = [f"dim {k // 2} {'−' if k % 2 else '+'}" for k in names.tolist()]
+    axes.set_yticks((first + ends - 1) / 2, labels, fontsize=7)
+    for at in first[1:]:
+        axes.axhline(at - 0.5, color=MUTED, linewidth=0.6)
