@@ -101,7 +101,7 @@ def test_an_unknown_suffix_is_refused_with_those_allowed(schedule, tmp_path, nam
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest(schedule, tmp_path):
-    with pytest.raises(FileFormatError, match=r"be load, heat, .* or regions, got 'lod' \(did you mean 'load'\?\)"):
+    with pytest.raises(FileFormatError, match=r"be load, heat, .* or worms, got 'lod' \(did you mean 'load'\?\)"):
         draw(schedule, tmp_path / "a.svg", "lod")
     assert list(tmp_path.iterdir()) == []
 
