@@ -17,7 +17,7 @@ def cli_page() -> str:
     found = [("", c) for c in app.registered_commands]
     for group in app.registered_groups:
         found += [(f"{group.typer_instance.info.name} ", c) for c in group.typer_instance.registered_commands]
-    commands = {prefix + c.callback.__name__: c.callback for prefix, c in found if c.callback is not None}
+    commands = {prefix + (c.name or c.callback.__name__): c.callback for prefix, c in found if c.callback is not None}
     toc = table(
         ["command", "what it does"],
         [[f"[`{n}`](#gossamer-{n.replace(' ', '-')})", _first(f)] for n, f in commands.items()],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gossamer.cases import Case
     from gossamer.costs import LinearCost, StepCost, TimeCost
     from gossamer.errors import GossamerError
+    from gossamer.explaining import Explanation, explain
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
@@ -43,6 +44,7 @@ _HOME = {
     "Comparison": "gossamer.outcome",
     "FaultReport": "gossamer.sweeps.faults",
     "Description": "gossamer.networks.description",
+    "Explanation": "gossamer.explaining",
     "GossamerError": "gossamer.errors",
     "LinearCost": "gossamer.costs",
     "Rules": "gossamer.rules",
@@ -61,6 +63,7 @@ _HOME = {
     "buffer_peak": "gossamer.schedules",
     "compare": "gossamer.planner",
     "describe": "gossamer.networks.description",
+    "explain": "gossamer.explaining",
     "faults": "gossamer.sweeps.faults",
     "load": "gossamer.switching",
     "lower": "gossamer.programs",
@@ -80,6 +83,7 @@ __all__ = [
     "Case",
     "Comparison",
     "Description",
+    "Explanation",
     "FaultReport",
     "GossamerError",
     "LinearCost",
@@ -100,6 +104,7 @@ __all__ = [
     "buffer_peak",
     "compare",
     "describe",
+    "explain",
     "faults",
     "load",
     "lower",

@@ -12,7 +12,7 @@ from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats, run, simulate
 from gossamer.cli.options import Words, fills
-from gossamer.cli.showing import draw, explore
+from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
 
@@ -120,10 +120,6 @@ ReproduceOutput = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-ScheduleFile = Annotated[
-    Path,
-    typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE"),
-]
 
 
 def _version(shown: bool) -> None:
@@ -280,24 +276,6 @@ def faults(
 
 
 @app.command()
-def verify(
-    file: ScheduleFile,
-    limit: Annotated[int, typer.Option(help="Violations to name; the rest are counted.")] = 20,
-    network: Annotated[
-        str | None,
-        typer.Option(
-            help="Network of a foreign schedule (MSCCL .xml, msccl-tools .json); node r is rank r.", metavar="NETWORK"
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Check a schedule file; exit status 1 if invalid."""
-    from gossamer.cli import files
-
-    raise typer.Exit(files.verify(file, limit, json, network))
-
-
-@app.command()
 @fails
 @fills(simulation=SIMULATION)
 def dynamic(
@@ -425,5 +403,6 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (draw, explore, export, formats, run, simulate):
+for handed in (verify, draw, explore, explain, export, formats, run, simulate):
     app.command()(handed)
+app.command("import")(import_foreign)

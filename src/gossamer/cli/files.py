@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from gossamer.cli.console import print_json, progress
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading import whole
 
-__all__ = ["check_schedule_outputs", "is_picture", "split_outputs", "verify"]
+__all__ = [
+    "OWN",
+    "Foreign",
+    "check_schedule_outputs",
+    "explain",
+    "import_foreign",
+    "is_picture",
+    "read_schedule",
+    "split_outputs",
+    "verify",
+]
 
+Foreign: TypeAlias = tuple[str | None, str | None]
+"""The network and the task that a user names for a schedule of another tool."""
+OWN: Foreign = (None, None)
 
 _SCHEDULES = (".parquet", ".txt")
 
@@ -57,18 +70,21 @@ def split_outputs(output: list[Path]) -> tuple[list[Path], list[Path]]:
     return tables, plots
 
 
-def verify(file: Path, limit: int, json: bool, network: str | None = None) -> int:
+def verify(file: Path, limit: int, json: bool, foreign: Foreign = OWN, compare: bool = False) -> int:
     """Check a schedule file, or a foreign one on a network, print the verdict, and return the exit status."""
     from gossamer import switching
 
     whole(limit, "--limit", 1, None, error=ScheduleError)
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = switching.load(file) if network is None else _foreign(file, network)
+        schedule = read_schedule(file, foreign)
         kind = switching.of(schedule)
         stage("verifying")
         found = kind.verify(schedule, limit)
-        bound = None if network is None else _best_bound(schedule)
+        bound = _best_bound(schedule) if foreign[0] is not None or compare else None
+        if compare:
+            stage("planning the same")
+        own = _own_plan(schedule) if compare else None
     slot, link, packets = kind.words
     if json:
         print_json(
@@ -92,6 +108,7 @@ def verify(file: Path, limit: int, json: bool, network: str | None = None) -> in
                     for v in found.violations
                 ],
                 **({} if bound is None else {"bound": float(bound.value), "bound_name": bound.name}),
+                **({} if own is None else {"own_time": float(own.completion_time), "own_algorithm": own.algorithm}),
                 "hops": found.hops,
                 "seconds": found.seconds,
             }
@@ -103,18 +120,83 @@ def verify(file: Path, limit: int, json: bool, network: str | None = None) -> in
         if bound is not None:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
             print(f"lower bound {bound.value} ({bound.name}); ratio {ratio:.3g}")
+        if own is not None:
+            took, best = schedule.completion_time, own.completion_time
+            word = "the same time as" if took == best else "faster than" if took < best else "slower than"
+            print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")
     return 0 if found.ok else 1
 
 
-def _foreign(file: Path, network: str) -> Any:
-    """Read a schedule that another tool made."""
+def read_schedule(file: Path, foreign: Foreign = OWN) -> Any:
+    """Read a schedule file, or, on a network, one that another tool made."""
+    from gossamer import switching
     from gossamer.interchange import import_schedule
 
-    return import_schedule(file, network)
+    network, task = foreign
+    if network is None and task is not None:
+        raise FileFormatError("--task goes with --network, for a schedule of another tool")
+    return switching.load(file) if network is None else import_schedule(file, network, task)
+
+
+def import_foreign(file: Path, foreign: Foreign, output: Path) -> None:
+    """Write a schedule of another tool as a schedule file, if it is valid."""
+    from gossamer import switching
+    from gossamer.writing import check_writable
+
+    if output.suffix.lower() not in _SCHEDULES:
+        raise FileFormatError(f"{str(output)!r} is of no known kind; a schedule is {' or '.join(_SCHEDULES)}")
+    check_writable(output)
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = read_schedule(file, foreign)
+        stage("verifying")
+        switching.verify(schedule, 1).raise_if_invalid()
+        switching.save(schedule, output)
+    print(f"{schedule.task.describe()} on {schedule.network.spec} in {schedule.completion_time} steps, valid")
+    print(f"wrote {output}")
 
 
 def _best_bound(schedule: Any) -> Any:
     """Return the largest lower bound of what a schedule carries out under its rules."""
     from gossamer import planner
 
-    return planner.lower_bounds(schedule.network, schedule.task, rules=schedule.rules)[0]
+    return planner.lower_bounds(schedule.network, schedule.task, rules=schedule.rules, cost=schedule.cost)[0]
+
+
+def _own_plan(schedule: Any) -> Any:
+    """Return the schedule that is planned for what a schedule carries out, under its rules."""
+    from gossamer import planner
+
+    kind = schedule.switching
+    found = planner.plan(schedule.network, schedule.task, switching=kind, rules=schedule.rules, cost=schedule.cost)
+    return found.schedule
+
+
+def explain(file: Path, foreign: Foreign, asked: dict[str, Any], limit: int, json: bool) -> None:
+    """Say what happens in a schedule file, or in the part of it that is asked for."""
+    from gossamer import explaining
+
+    whole(limit, "--limit", 1, None, error=ScheduleError)
+    with progress() as stage:
+        stage(f"reading {file}")
+        schedule = read_schedule(file, foreign)
+        stage("explaining")
+        found = explaining.explain(schedule, **asked)
+    if json:
+        bound = found.bound
+        print_json(
+            {
+                "title": found.title,
+                "lines": found.lines,
+                "why": found.why,
+                "hops": [hop._asdict() for hop in found.hops],
+                "bound": {"value": str(bound.value), "name": bound.name, "witness": bound.witness},
+            }
+        )
+        return
+    print(found.title)
+    for line in found.lines[:limit]:
+        print(f"  {line}")
+    if len(found.lines) > limit:
+        print(f"  ... and {len(found.lines) - limit} more; --limit shows them")
+    print("\n".join(found.why))

@@ -6,21 +6,30 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.cli.console import progress
+from gossamer.cli.files import OWN, Foreign, read_schedule
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading.quantities import inches
 
 __all__ = ["check_page", "draw", "explore", "in_text"]
 
 
-def draw(file: Path, output: Path, kind: str | None, style: str, width: str | None, title: str | None) -> None:
-    """Draw a schedule file."""
-    from gossamer import plots, switching
+def draw(
+    file: Path,
+    output: Path,
+    kind: str | None,
+    style: str,
+    width: str | None,
+    title: str | None,
+    foreign: Foreign = OWN,
+) -> None:
+    """Draw a schedule file, or a foreign one on a network."""
+    from gossamer import plots
     from gossamer.writing import check_writable
 
     if output.suffix.lower() == ".html":
         if kind or style != "screen" or width or title:
             raise FileFormatError("--kind, --style, --width and --title go with pictures; an .html is the explorer")
-        explore([file], output)
+        explore([file], output, foreign)
         return
 
     moving = output.suffix.lower().removeprefix(".") in plots.MOVING_FORMATS
@@ -40,7 +49,7 @@ def draw(file: Path, output: Path, kind: str | None, style: str, width: str | No
     check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = switching.load(file)
+        schedule = read_schedule(file, foreign)
         stage(f"drawing {output}")
         if moving:
             plots.animate(schedule, output)
@@ -49,20 +58,19 @@ def draw(file: Path, output: Path, kind: str | None, style: str, width: str | No
     print(f"wrote {output}")
 
 
-def in_text(file: Path, output: Path | None) -> None:
+def in_text(file: Path, output: Path | None, foreign: Foreign = OWN) -> None:
     """Draw a schedule file in text; colored where the output is a terminal that has colors."""
     import os
     import shutil
     import sys
 
     from gossamer.plots import text_picture
-    from gossamer.schedules import load
 
     if output is not None:
         raise FileFormatError("--to terminal writes no file: leave out --output")
     with progress() as stage:
         stage(f"reading {file}")
-        schedule = load(file)
+        schedule = read_schedule(file, foreign)
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     print(text_picture(schedule, shutil.get_terminal_size().columns, color=not plain), end="")
 
@@ -76,9 +84,8 @@ def check_page(path: Path) -> None:
     check_writable(path)
 
 
-def explore(files: list[Path], output: Path) -> None:
-    """Write a page that shows one schedule file, or two side by side."""
-    from gossamer import switching
+def explore(files: list[Path], output: Path, foreign: Foreign = OWN) -> None:
+    """Write a page that shows one schedule file, or two side by side; foreign ones on a network."""
     from gossamer.explorer import explore
 
     if len(files) > 2:
@@ -88,7 +95,7 @@ def explore(files: list[Path], output: Path) -> None:
         found = []
         for file in files:
             stage(f"reading {file}")
-            found.append(switching.load(file))
+            found.append(read_schedule(file, foreign))
         stage(f"writing {output}")
         explore(found, output)
     print(f"wrote {output}")

@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["draw", "explore"]
+__all__ = ["draw", "explain", "explore", "import_foreign", "verify"]
+
+ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
+
+Foreign = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        help="Network of a schedule of another tool (MSCCL .xml, msccl-tools .json, .goal); node r is rank r.",
+        metavar="NETWORK",
+    ),
+]
+Collective = Annotated[
+    str | None, typer.Option("--task", help="Task of a .goal file, which does not say it.", metavar="TASK")
+]
 
 
 class Picture(StrEnum):
@@ -40,7 +54,7 @@ class Style(StrEnum):
 
 
 def draw(
-    file: Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")],
+    file: ScheduleFile,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -65,14 +79,16 @@ def draw(
     width: Annotated[str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W")] = None,
     to: Annotated[To | None, typer.Option(help="Draw in the terminal, in text.")] = None,
     title: Annotated[str | None, typer.Option(help="Title instead of task and network.", metavar="TEXT")] = None,
+    network: Foreign = None,
+    task: Collective = None,
 ) -> None:
     """Draw the load of every link, which is busy when, or the messages in motion."""
     from gossamer.cli import pictures
 
     if to is not None or output is None:
-        pictures.in_text(file, output)
+        pictures.in_text(file, output, (network, task))
         return
-    pictures.draw(file, output, kind.value if kind else None, style.value, width, title)
+    pictures.draw(file, output, kind.value if kind else None, style.value, width, title, (network, task))
 
 
 def explore(
@@ -85,3 +101,51 @@ def explore(
     from gossamer.cli import pictures
 
     pictures.explore(files, output)
+
+
+def explain(
+    file: ScheduleFile,
+    slot: Annotated[int | None, typer.Option(help="Who sends what to whom in this slot.", metavar="N")] = None,
+    rank: Annotated[
+        str | None, typer.Option(help="What this node sends and gets: a number, or coordinates.", metavar="NODE")
+    ] = None,
+    message: Annotated[int | None, typer.Option(help="The way of the message of this number.", metavar="N")] = None,
+    limit: Annotated[int, typer.Option(help="Lines to print; the rest are counted.")] = 100,
+    network: Foreign = None,
+    task: Collective = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
+    from gossamer.cli import files
+
+    files.explain(file, (network, task), {"slot": slot, "rank": rank, "message": message}, limit, json)
+
+
+def verify(
+    file: ScheduleFile,
+    limit: Annotated[int, typer.Option(help="Violations to name; the rest are counted.")] = 20,
+    network: Foreign = None,
+    task: Collective = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Plan the same here, and say what is faster.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check a schedule file; exit status 1 if invalid."""
+    from gossamer.cli import files
+
+    raise typer.Exit(files.verify(file, limit, json, (network, task), compare))
+
+
+def import_foreign(
+    file: Annotated[
+        Path, typer.Argument(help="Schedule of another tool: MSCCL .xml, msccl-tools .json, .goal.", metavar="FILE")
+    ],
+    network: Annotated[str, typer.Option(help="Its network; node r is rank r.", metavar="NETWORK")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Schedule file to write (.parquet, .txt).", metavar="FILE")
+    ],
+    task: Collective = None,
+) -> None:
+    """Make a schedule file of a schedule of another tool, if it is valid; then every command takes it."""
+    from gossamer.cli import files
+
+    files.import_foreign(file, (network, task), output)

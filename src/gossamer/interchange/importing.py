@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gossamer.errors import FileFormatError, shown
+from gossamer.interchange.goal_reader import read_goal
 from gossamer.interchange.msccl_json_reader import read_msccl_json
 from gossamer.interchange.msccl_xml_reader import read_msccl_xml
 from gossamer.networks import as_network
@@ -15,19 +16,26 @@ from gossamer.schedules import Schedule
 
 __all__ = ["READERS", "import_schedule"]
 
-READERS: dict[str, Callable[[Path, Network], Schedule]] = {".xml": read_msccl_xml, ".json": read_msccl_json}
+READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
+    ".xml": lambda path, network, task: read_msccl_xml(path, network),
+    ".json": lambda path, network, task: read_msccl_json(path, network),
+    ".goal": read_goal,
+}
 """What reads the files of each suffix."""
 
 
-def import_schedule(path: str | os.PathLike[str], network: object) -> Schedule:
+def import_schedule(path: str | os.PathLike[str], network: object, task: str | None = None) -> Schedule:
     """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
 
     Parameters
     ----------
     path : path
-        MSCCL XML (``.xml``) or the JSON of msccl-tools (``.json``).
+        MSCCL XML (``.xml``), the JSON of msccl-tools (``.json``) or GOAL (``.goal``).
     network : object
         What `gossamer.network` takes.
+    task : str, optional
+        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. The others say
+        it themselves.
 
     Returns
     -------
@@ -56,4 +64,6 @@ def import_schedule(path: str | os.PathLike[str], network: object) -> Schedule:
     if reader is None:
         known = ", ".join(READERS)
         raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
-    return reader(Path(path), net)
+    if task is not None and reader is not read_goal:
+        raise FileFormatError(f"{str(path)!r} says itself which collective it is; name a task for .goal only")
+    return reader(Path(path), net, task)

@@ -41,8 +41,8 @@ class NamedNodes(LinkTable):
         Parameters
         ----------
         value : int, sequence of int or str
-            A node number, coordinates, or the name that `node_name` prints; a text of digits that is no such name is
-            a number.
+            A node number, coordinates, or the name that `node_name` prints, of coordinates with or without parentheses;
+            a text of digits that is no such name is a number.
 
         Raises
         ------
@@ -53,14 +53,14 @@ class NamedNodes(LinkTable):
         --------
         >>> import gossamer
         >>> net = gossamer.network("torus:3x4")
-        >>> net.node(6), net.node((1, 2)), net.node("(1,2)")
-        (6, 6, 6)
+        >>> net.node(6), net.node((1, 2)), net.node("(1,2)"), net.node("1,2")
+        (6, 6, 6, 6)
         """
         if isinstance(value, str):
             text = "".join(value.split())
             if self.labels is not None and value in self.labels:
                 return self.labels.index(value)
-            if re.fullmatch(r"\([0-9,]+\)", text):
+            if re.fullmatch(r"\([0-9,]+\)|[0-9]+(,[0-9]+)+", text):
                 value = tuple(map(int, re.findall("[0-9]{1,10}", text)))
             elif re.fullmatch("[0-9]{1,10}", text):
                 value = int(text)

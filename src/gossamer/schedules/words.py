@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.schedules.hop_table import HopTable
@@ -15,7 +16,7 @@ from gossamer.schedules.storing import hop_columns
 from gossamer.schedules.transform import expand
 from gossamer.tasks import COMBINE, MOVE, Messages
 
-__all__ = ["Hop", "hops", "message_words"]
+__all__ = ["Hop", "chosen_hops", "hops", "message_words"]
 
 _ROWS = 10_000
 
@@ -73,10 +74,15 @@ def hops(schedule: HopTable) -> Iterator[Hop]:
     slot 1: (1) sends message 2 of (2) for (0) to (0)
     """
     schedule = expand(schedule)
+    return chosen_hops(schedule, np.arange(schedule.stored_hops))
+
+
+def chosen_hops(schedule: HopTable, chosen: npt.NDArray[np.int64]) -> Iterator[Hop]:
+    """Yield some hops of an explicit schedule, whose rows are given; see `hops`."""
     network, messages = schedule.network, schedule.messages
     known: dict[int, str] = {}
-    for a in range(0, schedule.stored_hops, _ROWS):
-        rows = slice(a, a + _ROWS)
+    for a in range(0, chosen.size, _ROWS):
+        rows = chosen[a : a + _ROWS]
         slot, link, packet = schedule.slot[rows], schedule.link[rows], schedule.packet[rows]
         told = hop_columns(network, schedule.packets, link, packet)
         usable = slot + 1 if network.plain else hop_ends(network, schedule.parts, slot, link)

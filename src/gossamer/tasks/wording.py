@@ -157,7 +157,7 @@ def _traffic(kind: type[Task], key: str, words: dict[str, Any], network: Network
 def _node(word: str, network: Network) -> int:
     """Return the node of --root: a number, a name, or coordinates with or without parentheses."""
     try:
-        return network.node(f"({word})" if "," in word and not word.startswith("(") else word)
+        return network.node(word)
     except NetworkError as error:
         raise TaskError(f"--root: {error}") from None
 
