@@ -18,6 +18,7 @@ from gossamer.bounds import Bound
 from gossamer.errors import TaskError
 from gossamer.tasks import COMBINE
 from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.copied import distinct, least_hops
 from gossamer.writing import quantity
 
 __all__ = ["bounds", "spreading_steps"]
@@ -164,8 +165,8 @@ class _Demand:
             origin = np.repeat(self.origin, np.diff(messages.target_start))
             away = messages.targets != origin
             self.pairs = origin[away], messages.targets[away].astype(np.int64)
-            row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))[away]
-            self.spread = 1 + np.bincount(row, minlength=messages.count)
+            self.row = np.repeat(np.arange(messages.count), np.diff(messages.target_start))[away]
+            self.spread = 1 + np.bincount(self.row, minlength=messages.count)
             self.receives = np.bincount(self.pairs[1], minlength=nodes).astype(np.int64)
         leaves = self.spread > 1
         self.sends = np.bincount(self.origin[leaves], minlength=nodes).astype(np.int64)
@@ -221,7 +222,7 @@ class _Demand:
             return _Limit(0, "")
         here, there = (self.channels.coordinates(ends) for ends in self.pairs)
         gap, sides, wraps = np.abs(here - there), np.array(self.channels.sides), np.array(self.channels.wraps)
-        hops = int(np.where(wraps, np.minimum(gap, sides - gap), gap).sum())
+        hops = least_hops(self.row, np.where(wraps, np.minimum(gap, sides - gap), gap).sum(axis=1))
         count = int(self.channels.exists.sum())
         text = f"{quantity(hops * size, 'byte')} times channels to cross, over {quantity(count, 'channel')}"
         best = _Limit(-(-hops * size // max(count, 1)), text)
@@ -230,8 +231,8 @@ class _Demand:
                 continue
             width = self.network.node_count // side
             for x in range(side - 1):
-                up = int(((here[:, i] <= x) & (there[:, i] > x)).sum())
-                down = int(((here[:, i] > x) & (there[:, i] <= x)).sum())
+                up = distinct(self.row, (here[:, i] <= x) & (there[:, i] > x))
+                down = distinct(self.row, (here[:, i] > x) & (there[:, i] <= x))
                 value = -(-max(up, down) * size // width)
                 if value > best.value:
                     what = quantity(max(up, down) * size, "byte")

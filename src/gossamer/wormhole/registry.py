@@ -5,6 +5,7 @@ from __future__ import annotations
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.direct import DIRECT
+from gossamer.wormhole.groups import each_group
 from gossamer.wormhole.packed_rings import PACKED
 from gossamer.wormhole.rings import RINGS
 from gossamer.wormhole.sequential import SEQUENTIAL
@@ -14,7 +15,7 @@ from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
 
 __all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm"]
 
-WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (
+_ALONE: tuple[WormholeAlgorithm, ...] = (
     *ATD,
     *RINGS,
     *PACKED,
@@ -24,4 +25,6 @@ WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (
     *SLOT_BY_SLOT,
     *DIRECT,
 )
+
+WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (*_ALONE, each_group(_ALONE))
 """Every wormhole algorithm."""
