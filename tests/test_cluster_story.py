@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import gossamer
+from gossamer.cli import main
 from schedules import timed_twin
 
 SERVERS = Path(__file__).parents[1] / "examples" / "machines" / "two_servers.edges"
@@ -51,3 +53,36 @@ def test_the_bound_counts_what_must_cross_the_rails(plan):
     assert plan.bound_seconds >= 2 * 4 * MiB / Fraction(50 * 10**9)
     assert plan.completion_time >= plan.bound
     assert plan.ratio < 1.5
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "txt"])
+def test_a_file_keeps_the_seconds_of_its_slots(tmp_path, capsys, suffix):
+    path = tmp_path / f"plan.{suffix}"
+    network = Path(__file__).parent / "data" / "networks" / "server_ports.edges"
+    outcome = gossamer.plan(network, "alltoall", cost=gossamer.TimeCost(bytes="1MiB"))
+    outcome.save(path)
+    again = gossamer.load(path)
+    assert again == outcome.schedule
+    assert again.cost == outcome.clock
+    assert again.cost.seconds(again.completion_time) == outcome.clock.seconds(outcome.completion_time)
+    assert again.reverse().cost == outcome.clock
+    assert main(["verify", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "in 11.53 us (33 slots)" in told
+    assert "messages of 1 MiB, slots of 349.5 ns" in told
+    assert "algorithm bandwidth 363.6 GB/s, bus bandwidth 272.7 GB/s" in told
+    assert main(["verify", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["completion_seconds"] == pytest.approx(11.5343e-6, rel=1e-4)
+
+
+def test_a_broken_clock_in_a_file_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "plan.txt"
+    network = Path(__file__).parent / "data" / "networks" / "server_ports.edges"
+    gossamer.plan(network, "scatter", cost=gossamer.TimeCost(bytes="1MiB")).save(path)
+    good = path.read_text()
+    for old, new in (('"packet_bytes": 1048576', '"packet_bytes": -3'), ('"slot_seconds": "', '"slot_second": "')):
+        assert old in good
+        path.write_text(good.replace(old, new))
+        with pytest.raises(gossamer.GossamerError) as caught:
+            gossamer.load(path)
+        assert "\n" not in str(caught.value)

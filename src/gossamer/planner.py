@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gossamer import switching as switchings
 from gossamer.bounds import Bound
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
-from gossamer.costs import AskedCost
+from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
@@ -136,6 +136,8 @@ class _Search:
             schedule = offer.build().replace(algorithm=candidate.algorithm)
             if self.names is not None:
                 schedule = relabel(expand(schedule), self.names, self.case.network).replace(task=self.case.task)
+            if isinstance(self.case.cost, Clock):
+                schedule = schedule.replace(cost=self.case.cost)
             built = time.process_time() - began
             self.say(f"verifying the schedule of {candidate.algorithm}")
             verification = kind.verify(schedule, 20)

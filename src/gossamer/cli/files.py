@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from gossamer.cli.console import print_json, progress
+from gossamer.costs import Clock
 from gossamer.errors import FileFormatError, ScheduleError
 from gossamer.reading import whole
+from gossamer.writing import bandwidth_text
 
 __all__ = [
     "OWN",
@@ -94,6 +97,7 @@ def verify(file: Path, limit: int, json: bool, foreign: Foreign = OWN, compare: 
                 "task": schedule.task.name,
                 "algorithm": schedule.algorithm,
                 "completion_time": float(schedule.completion_time),
+                **_in_seconds(schedule.cost, schedule.completion_time),
                 "valid": found.ok,
                 "violations": found.counts,
                 "first": [
@@ -116,6 +120,8 @@ def verify(file: Path, limit: int, json: bool, foreign: Foreign = OWN, compare: 
     else:
         time = kind.time_text(schedule.cost, schedule.completion_time)
         print(f"{schedule.task.describe()} on {schedule.network.spec} in {time}")
+        if isinstance(schedule.cost, Clock):
+            print(_clock_text(schedule.cost, schedule.completion_time))
         print(found)
         if bound is not None:
             ratio = float(schedule.completion_time / bound.value) if bound.value else 1.0
@@ -125,6 +131,25 @@ def verify(file: Path, limit: int, json: bool, foreign: Foreign = OWN, compare: 
             word = "the same time as" if took == best else "faster than" if took < best else "slower than"
             print(f"{word} what is planned here: {kind.time_text(own.cost, best)} by {own.algorithm}")
     return 0 if found.ok else 1
+
+
+def _clock_text(clock: Clock, time: Fraction) -> str:
+    """Return what a schedule in seconds moves, and how fast."""
+    rates = [("algorithm", clock.bandwidth(time)), ("bus", clock.bus_bandwidth(time))]
+    told = [f"{name} bandwidth {bandwidth_text(rate)}" for name, rate in rates if rate is not None]
+    return "; ".join([clock.describe(), ", ".join(told)] if told else [clock.describe()])
+
+
+def _in_seconds(cost: Any, time: Fraction) -> dict[str, Any]:
+    """Return what JSON tells of a schedule in seconds."""
+    if not isinstance(cost, Clock):
+        return {}
+    rates = {"algorithm_bandwidth": cost.bandwidth(time), "bus_bandwidth": cost.bus_bandwidth(time)}
+    return {
+        "completion_seconds": float(cost.seconds(time)),
+        "clock": cost.to_dict(),
+        **{name: None if rate is None else float(rate) for name, rate in rates.items()},
+    }
 
 
 def read_schedule(file: Path, foreign: Foreign = OWN) -> Any:

@@ -8,13 +8,14 @@ symmetry, and the packets. Text has the same, a line each. In Parquet of version
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import StepCost
+from gossamer.costs import Clock, StepCost
 from gossamer.errors import FileFormatError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
@@ -96,7 +97,7 @@ def _schedule(file: Stored) -> Schedule:
         task,
         Rules.from_dict(rules),
         *(columns[n] for n in HOPS),
-        cost=StepCost(control_time),
+        cost=_cost(header, control_time),
         parts=header["parts"],
         packets=Packets(*(columns[n] for n in PACKETS)),
         phases=[
@@ -106,6 +107,13 @@ def _schedule(file: Stored) -> Schedule:
         symmetry=symmetry,
         algorithm=header["algorithm"],
     )
+
+
+def _cost(header: Mapping[str, Any], control_time: Any) -> StepCost:
+    """Return the cost of a schedule: a clock, where the file tells how long a slot lasts and what packets hold."""
+    if "clock" not in header:
+        return StepCost(control_time)
+    return Clock(**complete(header["clock"], Clock().to_dict()))
 
 
 def _columns(file: Stored, network: Network) -> dict[str, npt.NDArray[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import StepCost
+from gossamer.costs import Clock, StepCost
 from gossamer.errors import FileFormatError
 from gossamer.networks.network import IntArray, Network
 from gossamer.rules import Rules
@@ -155,12 +155,14 @@ def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
     symmetry = schedule.symmetry
     network = network_to_dict(schedule.network, text=text)
     model = rules_to_dict(schedule.rules, schedule.cost, schedule.network)
-    newer = any(name in network for name in ("times", "speeds", "shared_ports")) or "reduction" in model
+    clock = {"clock": schedule.cost.to_dict()} if isinstance(schedule.cost, Clock) else {}
+    newer = clock or any(name in network for name in ("times", "speeds", "shared_ports")) or "reduction" in model
     return {
         "version": FORMAT_VERSION if newer else 1,
         "network": network,
         "task": schedule.task.to_dict(),
         "model": model,
+        **clock,
         "parts": schedule.parts,
         "phases": [[p.name, p.slots, str(p.slot_length)] for p in schedule.phases],
         "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},
