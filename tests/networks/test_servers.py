@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gossamer
 from gossamer.errors import NetworkError
 from gossamer.networks import dgx_1, dgx_a100, network_size, parse, servers, to_networkx
 
@@ -96,3 +97,22 @@ def test_others_are_refused_in_one_line(spec, message):
         with pytest.raises(NetworkError, match=message) as caught:
             ask(spec)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "rate"),
+    [("dgx-1:v100", 25), ("dgx-1:p100", 20), ("dgx-a100:servers=2", 25), ("dgx-a100:servers=1,rails=0", 25)],
+)
+def test_machines_take_their_published_speed_where_seconds_are_asked_for(spec, rate):
+    net = gossamer.network(spec)
+    own, given = (
+        gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=b)) for b in (None, f"{rate}GB/s")
+    )
+    assert own.seconds == given.seconds > 0
+    faster = gossamer.plan(net, "scatter", cost=gossamer.TimeCost("1MiB", bandwidth=f"{2 * rate}GB/s"))
+    assert faster.seconds == own.seconds / 2
+    left = net.without(nodes=[0])
+    assert gossamer.plan(left, "broadcast", cost=gossamer.TimeCost("1MiB")).seconds > 0
+    assert f"{rate} GB/s for each packet at once" in dict(gossamer.describe(net).rows())["published speed"]
+    with pytest.raises(gossamer.GossamerError, match="no bandwidths"):
+        gossamer.plan("ring:4", "scatter", cost=gossamer.TimeCost("1MiB"))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gossamer.costs.steps import StepCost
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Speeds
+from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.reading import fraction, whole
 from gossamer.writing import bytes_text, seconds_text
 
@@ -126,7 +126,8 @@ def clocked(
     packet_bytes : int
         Bytes of a packet.
     bandwidth, latency : Fraction
-        Bytes a second of a link of occupancy 1, and seconds of every link, for a network without `Speeds`.
+        Bytes a second of a link of occupancy 1, and seconds of every link, for a network without `Speeds`. Default: the
+        published speed, `RatedLinks`, of a machine that has one.
 
     Returns
     -------
@@ -152,6 +153,9 @@ def clocked(
     >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
     (Fraction(1, 9000000), 9, 1)
     """
+    rated = network.find(RatedLinks)
+    if bandwidth is None and rated is not None and network.find(Speeds) is None:
+        bandwidth = Fraction(rated.bandwidth)
     transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
     through, gate = _port_times(network, packet_bytes, bandwidth)
     links = len(transfer)

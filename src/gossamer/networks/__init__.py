@@ -51,7 +51,17 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse
 from gossamer.networks.spec import network_size
-from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, Groups, Levels, Speeds, Structure, Tiers
+from gossamer.networks.structures import (
+    CayleyGroup,
+    Coordinates,
+    Grid,
+    Groups,
+    Levels,
+    RatedLinks,
+    Speeds,
+    Structure,
+    Tiers,
+)
 from gossamer.networks.swapped import cyclic_network, hierarchical_swapped
 from gossamer.networks.transposed import transposed
 from gossamer.networks.twisted_tori import twisted_torus
@@ -75,6 +85,7 @@ __all__ = [
     "Network",
     "PermutationGroup",
     "ProductGroup",
+    "RatedLinks",
     "Renumbered",
     "SharedPorts",
     "Size",

@@ -14,7 +14,7 @@ from gossamer.networks.failures import cables
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.recognition import recognition
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.structures import Speeds
+from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.networks.symmetry import symmetry_words
 from gossamer.writing import Rows, bandwidth_text, quantity, seconds_text
 
@@ -135,6 +135,9 @@ class Description(Rows):
             found.append(("latency", _counted(net.link_latency, "link") + " (slots)"))
         if net.shared_ports is not None:
             found.append(("shared ports", _ports(net.shared_ports)))
+        rated = net.find(RatedLinks)
+        if rated is not None and net.find(Speeds) is None:
+            found.append(("published speed", f"{bandwidth_text(rated.bandwidth)} for each packet at once"))
         rows = _speeds(net)
         if rows:
             texts = [

@@ -10,7 +10,7 @@ from gossamer.networks._parameters import MAX_CAPACITY, checked_size, whole_numb
 from gossamer.networks._routers import both_ways, router_network
 from gossamer.networks.family import Family, Size
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Tiers
+from gossamer.networks.structures import RatedLinks, Structure, Tiers
 from gossamer.reading import choice
 
 __all__ = ["DGX_1", "DGX_A100", "SERVERS", "dgx_1", "dgx_a100", "servers"]
@@ -73,7 +73,7 @@ def servers(
     return _servers(spec, size, values)
 
 
-def _servers(spec: str, size: Size, given: dict[str, int]) -> Network:
+def _servers(spec: str, size: Size, given: dict[str, int], *more: Structure) -> Network:
     s, g, r, spines = given["s"], given["g"], given["rails"], given["spines"]
     gpu = np.arange(s * g)
     switch = s * g + gpu // g
@@ -87,7 +87,7 @@ def _servers(spec: str, size: Size, given: dict[str, int]) -> Network:
     sizes = {"GPUs": (s * g, 1), "server switches": (s, 0), "rails": (r, 2), "spines": (spines, 3)}
     present = {name: told for name, told in sizes.items() if told[0]}
     tiers = Tiers(tuple(present), tuple(n for n, _ in present.values()), tuple(row for _, row in present.values()))
-    return router_network(spec, size.nodes, pieces, structures=[tiers, tiers.coordinates], terminal_count=s * g)
+    return router_network(spec, size.nodes, pieces, structures=[tiers, tiers.coordinates, *more], terminal_count=s * g)
 
 
 def dgx_a100(servers: int, rails: int = 8, spines: int = 0) -> Network:
@@ -107,7 +107,8 @@ def dgx_a100(servers: int, rails: int = 8, spines: int = 0) -> Network:
     Network
         Spec ``dgx-a100:servers=S``, with ``rails=...`` and ``spines=...`` where they are not 8 and 0: that of
         `servers` with 8 GPUs, ``inside=12`` and ``outside=1``. Capacity 1 is 25 GB/s each way: an NVLink of the third
-        generation, of which a GPU has 12, or an InfiniBand port of 200 Gbit/s, of which there is one for each GPU.
+        generation, of which a GPU has 12, or an InfiniBand port of 200 Gbit/s, of which there is one for each GPU. Who
+        asks for seconds gets them at this speed, and others with a bandwidth of one's own.
 
     Raises
     ------
@@ -127,7 +128,7 @@ def dgx_a100(servers: int, rails: int = 8, spines: int = 0) -> Network:
     values = {"servers": int(servers), "rails": int(rails), "spines": int(spines)}
     spec = forms.canonical("dgx-a100", values, rails=8, spines=0)
     given = {"s": int(servers), "g": 8, "rails": int(rails), "inside": 12, "outside": 1, "spines": int(spines)}
-    return _servers(spec, size, given)
+    return _servers(spec, size, given, RatedLinks(25_000_000_000))
 
 
 def dgx_1(gpu: str) -> Network:
@@ -143,7 +144,7 @@ def dgx_1(gpu: str) -> Network:
     -------
     Network
         Spec ``dgx-1:v100`` or ``dgx-1:p100``. GPUs 0..3 and 4..7 are the squares. Capacity 1 is 20 GB/s (P100) or 25
-        GB/s (V100) each way.
+        GB/s (V100) each way, which is taken where seconds are asked for without a bandwidth.
 
     Raises
     ------
@@ -165,7 +166,8 @@ def dgx_1(gpu: str) -> Network:
     low, high = np.array(pairs).T
     source, target, capacity = both_ways(low, high, width)
     order = np.lexsort((target, source))
-    return router_network(f"dgx-1:{gpu}", 8, [(source[order], target[order], capacity[order])])
+    rated = RatedLinks(25_000_000_000 if gpu == "v100" else 20_000_000_000)
+    return router_network(f"dgx-1:{gpu}", 8, [(source[order], target[order], capacity[order])], structures=[rated])
 
 
 _DGX_1 = {

@@ -23,6 +23,7 @@ __all__ = [
     "Groups",
     "IntArray",
     "Levels",
+    "RatedLinks",
     "Speeds",
     "Structure",
     "Tiers",
@@ -263,6 +264,29 @@ class Tiers(Structure):
         tier = np.repeat(np.arange(len(self.sizes)), self.sizes)
         place = np.concatenate([np.arange(size) for size in self.sizes])
         return Coordinates(int_array(np.stack([tier, place], axis=1), "coordinates"))
+
+
+@dataclass(frozen=True)
+class RatedLinks(Structure):
+    """The published speed of a machine's links, which those take who ask for seconds without saying another.
+
+    Attributes
+    ----------
+    bandwidth : int
+        Bytes a second for each packet that a link carries at once; of so many packets, so many times as much.
+    """
+
+    bandwidth: int
+
+    of_nodes = True
+
+    def transposed(self, order: IntArray) -> Structure:
+        """Keep it: it is the same for all links."""
+        return self
+
+    def remaining(self, nodes: IntArray, links: IntArray) -> Structure:
+        """Keep it: it is the same for all links."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

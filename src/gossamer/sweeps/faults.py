@@ -205,6 +205,7 @@ def faults(
     algorithm: str = "best",
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
+    memory: int | None = None,
     budget: float | None = None,
     seed: int = 0,
     progress: Say | None = None,
@@ -213,7 +214,7 @@ def faults(
 
     Parameters
     ----------
-    network, task, switching, rules, cost, algorithm, options, effort, budget, progress
+    network, task, switching, rules, cost, algorithm, options, effort, memory, budget, progress
         As for `gossamer.plan`; the budget is for each failure.
     links : int
         Cables that fail at once, both ways.
@@ -256,7 +257,7 @@ def faults(
     rng = np.random.default_rng(read_seed(seed))
     folder = None if save is None else _folder(save)
     how = {"switching": switching, "rules": rules, "cost": cost, "algorithm": algorithm, "options": options,
-           "effort": effort, "budget": budget, "seed": seed}  # fmt: skip
+           "effort": effort, "memory": memory, "budget": budget, "seed": seed}  # fmt: skip
     say = progress or (lambda stage: None)
     sound = plan(net, made, **how, progress=lambda stage: say(f"without failures, {stage}"))  # type: ignore[arg-type]
     chosen = _failures(net, made, count, most, rng)

@@ -130,6 +130,7 @@ def compare_sizes(
     rules: Rules | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str = "search",
+    memory: int | None = None,
     budget: float | None = None,
     seed: int = 0,
     progress: Say | None = None,
@@ -138,7 +139,7 @@ def compare_sizes(
 
     Parameters
     ----------
-    network, task, rules, options, effort, budget, seed, progress
+    network, task, rules, options, effort, memory, budget, seed, progress
         As for `gossamer.compare`; the budget is for each size.
     sizes : str or sequence of int
         Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before;
@@ -175,7 +176,7 @@ def compare_sizes(
         wanted = TimeCost(size, **fields)
         if progress is not None:
             progress(f"comparing at {bytes_text(size)}")
-        return _compared(net, task, wanted, known, rules, options, effort, budget, seed)
+        return _compared(net, task, wanted, known, rules, options, effort, memory, budget, seed)
 
     ordered = sorted(set(asked))
     found = {size: at(size) for size in ordered}
@@ -194,9 +195,17 @@ def _compared(
     made = parse_task(task) if isinstance(task, str) else task
     timed, clock = cost.on(network, made)
     if timed not in known:
-        rules, options, effort, budget, seed = how
+        rules, options, effort, memory, budget, seed = how
         known[timed] = compare(
-            timed, made, cost=clock, rules=rules, options=options, effort=effort, budget=budget, seed=seed
+            timed,
+            made,
+            cost=clock,
+            rules=rules,
+            options=options,
+            effort=effort,
+            memory=memory,
+            budget=budget,
+            seed=seed,
         )
     before = known[timed]
     case = Case(before.case.network, before.case.task, before.case.rules, clock, seed=before.case.seed)
@@ -208,7 +217,7 @@ def _between(
 ) -> Iterator[Crossover]:
     """Yield the sizes between two at which the best algorithm changes."""
     before, after = first.best.algorithm, last.best.algorithm
-    if before == after or _seconds(first, after) == _seconds(first, before):
+    if before == after or _seconds(last, after) == _seconds(last, before):
         return
     middle = math.isqrt(low * high)
     if high <= low * _NEAR or not low < middle < high:

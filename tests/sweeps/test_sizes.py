@@ -1,0 +1,77 @@
+"""Crossovers: the sizes at which another algorithm becomes the best."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from gossamer.cli import main
+from gossamer.sweeps.sizes import Crossover, _between, compare_sizes
+
+
+def lines(**algorithms):
+    """Comparisons of algorithms that take so many seconds, and so many more a byte."""
+
+    def at(size):
+        outcomes = [
+            SimpleNamespace(algorithm=name, seconds=Fraction(start) + Fraction(each) * size)
+            for name, (start, each) in algorithms.items()
+        ]
+        outcomes.sort(key=lambda o: o.seconds)
+        return SimpleNamespace(best=outcomes[0], outcomes=outcomes)
+
+    return at
+
+
+def test_a_crossover_is_where_two_lines_meet():
+    at = lines(quick=(10, Fraction(2, 1000)), wide=(110, Fraction(1, 1000)))
+    (found,) = _between(1, 10**9, at(1), at(10**9), at)
+    assert (found.before, found.after) == ("quick", "wide")
+    assert 100_000 < found.bytes <= 102_100  # the best changes at 100,000; a crossover is found to within 2 %
+    assert at(found.bytes).best.algorithm == "wide"
+    assert at(round(found.bytes / 1.021)).best.algorithm == "quick"
+
+
+def test_every_crossover_between_two_sizes_is_found():
+    at = lines(a=(1, 100), b=(1001, 90), c=(100_001, 80))
+    found = list(_between(1, 2**30, at(1), at(2**30), at))
+    assert [(c.before, c.after) for c in found] == [("a", "b"), ("b", "c")]
+    for crossover, exact in zip(found, (100, 9900), strict=True):
+        assert exact <= crossover.bytes <= exact * 1.03
+
+
+def test_no_crossover_where_one_is_always_best_or_both_are_equal():
+    at = lines(a=(1, 1), b=(2, 2))
+    assert list(_between(1, 1000, at(1), at(1000), at)) == []
+    same = lines(a=(1, 1), b=(1, 1))
+    assert list(_between(1, 1000, same(1), same(1000), same)) == []
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    cost = {"bandwidth": "50GB/s", "latency": "5us"}
+    return cost, compare_sizes("array:3x5", "allreduce", [2**22, 2**26], cost=cost)
+
+
+def test_a_crossover_of_plans_is_one_of_the_times_on_both_sides(mesh):
+    cost, found = mesh
+    (crossover,) = found.crossovers
+    assert isinstance(crossover, Crossover)
+    assert crossover.before == found.best[0].algorithm != found.best[1].algorithm == crossover.after
+    assert 2**22 < crossover.bytes < 2**26
+    near = compare_sizes("array:3x5", "allreduce", [crossover.bytes * 100 // 103, crossover.bytes], cost=cost)
+    for comparison, best, other in zip(
+        near.comparisons, (crossover.before, crossover.after), (crossover.after, crossover.before), strict=True
+    ):
+        seconds = {o.algorithm: o.seconds for o in reversed(comparison.outcomes)}
+        assert seconds[best] <= seconds[other]
+
+
+def test_the_command_tells_the_crossover(mesh, capsys):
+    words = ["--bytes", "4MiB,64MiB", "--bandwidth", "50GB/s", "--latency", "5us"]
+    assert main(["compare", "array:3x5", "allreduce", *words, "--memory", "2GB"]) == 0
+    told = capsys.readouterr().out
+    (crossover,) = mesh[1].crossovers
+    assert f"on {crossover.after} is faster than {crossover.before}" in told
