@@ -1,0 +1,57 @@
+"""The files that a project is expected to have say what the project says elsewhere."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import gossamer
+
+ROOT = Path(__file__).parents[1]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_citation_is_of_this_version_and_license():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    lines = text("CITATION.cff").splitlines()
+    assert f"version: {gossamer.__version__}" in lines
+    assert f"license: {project['license']}" in lines
+
+
+def test_the_workflow_and_the_hooks_call_what_the_check_calls():
+    assert "bash .ci/run" in text(".github/workflows/ci.yml")
+    check = text("check")
+    for command in ("ruff check", "ruff format --check", "lint-imports", "-m mypy"):
+        assert command in check
+        assert command in text(".pre-commit-config.yaml")
+
+
+def test_the_container_installs_extras_that_exist():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    command = json.loads(text(".devcontainer/devcontainer.json"))["postCreateCommand"]
+    extras = command.split(".[", 1)[1].split("]", 1)[0].split(",")
+    assert set(extras) <= set(project["optional-dependencies"])
+
+
+def test_pages_point_to_files_that_exist():
+    for page in ("CODE_OF_CONDUCT.md", ".github/pull_request_template.md"):
+        for name in text(page).split("](")[1:]:
+            assert (ROOT / page).parent.joinpath(name.split(")", 1)[0]).exists(), (page, name)
+
+
+@pytest.mark.parametrize("version", ["", "two", "0.2", "0.2.0;true"])
+def test_a_release_asks_for_a_version_and_changes_nothing_without(version):
+    before = text("src/gossamer/version.py")
+    done = subprocess.run(
+        [ROOT / "packaging" / "release", *filter(None, [version])], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "VERSION" in done.stderr or "three numbers" in done.stderr
+    assert text("src/gossamer/version.py") == before
