@@ -141,7 +141,7 @@ class _Search:
             built = time.process_time() - began
             self.say(f"verifying the schedule of {candidate.algorithm}")
             verification = kind.verify(schedule, 20)
-            completion, held = schedule.completion_time, schedule.nbytes
+            completion, held = kind.completion(schedule), schedule.nbytes
         verification.raise_if_invalid()
         if schedule is not None:
             self.say("measuring links and buffers")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, get_args
 
 from gossamer.errors import ModelError
-from gossamer.reading import fraction, whole
+from gossamer.reading import choice, fraction, whole
 
 __all__ = ["LinearCost"]
 
+Price = Literal["steps", "flits"]
+Starts = Literal["barrier", "dependencies"]
 
 _TIME = "a number that is 0 or more, such as 100 or 1/10"
 _SIZE = f"a whole number of bytes in 1..{2**31 - 1}"
@@ -36,6 +38,12 @@ class LinearCost:
         w, the length of a control message, which carries one counter, at least 1.
     hop_time : Fraction
         t_r, the time that the head of a message takes a hop, 0 or more. With 0 distance does not matter.
+    price : {"steps", "flits"}
+        What plans are compared by: ``steps`` as above; ``flits``, the cycles that the flit simulator takes, a flit of
+        4 bytes a cycle.
+    starts : {"barrier", "dependencies"}
+        Of the price in flits: whether a message starts after all of the step before, or as soon as its source has what
+        it carries and a free port.
 
     Examples
     --------
@@ -49,17 +57,23 @@ class LinearCost:
     message_bytes: int = 1024
     counter_bytes: int = 4
     hop_time: Fraction = Fraction(0)
+    price: Price = "steps"
+    starts: Starts = "barrier"
 
     def __post_init__(self) -> None:
         for name in ("startup", "per_byte", "hop_time"):
             object.__setattr__(self, name, fraction(getattr(self, name), name, allowed=_TIME))
         for name in ("message_bytes", "counter_bytes"):
             object.__setattr__(self, name, whole(getattr(self, name), name, 1, allowed=_SIZE))
+        choice(self.price, "price", get_args(Price))
+        choice(self.starts, "starts", get_args(Starts))
+        if self.starts != "barrier" and self.price != "flits":
+            raise ModelError("starts without barriers have a price in flits only; add price='flits'")
 
     @property
     def unit(self) -> str:
         """What times are counted in."""
-        return "time unit"
+        return "cycle" if self.price == "flits" else "time unit"
 
     @property
     def startup_ratio(self) -> Fraction | None:
@@ -82,7 +96,8 @@ class LinearCost:
         """
         hop = f", {self.hop_time} a hop" if self.hop_time else ""
         size = f"{self.message_bytes:,} byte{'' if self.message_bytes == 1 else 's'}"
-        return f"start-up {self.startup}, {self.per_byte} a byte{hop}, messages of {size}"
+        price = f", in cycles of flits started by {self.starts}" if self.price == "flits" else ""
+        return f"start-up {self.startup}, {self.per_byte} a byte{hop}, messages of {size}{price}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -93,6 +108,7 @@ class LinearCost:
             "counter_bytes": self.counter_bytes,
             "hop_time": str(self.hop_time),
             "ports": "all",
+            **({"price": self.price, "starts": self.starts} if self.price == "flits" else {}),
         }
 
     @classmethod

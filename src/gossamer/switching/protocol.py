@@ -147,6 +147,10 @@ class Switching(Protocol[C, S]):
         """Return about what building and checking an offer takes; None if that is not known."""
         ...
 
+    def completion(self, schedule: S) -> Fraction:
+        """Return the time by which plans are compared, in the unit of the cost."""
+        ...
+
     def verify(self, schedule: S, limit: int) -> Verification:
         """Check every rule and goal of a schedule."""
         ...

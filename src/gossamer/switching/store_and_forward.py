@@ -77,6 +77,10 @@ class StoreAndForward:
         """Return about what building and checking an offer takes."""
         return needs(case, offer)
 
+    def completion(self, schedule: Schedule) -> Fraction:
+        """Return the time that a schedule takes."""
+        return schedule.completion_time
+
     def verify(self, schedule: Schedule, limit: int = 20) -> Verification:
         """Check every rule and goal of a schedule."""
         return verify(schedule, limit)

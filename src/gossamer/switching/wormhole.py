@@ -8,8 +8,10 @@ from fractions import Fraction
 from gossamer.bounds import Bound
 from gossamer.cases import Needs, Offer
 from gossamer.costs import AskedCost, Cost, LinearCost
-from gossamer.errors import ModelError, NotApplicableError
+from gossamer.errors import ModelError, NotApplicableError, ScheduleError
 from gossamer.networks.network import Network
+from gossamer.routers import Routers, simulate_schedule
+from gossamer.routers.settings import Interface
 from gossamer.rules import Rules
 from gossamer.schedules import Verification
 from gossamer.switching.protocol import Facts, Say, Streamed
@@ -26,7 +28,7 @@ _PHASES = 12
 
 
 class Wormhole:
-    """The switching of wormhole messages on arrays and tori; see `gossamer.switching.Switching`."""
+    """The switching of wormhole messages; see `gossamer.switching.Switching`."""
 
     name = "wormhole"
     summary = "a message follows its whole path in one step that costs a start-up and its length"
@@ -34,7 +36,7 @@ class Wormhole:
     words = ("step", "channel", "pieces")
     format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (LinearCost,)
-    rules: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ("ports",)
     renames = False
 
     @property
@@ -46,15 +48,16 @@ class Wormhole:
         self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int
     ) -> WormholeCase:
         """Return the case."""
-        if rules is not None and rules != Rules():
-            raise ModelError("ports, split and buffer are not choices of wormhole switching; it uses all ports")
+        if rules is not None and rules != Rules(ports=rules.ports):
+            raise ModelError("of the rules only ports are a choice of wormhole switching; messages are cut as is best")
         if cost is not None and not isinstance(cost, LinearCost):
             raise ModelError(f"wormhole messages have a linear cost; cost must be a LinearCost, got {cost!r}")
-        return WormholeCase(network, task, cost, seed=seed)
+        return WormholeCase(network, task, cost, rules, seed=seed)
 
     def describe(self, case: WormholeCase) -> str:
         """Return the cost in words."""
-        return f"wormhole switching, {case.cost.describe()}"
+        ports = "" if case.rules.ports == "all" else f"ports {case.rules.ports}, "
+        return f"wormhole switching, {ports}{case.cost.describe()}"
 
     def time_text(self, cost: Cost, time: Fraction) -> str:
         """Return a time in the unit of the cost."""
@@ -67,6 +70,17 @@ class Wormhole:
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
         """Return None: wormhole messages are few, and what they take is not estimated."""
         return None
+
+    def completion(self, schedule: WormholeSchedule) -> Fraction:
+        """Return the time of the steps, or the cycles of a run flit by flit if that is the price."""
+        if schedule.cost.price == "steps":
+            return schedule.completion_time
+        interface: Interface = "channels" if schedule.ports == "all" else "node"
+        routers = Routers(injection=interface, ejection=interface)
+        run = simulate_schedule(schedule, starts=schedule.cost.starts, settings=routers)
+        if run.deadlock is not None:
+            raise ScheduleError(f"run flit by flit the schedule deadlocks: {run.deadlock}")
+        return Fraction(run.cycles)
 
     def verify(self, schedule: WormholeSchedule, limit: int = 20) -> Verification:
         """Check every rule and goal of a schedule."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["COUNTED", "payload_words", "replay", "unmet"]
+__all__ = ["COUNTED", "payload_words", "replay", "unmet", "ways"]
 
 # rows of the counters; `replay` finds the first three, `unmet` the last
 CHANNEL, CAUSALITY, DISPLACEMENT, DELIVERY = range(4)
@@ -37,6 +37,32 @@ def payload_words(first, packet, word_first, word, mask):
 
 
 @njit(cache=True, nogil=True)
+def ways(first_out, source, target, found):
+    """Fill ``found[u, v]``, int32[N, N]: of the links from u that bring a message nearer to v, the first; else -1.
+
+    ``first_out`` int64[N+1] is where the links of each node begin, which are sorted by source.
+    """
+    nodes = found.shape[0]
+    far = np.empty(nodes, np.int64)
+    found[:, :] = -1
+    for v in range(nodes):
+        far[:] = nodes
+        far[v] = 0
+        changed = True
+        while changed:
+            changed = False
+            for x in range(source.size):
+                if far[target[x]] + 1 < far[source[x]]:
+                    far[source[x]] = far[target[x]] + 1
+                    changed = True
+        for u in range(nodes):
+            for x in range(first_out[u], first_out[u + 1]):
+                if far[u] < nodes and far[target[x]] == far[u] - 1:
+                    found[u, v] = x
+                    break
+
+
+@njit(cache=True, nogil=True)
 def _walk(node, move, sides, wraps, strides):
     """Return where a message from `node` ends, or -1 if its displacement is not allowed."""
     moved = False
@@ -55,12 +81,13 @@ def _walk(node, move, sides, wraps, strides):
 
 @njit(cache=True, nogil=True)
 def replay(
-    step, source, displacement, payload, sides, wraps, strides, word_first, word, mask, held, last_step, last_message,
-    limit, found_kind, found_message, found_other, found_channel, counts,
+    step, source, displacement, payload, sides, wraps, strides, way, link_target, terminals, word_first, word, mask,
+    held, last_step, last_message, limit, found_kind, found_message, found_other, found_channel, counts,
 ):  # fmt: skip
     """Replay all messages; write up to `limit` violations and count all of them. Return the number written.
 
     `held` uint64[N, W] must be at its initial state and ends at the final one; `last_step` int32[channels] must be -1.
+    `way` int32[N, N] and `link_target` are those of a network that is no array or torus, and empty on one that is.
     A message whose displacement is not allowed does nothing; one that its source cannot send occupies its channels and
     brings nothing. A message that finds channels taken is reported once, with the first of them.
     """
@@ -83,6 +110,8 @@ def replay(
         while b < messages and step[b] == t:  # channels, and whether the source holds what it sends
             u = np.int64(source[b])
             v = _walk(u, displacement[b], sides, wraps, strides)
+            if v >= terminals or u >= terminals or (v >= 0 and way.size and way[u, v] < 0):
+                v = -1
             target[b - a] = v
             if v < 0:
                 counts[DISPLACEMENT] += 1
@@ -94,7 +123,16 @@ def replay(
                 continue
             taken = np.int64(-1)
             node = u
-            for k in range(d):
+            while way.size and node != v:
+                c = np.int64(way[node, v])
+                if last_step[c] == t:
+                    if taken < 0:
+                        taken = c
+                else:
+                    last_step[c] = t
+                    last_message[c] = b
+                node = np.int64(link_target[c])
+            for k in range(d if way.size == 0 else 0):
                 x = displacement[b, k]
                 at = node // strides[k] % sides[k]
                 down = 1 if x < 0 else 0

@@ -1,4 +1,4 @@
-"""A case for wormhole switching: a task on an array or torus, and what the steps of its messages cost."""
+"""A case for wormhole switching: a task on a network, its ports, and what the steps of its messages cost."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cached_property
 from gossamer.cases import Case
 from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
+from gossamer.rules import Rules
 from gossamer.tasks import Task
 from gossamer.wormhole.channels import Channels
 
@@ -16,23 +17,25 @@ __all__ = ["WormholeCase"]
 class WormholeCase(Case):
     """What is asked of wormhole messages; immutable.
 
-    A node sends on all its channels and receives on all of them at once; there are no other rules.
+    Of the rules only the ports count: whether a node sends and receives on all its channels in a step, or on one.
 
     Parameters
     ----------
     network : Network
-        An array or torus.
+        An array, a torus, or any network of at most 2,048 nodes.
     task : Task
         What must be communicated.
     cost : LinearCost, optional
         What steps cost. Default: `LinearCost()`.
+    rules : Rules, optional
+        The ports. Default: all.
     seed : int
         For algorithms that make random choices.
 
     Raises
     ------
     NetworkError, TaskError
-        If the network is no array or torus, or the task does not fit it.
+        If the network is not for wormhole messages, or the task does not fit it.
 
     Examples
     --------
@@ -42,9 +45,11 @@ class WormholeCase(Case):
     ((4, 4), 16)
     """
 
-    def __init__(self, network: Network, task: Task, cost: LinearCost | None = None, *, seed: int = 0) -> None:
+    def __init__(
+        self, network: Network, task: Task, cost: LinearCost | None = None, rules: Rules | None = None, *, seed: int = 0
+    ) -> None:
         self.channels = Channels(network)
-        super().__init__(network, task, seed=seed)
+        super().__init__(network, task, rules, seed=seed)
         self._linear = cost or LinearCost()
 
     @property
@@ -52,7 +57,9 @@ class WormholeCase(Case):
         """What steps cost."""
         return self._linear
 
-    def varied(self, task: Task | None = None, cost: LinearCost | None = None) -> WormholeCase:
+    def varied(
+        self, task: Task | None = None, cost: LinearCost | None = None, rules: Rules | None = None
+    ) -> WormholeCase:
         """Return the case that differs in what is given, sharing what is known.
 
         >>> import gossamer
@@ -60,7 +67,9 @@ class WormholeCase(Case):
         >>> case.varied(gossamer.task("broadcast")).sources
         1
         """
-        other = WormholeCase(self.network, task or self.task, cost or self.cost, seed=self.seed)
+        other = WormholeCase(
+            self.network, task or self.task, cost or self.cost, rules or self.rules, seed=self.seed
+        )
         other._known = self._known
         return other
 

@@ -1,6 +1,8 @@
-"""The channels of an array or torus, on which wormhole messages travel dimension by dimension."""
+"""The channels on which wormhole messages travel: dimension by dimension on arrays and tori, else by shortest ways."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +12,20 @@ from gossamer.networks.network import IntArray, Network
 
 __all__ = ["Channels"]
 
+_MOST_NODES = 2048
+"""Of a network that is no array or torus; the ways between all pairs are kept."""
+
 
 class Channels:
-    """The directed channels of an array or torus.
+    """The directed channels of a network and the way that a message takes over them.
 
-    A channel leaves a node in one dimension and one direction. Channel ``(node*d + dimension)*2`` goes up (+1) and
+    On an array or torus a channel leaves a node in one dimension and one direction. Channel ``(node*d + dimension)*2`` goes up (+1) and
     ``(node*d + dimension)*2 + 1`` goes down (-1). On a torus side of 2 the two are parallel channels between the same
     nodes, although the network has a single link there. Numbers of channels that would leave an array, or stay in a
-    side of 1, are not used.
+    side of 1, are not used. A message goes along dimension 0 first.
+
+    On any other network the channels are the links, and a message goes from each node over the lowest-numbered link
+    that brings it nearer to its target. Nodes have one coordinate, their number.
 
     Attributes
     ----------
@@ -27,13 +35,15 @@ class Channels:
         Nodes along each dimension, as in the network's grid.
     wraps : tuple of bool
         Whether a dimension is a ring of at least 2 nodes.
+    on_grid : bool
+        Whether the network is an array or torus.
     strides : tuple of int
         Difference in node number of one step along each dimension.
 
     Raises
     ------
     NetworkError
-        If the network is not an array or torus.
+        If links carry several packets at once or take time, or if a network without a grid has over 2,048 nodes.
 
     Examples
     --------
@@ -46,12 +56,18 @@ class Channels:
     def __init__(self, network: Network) -> None:
         if not isinstance(network, Network):
             raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
-        if network.grid is None or network.uniform_capacity != 1:
-            raise NetworkError(f"wormhole messages need an array or torus such as torus:8x8, got {network.spec}")
+        if network.uniform_capacity != 1:
+            raise NetworkError(f"wormhole messages need links that carry one packet at a time, got {network.spec}")
         self.network = network
-        self.sides = network.grid.sides
-        self.strides = network.grid.strides
-        self.wraps = _wraps(network)
+        grid = network.grid
+        self.on_grid = grid is not None
+        if grid is not None:
+            self.sides, self.strides, self.wraps = grid.sides, grid.strides, _wraps(network)
+            return
+        if network.node_count > _MOST_NODES:
+            most = f"on networks that are no array or torus wormhole messages need at most {_MOST_NODES:,} nodes"
+            raise NetworkError(f"{most}, {network.spec} has {network.node_count:,}")
+        self.sides, self.strides, self.wraps = (network.node_count,), (1,), (False,)
 
     @property
     def dimensions(self) -> int:
@@ -61,16 +77,20 @@ class Channels:
     @property
     def torus(self) -> bool:
         """Whether every side of at least 2 nodes is a ring."""
-        return all(w or s == 1 for s, w in zip(self.sides, self.wraps, strict=True))
+        return self.on_grid and all(w or s == 1 for s, w in zip(self.sides, self.wraps, strict=True))
 
     @property
     def count(self) -> int:
-        """One more than the largest channel number: 2 N d."""
+        """One more than the largest channel number: 2 N d, or the number of links."""
+        if not self.on_grid:
+            return self.network.link_count
         return 2 * self.network.node_count * self.dimensions
 
     @property
     def exists(self) -> npt.NDArray[np.bool_]:
-        """Whether each channel number is that of a channel, bool[2 N d]."""
+        """Whether each channel number is that of a channel, bool[count]."""
+        if not self.on_grid:
+            return np.ones(self.count, np.bool_)
         there = np.zeros((self.network.node_count, self.dimensions, 2), np.bool_)
         digits = self.coordinates(np.arange(self.network.node_count))
         for i, (side, wraps) in enumerate(zip(self.sides, self.wraps, strict=True)):
@@ -80,8 +100,99 @@ class Channels:
 
     @property
     def in_degree(self) -> npt.NDArray[np.int64]:
-        """Channels that enter each node, as many as leave it, int64[N]."""
+        """Channels that enter each node, int64[N]; as many leave it on an array or torus."""
+        if not self.on_grid:
+            return np.bincount(self.network.link_target, minlength=self.network.node_count).astype(np.int64)
         return np.asarray(self.exists.reshape(self.network.node_count, -1).sum(axis=1), np.int64)
+
+    @property
+    def out_degree(self) -> npt.NDArray[np.int64]:
+        """Channels that leave each node, int64[N]."""
+        if not self.on_grid:
+            return np.bincount(self.network.link_source, minlength=self.network.node_count).astype(np.int64)
+        return self.in_degree
+
+    @cached_property
+    def distances(self) -> IntArray:
+        """Links between all pairs of a network that is no array or torus, int32[N, N]; -1 where there is no way."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import shortest_path
+
+        net = self.network
+        ends = net.link_source, net.link_target
+        graph = csr_array((np.ones(net.link_count), ends), shape=(net.node_count, net.node_count))
+        far = shortest_path(graph, unweighted=True)
+        return np.where(np.isfinite(far), far, -1).astype(np.int32)
+
+    @cached_property
+    def next_link(self) -> IntArray:
+        """The link from node u on the way to node v of a network that is no array or torus, int32[N, N]; -1 for none."""
+        far, found = self.distances, np.full(self.distances.shape, -1, np.int32)
+        for link in range(self.network.link_count - 1, -1, -1):
+            u, x = int(self.network.link_source[link]), int(self.network.link_target[link])
+            found[u, (far[x] >= 0) & (far[x] == far[u] - 1)] = link
+        return found
+
+    def hops(self, source: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the channels that messages cross, int64[M]; 0 on a network without a way."""
+        if self.on_grid:
+            return np.asarray(np.abs(np.asarray(displacement, np.int64)).sum(axis=-1), np.int64)
+        return np.maximum(self.distances[source, self.target(source, displacement)], 0).astype(np.int64)
+
+    def paths(
+        self, source: npt.ArrayLike, displacement: npt.ArrayLike
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the channels that messages cross: ``channel[first[m]:first[m+1]]``, int64[M+1] and int64[...].
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> Channels(gossamer.network("torus:4x4")).paths([0], [[1, -1]])[1].tolist()
+        [0, 35]
+        """
+        node, move = np.array(source, np.int64), np.asarray(displacement, np.int64)
+        first = np.zeros(node.size + 1, np.int64)
+        np.cumsum(self.hops(node, move), out=first[1:])
+        channel, place = np.zeros(int(first[-1]), np.int64), first[:-1].copy()
+        if not self.on_grid:
+            target = self.target(node, move)
+            while (going := np.flatnonzero(place < first[1:])).size:
+                link = self.next_link[node[going], target[going]]
+                channel[place[going]] = link
+                node[going] = self.network.link_target[link]
+                place[going] += 1
+            return first, channel
+        at, d = self.coordinates(node), self.dimensions
+        for i, side in enumerate(self.sides):
+            left, sign = np.abs(move[:, i]), np.sign(move[:, i])
+            for _ in range(int(left.max(initial=0))):
+                going = np.flatnonzero(left > 0)
+                channel[place[going]] = (self.nodes(at[going]).astype(np.int64) * d + i) * 2 + (sign[going] < 0)
+                at[going, i] = (at[going, i] + sign[going]) % side
+                place[going] += 1
+                left[going] -= 1
+        return first, channel
+
+    def shortest(
+        self, source: npt.ArrayLike, target: npt.ArrayLike, random: np.random.Generator | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Return signed hops of shortest ways, int64[M, d]; half way round a ring both ways by turns, or drawn.
+
+        Examples
+        --------
+        >>> import gossamer
+        >>> Channels(gossamer.network("torus:4x5")).shortest([0, 1], [14, 14]).tolist()
+        [[2, -1], [-2, -2]]
+        """
+        here = self.coordinates(source)
+        move = self.coordinates(target) - here
+        for i, (side, wraps) in enumerate(zip(self.sides, self.wraps, strict=True)):
+            if not wraps:
+                continue
+            up = move[:, i] % side
+            down = here.sum(axis=1) % 2 == 1 if random is None else random.integers(0, 2, up.size) == 1
+            move[:, i] = np.where((2 * up > side) | ((2 * up == side) & down), up - side, up)
+        return move
 
     def coordinates(self, nodes: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the coordinates of nodes, int64[..., d]."""
@@ -103,6 +214,9 @@ class Channels:
 
     def name(self, channel: int) -> str:
         """Return ``source->target`` by node names, with the direction where two channels join the same nodes."""
+        if not self.on_grid:
+            ends = int(self.network.link_source[channel]), int(self.network.link_target[channel])
+            return "->".join(self.network.node_name(node) for node in ends)
         node, place = divmod(int(channel), 2 * self.dimensions)
         dimension, down = divmod(place, 2)
         move = np.zeros(self.dimensions, np.int64)

@@ -7,13 +7,14 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.networks.network import Network
 from gossamer.schedules.violations import Verification, Violation, named_count
 from gossamer.tasks import Messages
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
 
-KINDS = ("channel", "causality", "displacement", "delivery", "wrong payload")
+KINDS = ("channel", "causality", "displacement", "delivery", "wrong payload", "ports")
 """Every kind of violation. The first four are in the order of the compiled kernels."""
 
 
@@ -40,15 +41,17 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
 
     Notes
     -----
-    Rules, by kind. *displacement*: a message moves, by less than the side in each dimension, and stays on an array.
+    Rules, by kind. *displacement*: a message moves, by less than the side in each dimension, and stays on an array;
+    on other networks it goes from a terminal to another that it can reach.
     *channel*: the messages of a step use no channel twice; reported once for each message that finds a channel taken,
     with the message that has it. *causality*: the source of a message holds every piece that it sends since an
     earlier step. *delivery*: at the end a target of a message lacks one of its pieces. *wrong payload*: the pieces are
     not exactly the task's messages, each piece once and their sizes adding up to the cost's message length, or a
     message carries nothing; then messages are not replayed.
 
-    Dimension order needs no check, because a displacement has no other order. Ports need none either: a node sends
+    *ports*: with limited ports a node sends, or receives, two messages in a step. All ports need no check: a node sends
     and receives at most one message on each of its channels, and messages that pass through do not use its ports.
+    Dimension order needs none, because a displacement has no other order.
     What control messages say is not checked.
 
     Time O(hops + 64-piece words that messages carry + pieces * nodes), memory pieces * nodes / 8 bytes.
@@ -73,6 +76,7 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     messages = schedule.task.messages(schedule.network)  # asked again: what the builder used may have been changed
     row_of = _check_pieces(schedule, messages, limit, found, counts)
     _check_payloads(schedule, limit, found, counts)
+    _check_ports(schedule, limit, found, counts)
     if counts["wrong payload"] == 0:
         _replay(schedule, messages, row_of, limit, found, counts)
     counts = {k: n for k, n in counts.items() if n}
@@ -102,6 +106,7 @@ def _replay(
     written = _kernels.replay(
         schedule.step, schedule.source, schedule.displacement, schedule.payload,
         np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64),
+        _ways(network), network.link_target, network.terminal_count,
         word_first, word[:entries], mask[:entries], held,
         np.full(channels.count, -1, np.int32), np.zeros(channels.count, np.int32),
         limit, kinds, at, other, where, totals,
@@ -117,6 +122,18 @@ def _replay(
     found += [_missing(schedule, p, v) for p, v in zip(piece[:written].tolist(), node.tolist(), strict=False)]
     for k, n in enumerate(totals):
         counts[KINDS[k]] += int(n)
+
+
+def _ways(network: Network) -> npt.NDArray[np.int32]:
+    """Return the link from each node on the way to each other, int32[N, N]; empty on arrays and tori."""
+    from gossamer.wormhole import _kernels
+
+    if network.grid is not None:
+        return np.zeros((0, 0), np.int32)
+    found = np.zeros((network.node_count, network.node_count), np.int32)
+    first = np.searchsorted(network.link_source, np.arange(network.node_count + 1)).astype(np.int64)
+    _kernels.ways(first, network.link_source, network.link_target, found)
+    return found
 
 
 def _path(schedule: WormholeSchedule, message: int) -> str:
@@ -147,6 +164,8 @@ def _named(schedule: WormholeSchedule, kind: str, message: int, other: int, chan
     far = [i for i, side in enumerate(sides) if abs(int(move[i])) >= side]
     if not move.any():
         text += "so it goes nowhere"
+    elif not schedule.channels.on_grid:
+        text += "to a node that is no terminal or that it cannot reach"
     elif far:
         text += f"but a side has {sides[far[0]]} nodes, so that at most {sides[far[0]] - 1} hops are allowed in it"
     else:
@@ -172,6 +191,24 @@ def _check_payloads(schedule: WormholeSchedule, limit: int, found: list[Violatio
     for m in rows[: max(limit - len(found), 0)].tolist():
         step = int(schedule.step[m])
         found.append(Violation("wrong payload", f"step {step}: {_path(schedule, m)} carries nothing", step))
+
+
+def _check_ports(schedule: WormholeSchedule, limit: int, found: list[Violation], counts: dict[str, int]) -> None:
+    """Report messages of a step with the sender or receiver of an earlier one, where a node has one port."""
+    for ports, nodes, verb in (
+        (("one", "one-send"), schedule.source, "sends"),
+        (("one", "one-receive"), schedule.target, "receives"),
+    ):
+        if schedule.ports not in ports:
+            continue
+        order = np.lexsort((np.arange(nodes.size), nodes, schedule.step))
+        again = (np.diff(schedule.step[order]) == 0) & (np.diff(nodes[order]) == 0)
+        counts["ports"] += int(again.sum())
+        for k in np.flatnonzero(again)[: max(limit - len(found), 0)].tolist():
+            m, other = int(order[k + 1]), int(order[k])
+            step, node = int(schedule.step[m]), int(nodes[m])
+            text = f"step {step}: node {schedule.network.node_name(node)} {verb} {_path(schedule, m)}"
+            found.append(Violation("ports", f"{text} and {_path(schedule, other)}", step, (node,)))
 
 
 def _check_pieces(

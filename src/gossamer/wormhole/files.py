@@ -19,6 +19,7 @@ from gossamer.schedules.descriptions import complete, network_from_dict, with_co
 from gossamer.schedules.files import open_stored
 from gossamer.schedules.stored import Rows, Stored, whole_schedule
 from gossamer.tasks import task_from_dict
+from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.payloads import Payloads, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -48,8 +49,8 @@ def load(path: str | os.PathLike[str]) -> WormholeSchedule:
 def _schedule(file: Stored) -> WormholeSchedule:
     header, room = file.header, file.room
     network = network_from_dict(header["network"], room)
-    if network.grid is None:
-        raise ValueError(f"network {network.spec} is not an array or torus")
+    dimensions = Channels(network).dimensions
+    model = complete(header["model"], LinearCost().to_dict())
     sets = whole(header["sets"], "the number of sets")
     room.take(_PER_SET * sets, f"{sets:,} sets")
     phases = [
@@ -58,8 +59,8 @@ def _schedule(file: Stored) -> WormholeSchedule:
     ]
     steps = sum(phase.steps for phase in phases)
     room.take(_PER_STEP * steps, f"{steps:,} steps")
-    names = message_columns(network.grid.dimensions)
-    forms = sections(network.grid.dimensions)
+    names = message_columns(dimensions)
+    forms = sections(dimensions)
     keys = ("pieces", "set_entries")
     rows = not file.text and not isinstance(header["pieces"], dict)  # tables one after the other
     counts = [whole(header[key], key) if rows else None for key in keys]
@@ -74,7 +75,7 @@ def _schedule(file: Stored) -> WormholeSchedule:
     return WormholeSchedule(
         network,
         task_from_dict(header["task"]),
-        LinearCost.from_dict(complete(header["model"], LinearCost().to_dict())),
+        LinearCost.from_dict({**model, "ports": "all"}),
         columns["step"],
         columns["source"],
         np.stack([columns[name] for name in names[2:-2]], axis=1),
@@ -84,4 +85,5 @@ def _schedule(file: Stored) -> WormholeSchedule:
         phases=phases,
         control_bytes=columns["control_bytes"],
         algorithm=header["algorithm"],
+        ports=model["ports"],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.reading import choice
+from gossamer.rules import Ports
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.tasks import COMBINE, Messages, Task
 from gossamer.wormhole.channels import Channels
@@ -24,7 +26,7 @@ __all__ = ["MessageTable", "Phase"]
 
 _FIELDS = (
     *("network", "task", "cost", "step", "source", "displacement", "payload"),
-    *("payloads", "packets", "phases", "control_bytes", "algorithm"),
+    *("payloads", "packets", "phases", "control_bytes", "algorithm", "ports"),
 )
 
 
@@ -72,10 +74,12 @@ class MessageTable:
         phases: Sequence[Phase] | None = None,
         control_bytes: npt.ArrayLike | None = None,
         algorithm: str = "",
+        ports: Ports = "all",
     ) -> None:
         channels = Channels(network)
         task.check(network)
         self._ask(channels, task, task.messages(network), cost)
+        self.ports: Ports = choice(ports, "ports", get_args(Ports))
         self._fill(
             step,
             source,
@@ -104,6 +108,7 @@ class MessageTable:
         """
         made = cls.__new__(cls)
         made._ask(case.channels, case.task, case.messages, case.cost)
+        made.ports = case.rules.ports
         made._fill(step, source, displacement, payload, **columns)
         return made
 
@@ -262,7 +267,8 @@ class MessageTable:
             return type(self)(**fields)
         made = type(self).__new__(type(self))
         made._ask(self.channels, self.task, self.messages, fields["cost"])
-        made._fill(**{name: fields[name] for name in _FIELDS if name not in ("network", "task", "cost")})
+        made.ports = choice(fields["ports"], "ports", get_args(Ports))
+        made._fill(**{name: fields[name] for name in _FIELDS if name not in ("network", "task", "cost", "ports")})
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -272,7 +278,7 @@ class MessageTable:
         same = (
             self.network == other.network
             and self.channels.wraps == other.channels.wraps
-            and (self.task, self.cost, self.phases) == (other.task, other.cost, other.phases)
+            and (self.task, self.cost, self.phases, self.ports) == (other.task, other.cost, other.phases, other.ports)
             and self.packets == other.packets
         )
         return same and all(np.array_equal(a, b) for a, b in zip(self._canonical(), other._canonical(), strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.direct import DIRECT
+from gossamer.wormhole.flooding import FLOODING
 from gossamer.wormhole.groups import each_group
 from gossamer.wormhole.packed_rings import PACKED
 from gossamer.wormhole.rings import RINGS
@@ -24,6 +25,7 @@ _ALONE: tuple[WormholeAlgorithm, ...] = (
     *SEQUENTIAL,
     *SLOT_BY_SLOT,
     *DIRECT,
+    *FLOODING,
 )
 
 WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (*_ALONE, each_group(_ALONE))

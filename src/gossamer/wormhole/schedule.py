@@ -29,7 +29,7 @@ class WormholeSchedule(MessageTable):
     Parameters
     ----------
     network : Network
-        An array or torus.
+        An array or torus, or any network of at most 2,048 nodes; see `Channels` for the ways that messages take.
     task : Task
         Broadcasts or personalized messages, no reductions.
     cost : LinearCost
@@ -39,7 +39,8 @@ class WormholeSchedule(MessageTable):
     source : array_like of int, shape (M,)
         The sending node.
     displacement : array_like of int, shape (M, d)
-        Signed hops along each dimension, dimension 0 first. They may go round a torus the longer way.
+        Signed hops along each dimension, dimension 0 first. They may go round a torus the longer way. On a network
+        that is no array or torus d is 1, and the displacement is the number of the target less that of the source.
     payload : array_like of int, shape (M,)
         Row of `payloads`, or ``CONTROL`` (-1) for a control message.
     payloads : Payloads
@@ -52,11 +53,13 @@ class WormholeSchedule(MessageTable):
         Length of each control message, 0 for the others. Default: the cost's `counter_bytes`.
     algorithm : str
         Name of the builder.
+    ports : {"all", "one", "one-send", "one-receive"}
+        Whether a node sends and receives one message on each of its channels in a step, or one in all.
 
     Raises
     ------
     NetworkError, TaskError
-        If the network is no array or torus, or the task has reductions or does not fit it.
+        If the network is not for wormhole messages, or the task has reductions or does not fit it.
     ScheduleError
         If a column is malformed, unsorted or out of range, or the phases do not hold every step.
 
@@ -86,7 +89,7 @@ class WormholeSchedule(MessageTable):
     @cached_property
     def hops(self) -> npt.NDArray[np.int64]:
         """Channels that each message occupies, int64[M]."""
-        return np.asarray(np.abs(self.displacement.astype(np.int64)).sum(axis=1), np.int64)
+        return self.channels.hops(self.source, self.displacement)
 
     @cached_property
     def length(self) -> npt.NDArray[np.int64]:

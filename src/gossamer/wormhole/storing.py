@@ -13,7 +13,7 @@ from gossamer.wormhole.message_table import MessageTable
 __all__ = ["FORMAT_VERSION", "PIECES", "SETS", "message_columns", "save", "sections"]
 
 FORMAT_VERSION = 2
-"""Version of the Parquet files that `save` writes, and the newest that `load` reads; text is of version 1."""
+"""The newest version, that of Parquet files; text is of version 1 unless ports are limited or there is no grid."""
 
 PIECES = ("origin", "message", "piece", "size")
 SETS = ("set", "packet")
@@ -62,12 +62,13 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     values = [schedule.step, schedule.source, *moves, schedule.payload, schedule.control_bytes]
     entries = dict(zip(SETS, (sets.owner, sets.packet), strict=True))
     tables = [pieces, entries, dict(zip(message_columns(len(moves)), values, strict=True))]
+    newer = schedule.ports != "all" or not schedule.channels.on_grid
     header = {
-        "version": 1,
+        "version": FORMAT_VERSION if newer or not is_text(path) else 1,
         "switching": "wormhole",
         "network": network_to_dict(schedule.network, text=is_text(path)),
         "task": schedule.task.to_dict(),
-        "model": schedule.cost.to_dict(),
+        "model": {**schedule.cost.to_dict(), "ports": schedule.ports},
         "phases": [[p.name, p.steps, p.length] for p in schedule.phases],
         "algorithm": schedule.algorithm,
         "pieces": schedule.packets.count,

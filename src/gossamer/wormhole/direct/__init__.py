@@ -19,7 +19,6 @@ from gossamer.tasks import (
 )
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
@@ -36,7 +35,7 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     Parameters
     ----------
     case : WormholeCase
-        Messages with one target each, on an array or torus.
+        Personalized messages.
 
     Notes
     -----
@@ -57,8 +56,8 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     best: tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int64]] | None = None
     for attempt in range(_TRIES):
         random = np.random.default_rng(case.seed + attempt)
-        move = _displacements(channels, origin, target, random if attempt else None)
-        first, channel = _paths(channels, origin, move)
+        move = channels.shortest(origin, target, random if attempt else None)
+        first, channel = channels.paths(origin, move)
         load = np.bincount(channel, minlength=channels.count)
         hops = np.diff(first)
         order = np.lexsort((random.random(origin.size), -hops))
@@ -92,46 +91,6 @@ def _pairs(case: WormholeCase) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
     return origin[away], target[away], row[away]
 
 
-def _displacements(
-    channels: Channels,
-    origin: npt.NDArray[np.int64],
-    target: npt.NDArray[np.int64],
-    random: np.random.Generator | None,
-) -> npt.NDArray[np.int64]:
-    """Return signed hops on shortest paths; half way round a ring the direction alternates, or is drawn."""
-    here = channels.coordinates(origin)
-    move = channels.coordinates(target) - here
-    for i, (side, wraps) in enumerate(zip(channels.sides, channels.wraps, strict=True)):
-        if not wraps:
-            continue
-        up = move[:, i] % side
-        down = here.sum(axis=1) % 2 == 1 if random is None else random.integers(0, 2, up.size) == 1
-        move[:, i] = np.where((2 * up > side) | ((2 * up == side) & down), up - side, up)
-    return move
-
-
-def _paths(
-    channels: Channels, origin: npt.NDArray[np.int64], move: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the channels of dimension-ordered paths: ``channel[first[p]:first[p+1]]``."""
-    hops = np.abs(move).sum(axis=1)
-    first = np.zeros(origin.size + 1, np.int64)
-    np.cumsum(hops, out=first[1:])
-    channel = np.zeros(int(first[-1]), np.int64)
-    at, place = channels.coordinates(origin), first[:-1].copy()
-    d = channels.dimensions
-    for i, side in enumerate(channels.sides):
-        left, sign = np.abs(move[:, i]), np.sign(move[:, i])
-        for _ in range(int(left.max(initial=0))):
-            going = np.flatnonzero(left > 0)
-            node = channels.nodes(at[going]).astype(np.int64)
-            channel[place[going]] = (node * d + i) * 2 + (sign[going] < 0)
-            at[going, i] = (at[going, i] + sign[going]) % side
-            place[going] += 1
-            left[going] -= 1
-    return first, channel
-
-
 def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     messages = case.messages
     if messages.targets is None or messages.target_start is None or (messages.discipline == COMBINE).any():
@@ -154,9 +113,10 @@ DIRECT = (
         name="direct",
         tasks=(Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation),
         propose=_propose,
-        networks="arrays and tori",
+        networks="any network",
         source="folklore",
         summary="each message straight to its target, packed into steps without contention",
+        anywhere=True,
     ),
 )
 """Personalized messages by wormhole."""

@@ -1,0 +1,95 @@
+"""Compiled kernel that floods pieces by wormhole messages; plain arrays in and out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["one_step"]
+
+_FEW = 12
+"""With so many holders or fewer, each message of a piece is chosen for what it brings to all nodes."""
+
+
+@njit(cache=True, nogil=True)
+def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
+    """Return the holder of piece p that is nearest to node v over a free path of at most so many channels, or -1."""
+    best, chosen = longest + 1, -1
+    for u in range(nodes):
+        if has[p, u] and dist[u, v] < best and sent[u] < most:
+            free = True
+            for k in range(first[u * nodes + v], first[u * nodes + v + 1]):
+                if busy[path[k]]:
+                    free = False
+                    break
+            if free:
+                best, chosen = dist[u, v], u
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def one_step(has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece):
+    """Choose the messages of a step and carry them out; return how many there are.
+
+    ``has[p, v]`` says whether node v has piece p, ``near[p, v]`` how far it is from a holder, ``holders[p]`` how many
+    there are. The message from node u to v takes the channels ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of
+    them. With `port` a node sends and receives one message. Pieces that few nodes have come first, or last where not
+    `rare`; one goes at most `share` of the way to the node that is furthest from it. `noise` blurs choices, by chance
+    from `state` on. `source`, `target` and `piece` are written.
+    """
+    nodes, count = dist.shape[0], holders.size
+    sent, got = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
+    key = np.zeros(count, np.int64)
+    written = 0
+    busy[:] = 0
+    for p in range(count):
+        state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+        key[p] = (holders[p] if rare else nodes - holders[p]) << 20 | (state >> 11)
+    order = np.argsort(key)
+    for turn in range(2 if copies < 64 else 1):
+        for p in order:
+            if holders[p] == nodes:
+                continue
+            if not port:
+                sent[:] = 0
+            most = 1 if port else copies if turn == 0 else 255
+            furthest = 0
+            for v in range(nodes):
+                furthest = max(furthest, near[p, v])
+            longest = max(1, int(np.ceil(share * furthest)))
+            few = holders[p] <= _FEW
+            reach = longest
+            while reach > 0:
+                best, to, by = -1, -1, -1
+                for v in range(nodes):
+                    if near[p, v] == 0 or (port and got[v]) or (not few and near[p, v] < reach):
+                        continue
+                    gain = 0
+                    if few:
+                        for w in range(nodes):
+                            if dist[v, w] < near[p, w]:
+                                gain += near[p, w] - dist[v, w]
+                        if noise:
+                            state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+                            gain = gain * (256 + noise * (state >> 23))
+                    if gain > best:
+                        u = _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most)
+                        if u >= 0:
+                            best, to, by = gain, v, u
+                            if not few:
+                                break
+                if to < 0:
+                    reach = 0 if few else reach - 1
+                    continue
+                for k in range(first[by * nodes + to], first[by * nodes + to + 1]):
+                    busy[path[k]] = 1
+                sent[by] += 1
+                got[to] = 1
+                for w in range(nodes):
+                    near[p, w] = min(near[p, w], dist[to, w])
+                source[written], target[written], piece[written] = by, to, p
+                written += 1
+    for k in range(written):
+        has[piece[k], target[k]] = 1
+        holders[piece[k]] += 1
+    return written
