@@ -120,8 +120,8 @@ def test_what_is_not_covered_is_told_in_one_line():
         gossamer.plan("torus:4x4", "reduce", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"no wormhole algorithm 'sequental' .* \(did you mean 'sequential"):
         gossamer.plan("torus:4x4", "allgather", algorithm="sequental", switching="wormhole", cost=model)
-    with pytest.raises(NetworkError, match="wormhole messages need an array or torus such as torus:8x8, got star:4"):
-        gossamer.plan("star:4", "allgather", switching="wormhole", cost=model)
+    with pytest.raises(NetworkError, match="wormhole messages need links that carry one packet at a time, got fat-tree"):
+        gossamer.plan("fat-tree:k=2,h=2,capacity=exponential", "allgather", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"algorithm 'sequential-broadcasts' does not cover .*: it takes no h"):
         gossamer.plan(
             "torus:4x4", "allgather", algorithm="sequential-broadcasts", switching="wormhole", options={"h": 2}
@@ -170,5 +170,5 @@ def test_a_plan_asks_each_shared_quantity_once(monkeypatch):
     other = ("packet-switched", "slot-by-slot")
     covering = [a for a in WORMHOLE_ALGORITHMS if a.name not in other and a.covers(case)]
     schedules = [offer.build() for a in covering for offer in a.offers(case)]
-    assert len(schedules) == 3 * 4 + 6  # every h, and the others
+    assert len(schedules) == 3 * 4 + 6 + 3  # every h, the others, and floods in 1 to 3 pieces
     assert (asked["messages"], asked["__init__"]) == (1, 2)

@@ -184,7 +184,7 @@ def test_malformed_columns_are_refused_in_one_line(changes, text):
 
 
 def test_tasks_and_networks_that_do_not_fit_are_refused():
-    with pytest.raises(NetworkError, match="wormhole messages need an array or torus such as torus:8x8, got star:4"):
+    with pytest.raises(ScheduleError, match="displacements on star:4 need 1 columns, got 2"):
         example(network=gossamer.network("star:4"))
     with pytest.raises(TaskError, match=r"active node 12 is outside 0\.\.11"):
         example(task=gossamer.task("partial-multinode-broadcast", active=[12]))

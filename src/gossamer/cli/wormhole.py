@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +16,8 @@ from gossamer.cli.options import Words, fills
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.networks import Network
-    from gossamer.routers import Saturation, ScheduleRun, TrafficRun, TrafficSettings
+    from gossamer.cli.destined import Destined
+    from gossamer.routers import Freedom, Saturation, ScheduleRun, TrafficRun, TrafficSettings
     from gossamer.schedules import Verification
 
 __all__ = ["commands"]
@@ -28,6 +29,10 @@ commands = typer.Typer(
     cls=Commands,
     rich_markup_mode=None,
 )
+
+
+_PROVED = 1024
+"""Nodes up to which the routing function of a simulation is proved; beyond, `gossamer wormhole routing` does it."""
 
 
 class Starts(StrEnum):
@@ -54,6 +59,8 @@ TRAFFIC = Words(
         *("warmup", "measured", "seed"),
     ),
 )
+DESTINED = Words("cli/destined.py", "Destined")
+AIMED = Words("cli/destined.py", "Destined", ("pattern", "destinations", "demands"))
 FLITS = Words("routers/settings.py", "Routers", ("flit_bytes",))
 TrafficOutput = Annotated[
     list[Path] | None,
@@ -68,24 +75,6 @@ TrafficOutput = Annotated[
 Networks = Annotated[
     list[str], typer.Argument(help="Networks, such as torus:8x8 or fat-tree:2:3; one or more.", metavar="NETWORK...")
 ]
-Pattern = Annotated[
-    str | None,
-    typer.Option(
-        help="Destinations: uniform, hotspot, hotspot:NODE,..., or a permutation such as transpose. Default uniform.",
-        metavar="NAME",
-    ),
-]
-Destined = Annotated[
-    Path | None,
-    typer.Option(
-        help="File (text, .npy) with the destination of each node, -1 for none; or lines 'source: destination'.",
-        metavar="FILE",
-    ),
-]
-Demands = Annotated[
-    Path | None,
-    typer.Option(help="File (text, .npy) with a table: how much each node sends to each other one.", metavar="FILE"),
-]
 PresetName = Annotated[
     str, typer.Option("--preset", help="Routers to begin with: plain or booksim (4 cycles a hop).", metavar="NAME")
 ]
@@ -94,20 +83,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @commands.command()
-@fills(settings=(TRAFFIC,), routers=(ROUTERS,))
+@fills(destined=(DESTINED,), settings=(TRAFFIC,), routers=(ROUTERS,))
 def traffic(
     networks: Networks,
     *,
-    pattern: Pattern = None,
-    destinations: Destined = None,
-    demands: Demands = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            help="Run the messages of a file instead: lines 'cycle source target flits' in order of time.",
-            metavar="FILE",
-        ),
-    ] = None,
+    destined: dict[str, Any],
     load: Annotated[
         str | None,
         typer.Option(
@@ -130,30 +110,30 @@ def traffic(
 ) -> None:
     """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli import recording
+    from gossamer.cli.destined import Destined
     from gossamer.cli.files import split_outputs
-    from gossamer.errors import ModelError, TaskError
+    from gossamer.errors import ModelError
     from gossamer.routers import Routers, TrafficSettings
     from gossamer.sweeps import read_loads
 
-    if sum(x is not None for x in (pattern, destinations, demands, trace)) > 1:
-        raise TaskError("give one of --pattern, --destinations, --demands and --trace")
-    if (load is not None or trace is not None) and saturation:
+    where = Destined(**destined)
+    where.check("hot_share" in settings)
+    if (load is not None or where.trace is not None) and saturation:
         raise ModelError("--saturation chooses the loads; leave out --load and --trace")
-    if load is not None and trace is not None:
+    if load is not None and where.trace is not None:
         raise ModelError("--trace says when messages are created; leave out --load")
-    _check_hot_share(settings, pattern)
     pages, others = recording.pages(output or [])
     written = split_outputs(others)
     asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
-    where = _Where(pattern, destinations, demands, trace)
-    if pages and (loads is None or trace is not None):
+    if pages and (loads is None or where.trace is not None):
         raise ModelError(f"{str(pages[0])!r} shows traffic at one load: leave out --saturation and --trace")
     recording.check(pages, len(networks) * len(loads or ()))
+    proofs = _proofs(networks, asked)
     curves, found = _simulated(networks, where, loads, asked, jobs, written)
     for page in pages:
         recording.traffic(networks, where, loads or (), asked, page)
-    _print_traffic(curves, found, json)
+    _print_traffic(curves, found, proofs, json)
     runs = [run for curve in curves.values() for run in curve]
     if details is not None:
         _write_details(runs, details)
@@ -164,13 +144,11 @@ def traffic(
 
 
 @commands.command()
-@fills(settings=(TRAFFIC,), routers=(ROUTERS,))
+@fills(destined=(AIMED,), settings=(TRAFFIC,), routers=(ROUTERS,))
 def saturation(
     networks: Networks,
     *,
-    pattern: Pattern = None,
-    destinations: Destined = None,
-    demands: Demands = None,
+    destined: dict[str, Any],
     resolution: Annotated[
         float, typer.Option(help="How close the search comes, as a share of the ideal load.", metavar="SHARE")
     ] = 0.01,
@@ -181,15 +159,13 @@ def saturation(
 ) -> None:
     """Search the largest load that gets through."""
     from gossamer.cli.console import print_json, progress
-    from gossamer.errors import TaskError
+    from gossamer.cli.destined import Destined
     from gossamer.networks import as_network
     from gossamer.routers import Routers, TrafficSettings, saturation_throughput
 
-    if sum(x is not None for x in (pattern, destinations, demands)) > 1:
-        raise TaskError("give one of --pattern, --destinations and --demands")
-    _check_hot_share(settings, pattern)
+    where = Destined(**destined)
+    where.check("hot_share" in settings)
     asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
-    where = _Where(pattern, destinations, demands, None)
     with progress() as stage:
         found = {}
         for net in [as_network(text) for text in networks]:
@@ -243,32 +219,21 @@ def routing(
     raise typer.Exit(0 if proof.free else 1)
 
 
-class _Where(NamedTuple):
-    """Where messages go, as it was given."""
+def _proofs(networks: list[str], settings: TrafficSettings) -> dict[str, Freedom]:
+    """Return for each network what the dependency graph of the routing function says; none where it is too large."""
+    from gossamer.errors import ModelError
+    from gossamer.networks import as_network
+    from gossamer.routers import deadlock_freedom
+    from gossamer.routers import routing as routing_function
 
-    pattern: str | None
-    destinations: Path | None
-    demands: Path | None
-    trace: Path | None
-
-    def on(self, network: Network) -> Any:
-        """Return the pattern, the destinations or the table of demands for a network."""
-        from gossamer.reading.tables import read_destinations
-
-        if self.destinations is not None:
-            return read_destinations(self.destinations, network.terminal_count)
-        if self.demands is not None:
-            from gossamer.routers.demands import read_demands
-
-            return read_demands(self.demands)
-        return self.pattern or "uniform"
-
-
-def _check_hot_share(settings: dict[str, Any], pattern: str | None) -> None:
-    from gossamer.errors import TaskError
-
-    if "hot_share" in settings and not (pattern or "").strip().lower().startswith("hotspot"):
-        raise TaskError("--hot-share goes with --pattern hotspot")
+    found = {}
+    for net in [as_network(text) for text in networks]:
+        if net.node_count > _PROVED:
+            continue
+        rule = routing_function(net, settings.routing, settings.routers, settings.terminals)
+        with suppress(ModelError):  # too many routes to write down
+            found[net.spec] = deadlock_freedom(rule)
+    return found
 
 
 def _write_details(runs: Sequence[TrafficRun], path: Path) -> None:
@@ -286,7 +251,7 @@ def _write_details(runs: Sequence[TrafficRun], path: Path) -> None:
 
 def _simulated(
     networks: list[str],
-    where: _Where,
+    where: Destined,
     loads: Sequence[float] | None,
     settings: TrafficSettings,
     jobs: int | None,
@@ -323,12 +288,17 @@ def _simulated(
     return curves, found
 
 
-def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Saturation], json: bool) -> None:
+def _print_traffic(
+    curves: dict[str, Sequence[TrafficRun]], found: dict[str, Saturation], proofs: dict[str, Freedom], json: bool
+) -> None:
     """Print what came of each network."""
     from gossamer.cli.console import print_json
 
     if json:
         fields: dict[str, Any] = {"runs": [run.to_dict() for curve in curves.values() for run in curve]}
+        fields["deadlock_freedom"] = [
+            {"network": spec, "free": proof.free, "proof": str(proof)} for spec, proof in proofs.items()
+        ]
         if found:
             fields["saturation"] = [_saturation_fields(spec, s) for spec, s in found.items()]
         print_json(fields)
@@ -337,6 +307,8 @@ def _print_traffic(curves: dict[str, Sequence[TrafficRun]], found: dict[str, Sat
         if place:
             print()
         _print_runs(curve)
+        if spec in proofs:
+            print(f"\n{curve[0].routing} routing: {proofs[spec]}")
         if spec in found:
             s = found[spec]
             print(f"\nload {s.load:.3f} gets through, {100 * s.share:.0f}% of the ideal {s.ideal:.3f}")

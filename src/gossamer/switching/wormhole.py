@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from gossamer.bounds import Bound
 from gossamer.cases import Needs, Offer
@@ -65,7 +67,12 @@ class Wormhole:
 
     def bounds(self, case: WormholeCase) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in the unit of the cost, the largest first."""
-        return bounds(case)
+        if case.cost.price == "steps":
+            return bounds(case)
+        # a flit a cycle: no message that carries bytes is faster, nor starts sooner
+        cost, flit = case.cost, Routers().flit_bytes
+        cycle = flit * cost.per_byte or Fraction(1)
+        return bounds(case.varied(cost=replace(cost, startup=ceil(cost.startup / cycle), per_byte=Fraction(1, flit), hop_time=0)))
 
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
         """Return None: wormhole messages are few, and what they take is not estimated."""

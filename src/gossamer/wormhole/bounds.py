@@ -15,17 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds import Bound
+from gossamer.costs import LinearCost
 from gossamer.errors import TaskError
 from gossamer.tasks import COMBINE
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.copied import distinct, least_hops
+from gossamer.wormhole.pipelining import Spreading, pipelining_bound
 from gossamer.writing import quantity
 
-__all__ = ["bounds", "spreading_steps"]
+__all__ = ["bounds", "spreading"]
 
 Counts = npt.NDArray[np.int64]
 
 _SOURCE = "derived from the model of Chen and Chen"
+_HERE = "Gossamer"
 
 
 class _Limit(NamedTuple):
@@ -35,8 +38,8 @@ class _Limit(NamedTuple):
     witness: str
 
 
-def spreading_steps(start: int, degrees: Counts, nodes: int) -> int:
-    """Return the fewest steps in which one message can spread from a node to `nodes` nodes.
+def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
+    """Return the most nodes that can hold a message after 0, 1, ... steps, up to `nodes` nodes.
 
     Parameters
     ----------
@@ -50,22 +53,21 @@ def spreading_steps(start: int, degrees: Counts, nodes: int) -> int:
     Notes
     -----
     In each step every holder sends over all its channels; the holders are taken to be those with the most channels.
-    Where every node has 2d channels this is ``ceil(log_(2d+1) nodes)``. O(N log N).
+    Where every node has 2d channels these are ``ceil(log_(2d+1) nodes)`` steps. O(N log N).
 
     Examples
     --------
-    >>> spreading_steps(4, np.full(25, 4), 25), spreading_steps(4, np.full(26, 4), 26)
-    (2, 3)
+    >>> spreading(4, np.full(25, 4), 25), spreading(4, np.full(26, 4), 26)
+    ((1, 5, 25), (1, 5, 25, 26))
     """
     total = np.concatenate([[0], np.cumsum(np.sort(degrees)[::-1])])
-    steps, holders = 0, 1
-    while holders < nodes:
-        most = start + int(total[min(holders - 1, degrees.size)])
+    widths = [1]
+    while widths[-1] < nodes:
+        most = start + int(total[min(widths[-1] - 1, degrees.size)])
         if not most:
             raise TaskError(f"a message cannot spread to {nodes} nodes over channels that are not there")
-        holders += most
-        steps += 1
-    return steps
+        widths.append(min(nodes, widths[-1] + most))
+    return tuple(widths)
 
 
 def bounds(case: WormholeCase) -> tuple[Bound, ...]:
@@ -110,39 +112,41 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
     1 time unit, node sends: node (0,0) must send 4 bytes over 4 channels
     """
-    cost, demand = case.cost, _Demand(case)
+    cost, demand, unit = case.cost, _Demand(case), case.cost.unit
     if not demand.any:
-        return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", _UNIT),)
+        return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", unit),)
     begin = demand.startups()
     receive, send = demand.transmission(cost.message_bytes)
     cross = demand.crossing(cost.message_bytes)
     volume = max(receive.value, send.value, cross.value)
-    found = []
+    found, told = [], demand.pairs is not None
     if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
         text = f"{begins} of {cost.startup} and {carries} at {cost.per_byte} a byte"
         value = begin.value * cost.startup + volume * cost.per_byte
-        found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, _UNIT))
+        found.append(Bound("start-ups and transmission", value, text, "ports", _SOURCE, unit))
+        pipelined = demand.pipelining(volume, cost) if cost.price == "steps" else None
+        if pipelined is not None and pipelined[0] > value:
+            text = f"in {quantity(pipelined[1], 'step')}, the best number: what leaves a source late must still spread"
+            found.append(Bound("steps and their lengths", pipelined[0], text, "linear program", _HERE, unit))
     for name, limit, price in (
         ("start-ups", begin, cost.startup),
         ("node receives", receive, cost.per_byte),
         ("node sends", send, cost.per_byte),
         ("channels", cross, cost.per_byte),
     ):
-        if price and (name != "channels" or cross.value):
+        if price and (name != "channels" or (cross.value and (told or cross.value > max(receive.value, send.value)))):
             method = "broadcast" if name == "start-ups" else "ports"
-            found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, _UNIT))
+            found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, unit))
     if cost.hop_time:
         far = demand.distance()
         text = f"{quantity(begin.value, 'start-up')} of {cost.startup}, and {far.witness} at {cost.hop_time} a hop"
         value = begin.value * cost.startup + far.value * cost.hop_time
-        found.append(Bound("start-ups and distance", value, text, "distance", _SOURCE, _UNIT))
+        found.append(Bound("start-ups and distance", value, text, "distance", _SOURCE, unit))
     if not found:
-        found.append(Bound("no costs", Fraction(0), "steps cost nothing", "none", "the cost", _UNIT))
+        found.append(Bound("no costs", Fraction(0), "steps cost nothing", "none", "the cost", unit))
     return tuple(sorted(found, key=lambda bound: -bound.value))
 
-
-_UNIT = "time unit"
 
 
 class _Demand:
@@ -154,13 +158,18 @@ class _Demand:
         if bool((messages.discipline == COMBINE).any()):
             raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {case.task.name}")
         nodes = self.network.node_count
-        self.degree = case.channels.in_degree
+        one = case.rules
+        self.degree = np.minimum(case.channels.in_degree, 1 if one.receive_limited else 1 << 30)
+        self.leaving = np.minimum(case.channels.out_degree, 1 if one.send_limited else 1 << 30)
+        terminals = self.network.terminal_count
+        self.spreading = self.leaving[:terminals]
         self.origin = messages.origin.astype(np.int64)
         self.own = np.bincount(self.origin, minlength=nodes)
         if messages.targets is None or messages.target_start is None:
             self.pairs = None
-            self.spread = np.full(self.origin.size, nodes)
+            self.spread = np.full(self.origin.size, terminals)
             self.receives: Counts = messages.count - self.own
+            self.receives[terminals:] = 0
         else:
             origin = np.repeat(self.origin, np.diff(messages.target_start))
             away = messages.targets != origin
@@ -176,58 +185,61 @@ class _Demand:
         """Whether anything has to move."""
         return bool(self.sends.any())
 
+    @property
+    def room(self) -> int:
+        """Messages that all nodes together can send and receive in a step."""
+        terminals = self.network.terminal_count
+        return max(1, min(int(self.degree[:terminals].sum()), int(self.leaving[:terminals].sum())))
+
     def startups(self) -> _Limit:
         """Return the start-ups that the message needs which has furthest to spread."""
-        order = np.lexsort((self.degree[self.origin], -self.spread))
+        order = np.lexsort((self.leaving[self.origin], -self.spread))
         best = _Limit(0, "")
         seen: set[tuple[int, int]] = set()
         for i in order.tolist():  # the most nodes to reach, from the fewest channels
             node, nodes = int(self.origin[i]), int(self.spread[i])
-            key = int(self.degree[node]), nodes
+            key = int(self.leaving[node]), nodes
             if nodes == 1 or key in seen or any(d <= key[0] and n >= nodes for d, n in seen):
                 continue
             seen.add(key)
-            steps = spreading_steps(key[0], self.degree, nodes)
+            steps = len(spreading(key[0], self.spreading, nodes)) - 1
             if steps > best.value:
-                best = _Limit(steps, self._growth(node, steps, nodes))
+                best = _Limit(steps, self._growth(node, nodes))
         return best
 
-    def _growth(self, node: int, steps: int, nodes: int) -> str:
-        total = np.concatenate([[0], np.cumsum(np.sort(self.degree)[::-1])])
-        widths = [1]
-        for _ in range(steps):
-            holders = widths[-1]
-            widths.append(min(holders + int(self.degree[node]) + int(total[holders - 1]), nodes))
+    def _growth(self, node: int, nodes: int) -> str:
+        widths = spreading(int(self.leaving[node]), self.spreading, nodes)
         name = self.network.node_name(node)
         return f"from node {name} a message spreads at most {', '.join(f'{w:,}' for w in widths)} nodes wide"
 
     def transmission(self, size: int) -> tuple[_Limit, _Limit]:
         """Return the bytes that steps last at least, for what a node receives and for what one sends."""
         found = []
-        for count, verb in ((self.receives, "receive"), (self.sends, "send")):
-            load = -(-count * size // np.maximum(self.degree, 1))
+        for count, degree, verb in ((self.receives, self.degree, "receive"), (self.sends, self.leaving, "send")):
+            load = -(-count * size // np.maximum(degree, 1))
             node = int(np.argmax(load))
-            channels = int(self.degree[node])
+            channels = int(degree[node])
             what, over = quantity(int(count[node]) * size, "byte"), quantity(channels, "channel")
             text = f"node {self.network.node_name(node)} must {verb} {what} over {over}"
             found.append(_Limit(int(load[node]), text))
         return found[0], found[1]
 
     def crossing(self, size: int) -> _Limit:
-        """Return the bytes that steps last at least, for the channels that personalized messages have to cross.
+        """Return the bytes that steps last at least, for what all messages together have to cross.
 
-        Each byte crosses as many channels as its target is away, and on an array every cut between origin and target.
+        Broadcasts reach all nodes over channels that end there. Of personalized messages each byte crosses as many channels as its target is away, and on an array every cut between origin and target.
         """
         if self.pairs is None:
-            return _Limit(0, "")
+            total, room = int(self.receives.sum()) * size, self.room
+            text = f"all nodes together must receive {quantity(total, 'byte')}, at most {room} messages a step"
+            return _Limit(-(-total // room) if total else 0, text)
         here, there = (self.channels.coordinates(ends) for ends in self.pairs)
-        gap, sides, wraps = np.abs(here - there), np.array(self.channels.sides), np.array(self.channels.wraps)
-        hops = least_hops(self.row, np.where(wraps, np.minimum(gap, sides - gap), gap).sum(axis=1))
+        hops = least_hops(self.row, self.channels.hops(self.pairs[0], self.channels.shortest(*self.pairs)))
         count = int(self.channels.exists.sum())
         text = f"{quantity(hops * size, 'byte')} times channels to cross, over {quantity(count, 'channel')}"
         best = _Limit(-(-hops * size // max(count, 1)), text)
         for i, side in enumerate(self.channels.sides):
-            if self.channels.wraps[i] or side == 1:
+            if self.channels.wraps[i] or side == 1 or not self.channels.on_grid:
                 continue
             width = self.network.node_count // side
             for x in range(side - 1):
@@ -240,9 +252,25 @@ class _Demand:
                     best = _Limit(value, f"{what} must cross the {quantity(width, 'channel')} {cut} one way")
         return best
 
+    def pipelining(self, volume: int, cost: LinearCost) -> tuple[Fraction, int] | None:
+        """Return the bound of broadcasts to all nodes that prices few steps against many, and its steps."""
+        if self.pairs is not None:
+            return None
+        terminals = self.network.terminal_count
+        sources = np.unique(self.origin)
+        start = int(self.leaving[sources].max())
+        of = Spreading(
+            terminals, self.origin.size * cost.message_bytes, int(self.leaving[sources].sum()),
+            self.room, spreading(start, self.spreading, terminals), volume,
+        )  # fmt: skip
+        return pipelining_bound(of, cost.startup, cost.per_byte)
+
     def distance(self) -> _Limit:
         """Return the hops to the farthest node that a message must reach."""
-        if self.pairs is None:
+        if self.pairs is None and not self.channels.on_grid:
+            origin = np.unique(self.origin)
+            hops = self.channels.distances[origin, : self.network.terminal_count].max(axis=1)
+        elif self.pairs is None:
             origin = np.unique(self.origin)
             place = self.channels.coordinates(origin)
             far = np.zeros_like(place)
@@ -251,9 +279,7 @@ class _Demand:
             hops = far.sum(axis=1)
         else:
             origin, target = self.pairs
-            gap = np.abs(self.channels.coordinates(origin) - self.channels.coordinates(target))
-            sides = np.array(self.channels.sides)
-            hops = np.where(self.channels.wraps, np.minimum(gap, sides - gap), gap).sum(axis=1)
+            hops = self.channels.hops(origin, self.channels.shortest(origin, target))
         best = int(np.argmax(hops))
         name = self.network.node_name(int(origin[best]))
         return _Limit(

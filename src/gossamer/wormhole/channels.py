@@ -148,7 +148,7 @@ class Channels:
         --------
         >>> import gossamer
         >>> Channels(gossamer.network("torus:4x4")).paths([0], [[1, -1]])[1].tolist()
-        [0, 35]
+        [0, 19]
         """
         node, move = np.array(source, np.int64), np.asarray(displacement, np.int64)
         first = np.zeros(node.size + 1, np.int64)

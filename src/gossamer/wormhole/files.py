@@ -49,7 +49,10 @@ def load(path: str | os.PathLike[str]) -> WormholeSchedule:
 def _schedule(file: Stored) -> WormholeSchedule:
     header, room = file.header, file.room
     network = network_from_dict(header["network"], room)
-    dimensions = Channels(network).dimensions
+    channels = Channels(network)
+    if not channels.on_grid and header["version"] == 1:
+        raise ValueError(f"network {network.spec} is not an array or torus, the only ones of version 1")
+    dimensions = channels.dimensions
     model = complete(header["model"], LinearCost().to_dict())
     sets = whole(header["sets"], "the number of sets")
     room.take(_PER_SET * sets, f"{sets:,} sets")

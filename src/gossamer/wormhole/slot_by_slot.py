@@ -81,6 +81,8 @@ def _pieces_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
     count, nodes, cost = case.messages.count, case.network.node_count, case.cost
     degree = max(1, int(case.channels.in_degree.min()))
     reach = sum(side // 2 for side in case.channels.sides)
+    if not case.channels.on_grid:
+        reach = int(case.channels.distances.max(axis=1).min())
     bytes_time = cost.message_bytes * cost.per_byte
     most = min(_MOST_PIECES, cost.message_bytes)
     balance = most
@@ -122,6 +124,12 @@ def _converted(case: WormholeCase, build: Callable[[], Schedule]) -> Callable[[]
 
 
 def _propose(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+    net = case.network
+    if not case.channels.on_grid:
+        if net.terminal_count < net.node_count:
+            return Refusal("needs a network without switches, at which wormhole messages cannot end")
+        if np.unique(net.link_source.astype(np.int64) * net.node_count + net.link_target).size < net.link_count:
+            return Refusal("needs a network without parallel links")
     whole = case.messages.targets is None
     hops = case.messages.count * (case.network.node_count if whole else sum(case.channels.sides))
     refusal = too_many_messages(hops, _MOST_HOPS)
@@ -139,9 +147,10 @@ SLOT_BY_SLOT = (
             PartialExchange, PartialGather, Permutation,
         ),
         propose=_propose,
-        networks="arrays and tori",
+        networks="any network without switches",
         source="the algorithms for packets; every slot as a step",
         summary="schedules of packets, whole or in pieces, a step for each slot",
+        anywhere=True,
     ),
 )  # fmt: skip
 """Schedules of packets at the linear cost of wormhole steps."""

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def link_displacement(channels: Channels, links: npt.ArrayLike) -> npt.NDArray[np.int32]:
-    """Return the signed displacement of links of an array or torus, int32[k, d]; on a torus side of 2 it is +1.
+    """Return the signed displacement of links, int32[k, d]; on a torus side of 2 it is +1.
 
     Examples
     --------
@@ -46,6 +46,8 @@ def link_displacement(channels: Channels, links: npt.ArrayLike) -> npt.NDArray[n
     rows = np.asarray(links, np.int64)
     here, there = channels.network.link_source[rows], channels.network.link_target[rows]
     moved = channels.coordinates(there) - channels.coordinates(here)
+    if not channels.on_grid:
+        return moved.astype(np.int32)
     up = (moved == 1) | ((moved == 1 - np.array(channels.sides)) & np.array(channels.wraps))
     return np.where(moved == 0, 0, np.where(up, 1, -1)).astype(np.int32)
 

@@ -82,5 +82,5 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     first, last = ({"pieces": pieces, "set_entries": entries}, tables[2])
     count = int(schedule.step.size)
     write_tables(
-        path, header | {"version": FORMAT_VERSION}, first, lambda a, b: {n: v[a:b] for n, v in last.items()}, count
+        path, header, first, lambda a, b: {n: v[a:b] for n, v in last.items()}, count
     )

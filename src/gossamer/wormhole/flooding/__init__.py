@@ -158,7 +158,7 @@ def _propose(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
     for k in _pieces_tried(case):
         if too_many_messages(count * k * (nodes - 1), _MOST_MESSAGES):
             continue
-        steps = int((-(-missing * k // degree)).max())
+        steps = int((-(-missing * k // np.maximum(degree, 1))).max())
         least = steps * (case.cost.startup + Fraction(case.cost.message_bytes // k) * case.cost.per_byte)
         offers.append(Offer(partial(flooded, case, k), least=least, effort="search", options={"pieces": k}))
     return offers
