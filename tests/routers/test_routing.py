@@ -20,7 +20,7 @@ from gossamer.routers import (
 
 NETWORKS = (
     "torus:4x4", "torus:5x3", "array:4x4", "array:3x3x2", "hypercube:3", "ring:7", "star:4", "fat-tree:k=3,h=2",
-    "de-bruijn:2,3", "ccc:3",
+    "de-bruijn:2,3", "ccc:3", "dragonfly:a=3,h=1", "slim-fly:q=3", "folded-clos:4,2", "jellyfish:n=10,d=3,seed=1",
 )  # fmt: skip
 LANES = Routers(virtual_channels=8)
 

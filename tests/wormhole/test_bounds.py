@@ -104,6 +104,8 @@ def test_nothing_to_do_and_nothing_to_pay():
 
 def test_what_cannot_be_bounded_is_refused():
     with pytest.raises(NetworkError, match="wormhole messages need links that carry one packet at a time"):
-        bounds(WormholeCase(gossamer.network("fat-tree:k=2,h=2,capacity=exponential"), gossamer.task("allgather"), MODEL))
+        bounds(
+            WormholeCase(gossamer.network("fat-tree:k=2,h=2,capacity=exponential"), gossamer.task("allgather"), MODEL)
+        )
     with pytest.raises(TaskError, match="wormhole messages carry out broadcasts and exchanges, not reduce-scatter"):
         bounds(WormholeCase(gossamer.network("ring:4"), gossamer.task("reduce-scatter"), MODEL))

@@ -120,7 +120,9 @@ def test_what_is_not_covered_is_told_in_one_line():
         gossamer.plan("torus:4x4", "reduce", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"no wormhole algorithm 'sequental' .* \(did you mean 'sequential"):
         gossamer.plan("torus:4x4", "allgather", algorithm="sequental", switching="wormhole", cost=model)
-    with pytest.raises(NetworkError, match="wormhole messages need links that carry one packet at a time, got fat-tree"):
+    with pytest.raises(
+        NetworkError, match="wormhole messages need links that carry one packet at a time, got fat-tree"
+    ):
         gossamer.plan("fat-tree:k=2,h=2,capacity=exponential", "allgather", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"algorithm 'sequential-broadcasts' does not cover .*: it takes no h"):
         gossamer.plan(

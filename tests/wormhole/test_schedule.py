@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import gossamer
 from gossamer.costs import LinearCost
-from gossamer.errors import NetworkError, ScheduleError, TaskError
+from gossamer.errors import ScheduleError, TaskError
 from gossamer.wormhole import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
 from wormhole.strategies import faulty, valid
 

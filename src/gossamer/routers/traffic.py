@@ -17,6 +17,7 @@ from gossamer.routers.destinations import destinations
 from gossamer.routers.energy import Energy
 from gossamer.routers.fabric import Fabric
 from gossamer.routers.routing import Routing, routing_on
+from gossamer.routers.routing.function import Sent
 from gossamer.routers.state import crossings, grown, new_state, with_routes, write_messages
 from gossamer.routers.statistics import Latencies, settled
 from gossamer.routers.trace import Trace
@@ -259,7 +260,7 @@ class Simulation:
         self.used[rows] = True
         self.source_of[rows], self.target_of[rows] = source, target
         begin = rows * self.rule.row_size + 1
-        self.rule.write(self.state.route, begin, source, target, self.random)
+        self.rule.write(Sent(self.state.route, begin, source, target, self.random))
         queue = source
         if self.settings.routers.injection == "channels":
             queue = self._first_link(source, target, begin)

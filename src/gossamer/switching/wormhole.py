@@ -72,7 +72,16 @@ class Wormhole:
         # a flit a cycle: no message that carries bytes is faster, nor starts sooner
         cost, flit = case.cost, Routers().flit_bytes
         cycle = flit * cost.per_byte or Fraction(1)
-        return bounds(case.varied(cost=replace(cost, startup=ceil(cost.startup / cycle), per_byte=Fraction(1, flit), hop_time=0)))
+        return bounds(
+            case.varied(
+                cost=replace(
+                    cost,
+                    startup=Fraction(ceil(cost.startup / cycle)),
+                    per_byte=Fraction(1, flit),
+                    hop_time=Fraction(0),
+                )
+            )
+        )
 
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
         """Return None: wormhole messages are few, and what they take is not estimated."""

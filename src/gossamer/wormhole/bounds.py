@@ -148,7 +148,6 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     return tuple(sorted(found, key=lambda bound: -bound.value))
 
 
-
 class _Demand:
     """What each node must send and receive."""
 
@@ -227,7 +226,8 @@ class _Demand:
     def crossing(self, size: int) -> _Limit:
         """Return the bytes that steps last at least, for what all messages together have to cross.
 
-        Broadcasts reach all nodes over channels that end there. Of personalized messages each byte crosses as many channels as its target is away, and on an array every cut between origin and target.
+        Broadcasts reach all nodes over channels that end there. Of personalized messages each byte crosses as many
+        channels as its target is away, and on an array every cut between origin and target.
         """
         if self.pairs is None:
             total, room = int(self.receives.sum()) * size, self.room

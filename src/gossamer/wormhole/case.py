@@ -67,9 +67,7 @@ class WormholeCase(Case):
         >>> case.varied(gossamer.task("broadcast")).sources
         1
         """
-        other = WormholeCase(
-            self.network, task or self.task, cost or self.cost, rules or self.rules, seed=self.seed
-        )
+        other = WormholeCase(self.network, task or self.task, cost or self.cost, rules or self.rules, seed=self.seed)
         other._known = self._known
         return other
 

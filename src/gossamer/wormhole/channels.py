@@ -19,10 +19,10 @@ _MOST_NODES = 2048
 class Channels:
     """The directed channels of a network and the way that a message takes over them.
 
-    On an array or torus a channel leaves a node in one dimension and one direction. Channel ``(node*d + dimension)*2`` goes up (+1) and
-    ``(node*d + dimension)*2 + 1`` goes down (-1). On a torus side of 2 the two are parallel channels between the same
-    nodes, although the network has a single link there. Numbers of channels that would leave an array, or stay in a
-    side of 1, are not used. A message goes along dimension 0 first.
+    On an array or torus a channel leaves a node in one dimension and one direction. Channel ``(node*d + dimension)*2``
+    goes up (+1) and ``(node*d + dimension)*2 + 1`` goes down (-1). On a torus side of 2 the two are parallel channels
+    between the same nodes, although the network has a single link there. Numbers of channels that would leave an array,
+    or stay in a side of 1, are not used. A message goes along dimension 0 first.
 
     On any other network the channels are the links, and a message goes from each node over the lowest-numbered link
     that brings it nearer to its target. Nodes have one coordinate, their number.
@@ -126,18 +126,19 @@ class Channels:
 
     @cached_property
     def next_link(self) -> IntArray:
-        """The link from node u on the way to node v of a network that is no array or torus, int32[N, N]; -1 for none."""
+        """The link from node u on the way to node v, int32[N, N], -1 for none; not of arrays and tori."""
         far, found = self.distances, np.full(self.distances.shape, -1, np.int32)
         for link in range(self.network.link_count - 1, -1, -1):
             u, x = int(self.network.link_source[link]), int(self.network.link_target[link])
-            found[u, (far[x] >= 0) & (far[x] == far[u] - 1)] = link
+            found[u][(far[x] >= 0) & (far[x] == far[u] - 1)] = link
         return found
 
     def hops(self, source: npt.ArrayLike, displacement: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the channels that messages cross, int64[M]; 0 on a network without a way."""
         if self.on_grid:
             return np.asarray(np.abs(np.asarray(displacement, np.int64)).sum(axis=-1), np.int64)
-        return np.maximum(self.distances[source, self.target(source, displacement)], 0).astype(np.int64)
+        node = np.asarray(source, np.int64)
+        return np.maximum(self.distances[node, self.target(node, displacement)], 0).astype(np.int64)
 
     def paths(
         self, source: npt.ArrayLike, displacement: npt.ArrayLike

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -56,8 +56,16 @@ class Phase:
     first_step: int = 0
 
 
+def _ports(given: str) -> Ports:
+    """Return the ports if there are such ones."""
+    choice(given, "ports", get_args(Ports))
+    return cast(Ports, given)
+
+
 class MessageTable:
     """What `WormholeSchedule` holds; files know a schedule by this much."""
+
+    ports: Ports
 
     def __init__(
         self,
@@ -79,7 +87,7 @@ class MessageTable:
         channels = Channels(network)
         task.check(network)
         self._ask(channels, task, task.messages(network), cost)
-        self.ports: Ports = choice(ports, "ports", get_args(Ports))
+        self.ports = _ports(ports)
         self._fill(
             step,
             source,
@@ -267,7 +275,7 @@ class MessageTable:
             return type(self)(**fields)
         made = type(self).__new__(type(self))
         made._ask(self.channels, self.task, self.messages, fields["cost"])
-        made.ports = choice(fields["ports"], "ports", get_args(Ports))
+        made.ports = _ports(fields["ports"])
         made._fill(**{name: fields[name] for name in _FIELDS if name not in ("network", "task", "cost", "ports")})
         return made
 

@@ -89,7 +89,9 @@ def _least_length(of: Spreading, count: int) -> Fraction:
     """Return a proved lower bound on the bytes that `count` steps last together."""
     from scipy.optimize import linprog
 
-    after = np.array([[of.holders[min(max(0, t - s), len(of.holders) - 1)] for s in range(count)] for t in range(count)])
+    after = np.array(
+        [[of.holders[min(max(0, t - s), len(of.holders) - 1)] for s in range(count)] for t in range(count)]
+    )
     missing = of.nodes - after  # missing[t, s]: copies to come from step t on, of a byte that left in step s
     # variables: alpha for each step's emission, beta for each t, delta; the dual program, of which any point is a proof
     late = of.nodes - np.array([of.holders[min(count - s, len(of.holders) - 1)] for s in range(count)])
@@ -104,7 +106,7 @@ def _least_length(of: Spreading, count: int) -> Fraction:
     goal = np.zeros(2 * count + 1)
     goal[-1] = -1
     found = linprog(goal, A_ub=np.array(rows), b_ub=limits, bounds=[(0, None)] * (2 * count + 1), method="highs")
-    if found.status != 0:
+    if found.status != 0 or found.x is None:
         return Fraction(0)
     return _proved(of, missing, possible, found.x)
 

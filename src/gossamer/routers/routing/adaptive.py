@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
 from gossamer.routers.fabric import Fabric
-from gossamer.routers.routing.function import Routing, halves, phases
+from gossamer.routers.routing.function import Routing, Sent, halves, phases
 from gossamer.routers.routing.grids import grid_of, needs_dateline
 from gossamer.routers.routing.tables import ranks
 from gossamer.routers.settings import Routers
@@ -28,17 +27,10 @@ class _StepByStep(Routing):
 
     longest = 0
 
-    def write(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
+    def write(self, sent: Sent) -> None:
         """Write the step; see `Routing.write`."""
-        route[begin - 1] = 0
-        route[begin] = _ADAPTIVE
+        sent.route[sent.begin - 1] = 0
+        sent.route[sent.begin] = _ADAPTIVE
 
     def every_route(self) -> Iterator[IntArray]:
         """Yield nothing: see `adaptive`."""

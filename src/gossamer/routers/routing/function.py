@@ -16,7 +16,7 @@ from gossamer.routers.fabric import Fabric
 from gossamer.routers.settings import Routers
 from gossamer.routers.state import Adaptive
 
-__all__ = ["NO_STEP", "Joined", "Routing", "halves", "phases"]
+__all__ = ["NO_STEP", "Joined", "Routing", "Sent", "halves", "phases"]
 
 NO_STEP = -9
 """Behind the end of a route in a table of routes."""
@@ -28,6 +28,19 @@ class Joined(NamedTuple):
 
     before: int
     behind: int
+
+
+class Sent(NamedTuple):
+    """Messages whose routes are to be written.
+
+    `route` int32 is where, from ``begin[m]`` on for message m, int64[M]; `source` and `target` are terminals, int[M].
+    """
+
+    route: IntArray
+    begin: npt.NDArray[np.int64]
+    source: npt.NDArray[np.integer]
+    target: npt.NDArray[np.integer]
+    random: np.random.Generator
 
 
 class Routing(ABC):
@@ -76,15 +89,8 @@ class Routing(ABC):
         return (queues + target.astype(np.int64)) << 8
 
     @abstractmethod
-    def write(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
-        """Write routes from the terminals `source` to `target`: links at ``begin - 1``, steps from ``begin`` on.
+    def write(self, sent: Sent) -> None:
+        """Write the routes of messages: links at ``begin - 1``, steps from ``begin`` on.
 
         A second route begins ``longest + 2`` places behind the first.
         """

@@ -11,11 +11,12 @@ from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
 from gossamer.routers.destinations import shortest_displacement
 from gossamer.routers.fabric import Fabric
-from gossamer.routers.routing.function import NO_STEP, Joined, Routing, halves, phases
+from gossamer.routers.routing.function import NO_STEP, Joined, Sent, halves, phases
+from gossamer.routers.routing.legs import Choosing, Legs, TwoLegs
 from gossamer.routers.settings import Routers
 from gossamer.wormhole.channels import Channels
 
-__all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Valiant", "grid_of", "needs_dateline", "write_paths"]
+__all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Ugal", "Valiant", "grid_of", "needs_dateline", "write_paths"]
 
 _DATELINES = {"none": 0, "plain": 1, "balanced": 2}
 _CHUNK = 1 << 20
@@ -33,7 +34,7 @@ def needs_dateline(fabric: Fabric, settings: Routers) -> bool:
     return fabric.grid is not None and any(fabric.grid.wraps) and settings.dateline != "none"
 
 
-class DimensionOrder(Routing):
+class DimensionOrder(Legs):
     """One dimension after the other, the first first, the shorter way round rings; half way round, either."""
 
     name = "dimension-order"
@@ -52,21 +53,24 @@ class DimensionOrder(Routing):
         self.classes = np.array([every, *halves(every)], np.int64)
         self.longest = sum(s // 2 if w else s - 1 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
 
-    def write(
+    def leg(
         self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
+        sent: Sent,
+        at: npt.NDArray[np.integer],
+        to: npt.NDArray[np.integer],
+        kind: int,
+        hops: npt.NDArray[np.int64],
     ) -> None:
-        """Write routes; see `Routing.write`."""
-        per = self.fabric.per_router
-        at, to = source // per, target // per
-        move = shortest_displacement(self.grid, at, to, random)
-        order = np.full(source.size, self.order, np.int64)
-        hops = write_paths(self, route, begin, at, move, order, 0, self.ends(target))
-        route[begin - 1] = hops
+        """Write ways between routers; see `Legs.leg`."""
+        move = shortest_displacement(self.grid, at, to, sent.random)
+        order = np.full(at.size, self.order, np.int64)
+        write_paths(self, sent.route, sent.begin, at, move, order, kind, self.ends(sent.target), hops)
+
+    def in_two(self) -> None:
+        """Part the virtual channels into two groups, each with its halves for datelines: classes 3 to 5 and 6 to 8."""
+        each = 2 if needs_dateline(self.fabric, self.settings) else 1
+        groups = phases(self.settings.virtual_channels, 2, self.name, each)
+        self.classes = np.concatenate([self.classes, *([g, *halves(g)] for g in groups)]).astype(np.int64)
 
     def every_route(self) -> Iterator[IntArray]:
         """Yield the routes of all pairs, both ways where both are as short."""
@@ -98,20 +102,11 @@ class OneTurn(DimensionOrder):
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
-        each = 2 if needs_dateline(fabric, settings) else 1
-        groups = phases(settings.virtual_channels, 2, self.name, each)
-        self.classes = np.concatenate([self.classes, *([g, *halves(g)] for g in groups)]).astype(np.int64)
+        self.in_two()
 
-    def write(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
+    def write(self, sent: Sent) -> None:
         """Write routes; see `Routing.write`."""
-        per = self.fabric.per_router
+        per, (route, begin, source, target, random) = self.fabric.per_router, sent
         move = shortest_displacement(self.grid, source // per, target // per, random)
         order, ends = random.integers(0, 2, source.size), self.ends(target)
         for which in (0, 1):
@@ -128,34 +123,15 @@ class OneTurn(DimensionOrder):
             yield self.laid_out(source, move, 1, 6)
 
 
-class Valiant(DimensionOrder):
+class Valiant(TwoLegs, DimensionOrder):
     """To a random router first, then to the target, each leg in dimension order on virtual channels of its own."""
 
-    name = "valiant"
+    kinds = (3, 6)
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
-        each = 2 if needs_dateline(fabric, settings) else 1
-        groups = phases(settings.virtual_channels, 2, self.name, each)
-        self.classes = np.concatenate([self.classes, *([g, *halves(g)] for g in groups)]).astype(np.int64)
+        self.in_two()
         self.direct, self.longest = self.longest, 2 * self.longest
-
-    def write(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
-        """Write routes; see `Routing.write`."""
-        per = self.fabric.per_router
-        middle = random.integers(0, self.fabric.router_count, source.size)
-        first = np.zeros(source.size, np.int64)
-        move = shortest_displacement(self.grid, source // per, middle, random)
-        hops = write_paths(self, route, begin, source // per, move, first, 3, self.ends(target))
-        move = shortest_displacement(self.grid, middle, target // per, random)
-        route[begin - 1] = write_paths(self, route, begin, middle, move, first, 6, self.ends(target), hops)
 
     def every_route(self) -> Iterator[IntArray]:
         """Yield the legs of both kinds between all pairs."""
@@ -166,6 +142,10 @@ class Valiant(DimensionOrder):
     def joined(self) -> list[Joined]:
         """Return the classes of the first and the second leg."""
         return [Joined(3, 6)]
+
+
+class Ugal(Choosing, Valiant):
+    """The shortest way in dimension order, or Valiant's where that promises to be faster."""
 
 
 def every_displacement(grid: Channels) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:

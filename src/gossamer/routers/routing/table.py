@@ -7,9 +7,8 @@ from gossamer.networks.network import Network
 from gossamer.routers.fabric import Fabric
 from gossamer.routers.routing.adaptive import AdaptiveAnywhere, AdaptiveGrid, NegativeFirst
 from gossamer.routers.routing.function import Routing
-from gossamer.routers.routing.grids import DimensionOrder, OneTurn, ReverseOrder, Valiant
-from gossamer.routers.routing.tables import Layered, ShortestPath, UpDown, ValiantTable
-from gossamer.routers.routing.ugal import Ugal, UgalTable
+from gossamer.routers.routing.grids import DimensionOrder, OneTurn, ReverseOrder, Ugal, Valiant
+from gossamer.routers.routing.tables import Layered, ShortestPath, UgalTable, UpDown, ValiantTable
 from gossamer.routers.settings import Routers
 
 __all__ = ["ROUTINGS", "routing", "routing_on"]

@@ -10,15 +10,16 @@ import numpy.typing as npt
 from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
 from gossamer.routers.fabric import Fabric
-from gossamer.routers.routing.function import NO_STEP, Joined, Routing, phases
+from gossamer.routers.routing.function import NO_STEP, Joined, Sent, phases
+from gossamer.routers.routing.legs import Choosing, Legs, TwoLegs
 from gossamer.routers.settings import Routers
 
-__all__ = ["Layered", "ShortestPath", "UpDown", "ValiantTable", "ranks"]
+__all__ = ["Layered", "ShortestPath", "UgalTable", "UpDown", "ValiantTable", "ranks"]
 
 _MOST_ROUTERS = 1024
 
 
-class ShortestPath(Routing):
+class ShortestPath(Legs):
     """A shortest path for each pair of routers, spread over the links; messages can deadlock."""
 
     name = "shortest-path"
@@ -39,34 +40,19 @@ class ShortestPath(Routing):
         """Return the table entries of paths between routers, int64[M]."""
         return np.asarray(to, np.int64) * self.fabric.router_count + at
 
-    def write(
+    def leg(
         self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
-        """Write routes; see `Routing.write`."""
-        per = self.fabric.per_router
-        hops = np.zeros(source.size, np.int64)
-        self.copy(route, begin, source // per, target // per, hops, 0, self.ends(target))
-        route[begin - 1] = hops
-
-    def copy(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
+        sent: Sent,
         at: npt.NDArray[np.integer],
         to: npt.NDArray[np.integer],
-        hops: npt.NDArray[np.int64],
         kind: int,
-        ends: npt.NDArray[np.int64],
+        hops: npt.NDArray[np.int64],
     ) -> None:
-        """Copy paths between routers behind `hops` steps, which grow; `kind` is added to the classes."""
+        """Copy paths between routers; see `Legs.leg`."""
         from gossamer.routers.routing import _kernels
 
-        _kernels.copy_paths(self.first, self.step, self.pairs(at, to), kind, begin, hops, ends, route)
+        ends = self.ends(sent.target)
+        _kernels.copy_paths(self.first, self.step, self.pairs(at, to), kind, sent.begin, hops, ends, sent.route)
 
     def every_route(self) -> Iterator[IntArray]:
         """Yield the paths of all pairs."""
@@ -114,32 +100,15 @@ class Layered(ShortestPath):
         self.step = (self.step + np.repeat(1 + layer_of, np.diff(self.first))).astype(np.int32)
 
 
-class ValiantTable(Layered):
+class ValiantTable(TwoLegs, Layered):
     """To a random router first and from there to the target, each leg on layers of its own."""
-
-    name = "valiant"
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
         groups = phases(settings.virtual_channels, 2 * self.layers, self.name, 1)
         self.classes = np.array([self.classes[0], *groups], np.int64)
         self.direct, self.longest = self.longest, 2 * self.longest
-
-    def write(
-        self,
-        route: IntArray,
-        begin: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
-        random: np.random.Generator,
-    ) -> None:
-        """Write routes; see `Routing.write`."""
-        per = self.fabric.per_router
-        middle = random.integers(0, self.fabric.router_count, source.size)
-        hops = np.zeros(source.size, np.int64)
-        self.copy(route, begin, source // per, middle, hops, 0, self.ends(target))
-        self.copy(route, begin, middle, target // per, hops, self.layers, self.ends(target))
-        route[begin - 1] = hops
+        self.kinds = 0, self.layers
 
     def rows(self, kind: int) -> IntArray:
         """Return all paths as rows, int32[pairs, longest]."""
@@ -156,6 +125,10 @@ class ValiantTable(Layered):
     def joined(self) -> list[Joined]:
         """Return the classes of first and second legs."""
         return [Joined(1 + a, 1 + self.layers + b) for a in range(self.layers) for b in range(self.layers)]
+
+
+class UgalTable(Choosing, ValiantTable):
+    """The shortest way, or Valiant's where that promises to be faster."""
 
 
 def ranks(fabric: Fabric) -> IntArray:

@@ -26,7 +26,7 @@ _MOST_PIECES = 64
 _MOST_MESSAGES = 1_000_000
 _MOST_NODES = 512
 _ANY = 255
-_EFFORT = 40_000_000
+_EFFORT = 6_000_000
 """Pieces times pairs of nodes, over all choices of a step, that are looked at in a step."""
 
 
@@ -134,7 +134,9 @@ def _pieces_tried(case: WormholeCase) -> list[int]:
     """Return numbers of pieces around the balance of start-ups and bytes."""
     count, cost = case.messages.count, case.cost
     most = min(_MOST_PIECES, cost.message_bytes)
-    degree = 1 if case.rules.ports == "one" else max(1, int(case.channels.in_degree[: case.network.terminal_count].min()))
+    degree = (
+        1 if case.rules.ports == "one" else max(1, int(case.channels.in_degree[: case.network.terminal_count].min()))
+    )
     reach = 4  # steps that a piece needs, about
     balance = most
     if cost.startup:

@@ -28,7 +28,9 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
 
 
 @njit(cache=True, nogil=True)
-def one_step(has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece):
+def one_step(
+    has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece
+):
     """Choose the messages of a step and carry them out; return how many there are.
 
     ``has[p, v]`` says whether node v has piece p, ``near[p, v]`` how far it is from a holder, ``holders[p]`` how many
