@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def least_time(case: WormholeCase, steps: int, pieces: int = 1, work: float = 60
         for p, v in product(range(count), range(n)):
             has[t + 1, p, v] = m.new_bool_var("")
             m.add(has[t + 1, p, v] <= has[t, p, v] + sum(arriving[p, v]))
-    for first, second in zip(begins, begins[1:], strict=False):  # empty steps stand last
+    for first, second in pairwise(begins):  # empty steps stand last
         m.add_implication(second, first)
     for p in range(count):
         row = p // pieces

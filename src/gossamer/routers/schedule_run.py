@@ -16,6 +16,7 @@ from gossamer.reading import choice, whole
 from gossamer.routers.deadlock import Deadlock, find_deadlock
 from gossamer.routers.dependencies import dependencies
 from gossamer.routers.fabric import Fabric
+from gossamer.routers.routing.function import ends
 from gossamer.routers.routing.grids import DimensionOrder, write_paths
 from gossamer.routers.settings import Routers
 from gossamer.routers.state import crossings, new_state, with_routes, write_messages
@@ -149,7 +150,8 @@ def simulate_schedule(
     Parameters
     ----------
     schedule : WormholeSchedule
-        Any; a message of no bytes still has one flit.
+        Any; a message of no bytes still has one flit. On networks that are no arrays or tori messages take any virtual
+        channel, and may deadlock where they start without barriers.
     starts : {"barrier", "dependencies"}
         ``barrier``: all messages of a step start when the step before has been delivered everywhere. ``dependencies``:
         a message starts when its source has what it carries and the message before it on the same source queue has
@@ -200,8 +202,8 @@ def simulate_schedule(
     if m and int(flits.max()) >= 2**31:
         raise ScheduleError(f"a message has {int(flits.max())} flits; at most {2**31 - 1} are allowed")
     moves = int((flits * (schedule.hops + 1)).sum()) if record else 0
-    routing = DimensionOrder(Fabric(schedule.network), settings)
-    state, port = _prepared(schedule, routing, flits, moves)
+    fabric = Fabric(schedule.network)
+    state, port = _prepared(schedule, fabric, settings, flits, moves)
     predicted = _predicted(schedule, settings, flits, startup_cycles)
     if int(predicted.sum()) >= _MOST_CYCLES:
         raise ScheduleError(
@@ -210,9 +212,9 @@ def simulate_schedule(
     step_cycles = np.zeros(schedule.step_count, np.int64)
     tell = progress or (lambda _: None)
     if starts == "barrier":
-        deadlock = _with_barriers(schedule, routing.fabric, settings, state, startup_cycles, step_cycles, tell)
+        deadlock = _with_barriers(schedule, fabric, settings, state, startup_cycles, step_cycles, tell)
     else:
-        state, deadlock = _by_dependencies(schedule, routing.fabric, port, state, startup_cycles, step_cycles, tell)
+        state, deadlock = _by_dependencies(schedule, fabric, port, state, startup_cycles, step_cycles, tell)
     counters, created = state.counters, state.message[:, _kernels.CREATED].astype(np.int64)
     finished = state.message[:, _kernels.FINISHED].astype(np.int64)
     if starts == "barrier" and deadlock is None:
@@ -226,9 +228,9 @@ def simulate_schedule(
         blocked=int(counters[_kernels.BLOCKED] + counters[_kernels.QUEUED]),
         stalled=int(counters[_kernels.STALLED]),
         flit_hops=int(counters[_kernels.HOPS]),
-        crossings=_by_number(routing.fabric, crossings(state)),
+        crossings=_by_number(schedule, fabric, crossings(state)),
         deadlock=deadlock,
-        record=movements(routing.fabric, state),
+        record=movements(fabric, state),
     )  # fmt: skip
 
 
@@ -258,28 +260,33 @@ def movements(fabric: Fabric, state: State) -> npt.NDArray[np.int64]:
 
 
 def _prepared(
-    schedule: WormholeSchedule, routing: DimensionOrder, flits: npt.NDArray[np.int64], moves: int
+    schedule: WormholeSchedule, fabric: Fabric, settings: Routers, flits: npt.NDArray[np.int64], moves: int
 ) -> tuple[State, npt.NDArray[np.int64]]:
     """Return routers with the messages of a schedule in their table, and the source queue of each at its source."""
-    fabric, settings = routing.fabric, routing.settings
     hops = np.asarray(schedule.hops, np.int64)
     begin = np.cumsum(hops + 1) - (hops + 1)
     route = np.zeros(int((hops + 1).sum()) + 1, np.int32)
-    order = np.zeros(hops.size, np.int64)
-    ends = routing.ends(schedule.target)
-    write_paths(routing, route, begin, schedule.source, schedule.displacement, order, 0, ends)
-    state = with_routes(new_state(fabric, settings, hops.size, classes=routing.classes, record=moves), route)
+    if schedule.channels.on_grid:
+        routing = DimensionOrder(fabric, settings)
+        classes, order = routing.classes, np.zeros(hops.size, np.int64)
+        last = routing.ends(schedule.target)
+        write_paths(routing, route, begin, schedule.source, schedule.displacement, order, 0, last)
+    else:
+        classes = np.array([(1 << settings.virtual_channels) - 1], np.int64)
+        first, channel = schedule.channels.paths(schedule.source, schedule.displacement)
+        route[np.arange(channel.size) + np.repeat(begin - first[:-1], hops)] = channel << 8
+        route[begin + hops] = ends(fabric, settings, schedule.target)
+    state = with_routes(new_state(fabric, settings, hops.size, classes=classes, record=moves), route)
     if settings.injection == "node":
         write_messages(state, slice(None), schedule.source, begin, flits)
         return state, np.zeros(hops.size, np.int64)
-    first = route[begin] >> 8
-    write_messages(state, slice(None), first, begin, flits)
-    return state, fabric.number[first] % (2 * routing.grid.dimensions)
+    into = route[begin] >> 8
+    write_messages(state, slice(None), into, begin, flits)
+    return state, np.asarray(into, np.int64)
 
 
-def _by_number(fabric: Fabric, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    assert fabric.grid is not None
-    found = np.zeros(fabric.grid.count, np.int64)
+def _by_number(schedule: WormholeSchedule, fabric: Fabric, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    found = np.zeros(schedule.channels.count, np.int64)
     found[fabric.number] = values
     return found
 

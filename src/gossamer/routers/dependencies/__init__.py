@@ -79,7 +79,7 @@ def dependencies(schedule: WormholeSchedule, port: npt.NDArray[np.integer]) -> D
                 f"message {wrong} in step {int(schedule.step[wrong])} carries pieces that its source {name} "
                 "has not received in earlier steps"
             )
-    queue = schedule.source.astype(np.int64) * (2 * schedule.channels.dimensions) + port
+    queue = schedule.source.astype(np.int64) * (int(port.max(initial=0)) + 1) + port
     by_queue = np.argsort(queue, kind="stable")
     same = queue[by_queue][1:] == queue[by_queue][:-1]
     successor = np.full(m, -1, np.int32)

@@ -16,7 +16,7 @@ from gossamer.routers.fabric import Fabric
 from gossamer.routers.settings import Routers
 from gossamer.routers.state import Adaptive
 
-__all__ = ["NO_STEP", "Joined", "Routing", "Sent", "halves", "phases"]
+__all__ = ["NO_STEP", "Joined", "Routing", "Sent", "ends", "halves", "phases"]
 
 NO_STEP = -9
 """Behind the end of a route in a table of routes."""
@@ -83,10 +83,7 @@ class Routing(ABC):
 
     def ends(self, target: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
         """Return the last step of messages to the terminals `target`, int64[M]."""
-        if self.settings.ejection == "channels":
-            return np.full(target.size, EJECT, np.int64)
-        queues = self.fabric.link_count + self.fabric.injections(self.settings.injection).size
-        return (queues + target.astype(np.int64)) << 8
+        return ends(self.fabric, self.settings, target)
 
     @abstractmethod
     def write(self, sent: Sent) -> None:
@@ -105,6 +102,14 @@ class Routing(ABC):
     def joined(self) -> list[Joined]:
         """Return what classes follow each other at routers on the way."""
         return []
+
+
+def ends(fabric: Fabric, settings: Routers, target: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return the last step of messages to the terminals `target`, int64[M]."""
+    if settings.ejection == "channels":
+        return np.full(target.size, EJECT, np.int64)
+    queues = fabric.link_count + fabric.injections(settings.injection).size
+    return (queues + target.astype(np.int64)) << 8
 
 
 def halves(bits: int) -> tuple[int, int]:

@@ -1,0 +1,121 @@
+"""Floods over several hops, nodes with one port, networks that are no grids, and prices in flits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer import LinearCost, Rules
+from gossamer.errors import GossamerError, ModelError
+from gossamer.routers import Routers, simulate_schedule
+from gossamer.wormhole import load, save, verify
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.flooding import flooded
+from gossamer.wormhole.one_port import with_limited_ports
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+NETWORKS = ("star:3", "dragonfly:a=3,h=1", "slim-fly:q=3", "hypercube:3", "array:3x2", "folded-clos:4,2", "ccc:3")
+
+
+def planned(network, task, **asked):
+    return gossamer.plan(network, task, switching="wormhole", **asked)
+
+
+@pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_every_network_and_ports(spec, ports, tmp_path):
+    plan = planned(spec, "broadcast", rules=Rules(ports=ports), cost=LinearCost(message_bytes=64))
+    assert plan.bound <= plan.completion_time
+    assert plan.schedule.ports == ports
+    save(plan.schedule, tmp_path / "plan.parquet")
+    assert load(tmp_path / "plan.parquet") == plan.schedule
+    save(plan.schedule, tmp_path / "plan.txt")
+    assert load(tmp_path / "plan.txt") == plan.schedule
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(NETWORKS), st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), st.integers(1, 5),
+    st.sampled_from(["all", "one"]), st.integers(0, 3),
+)  # fmt: skip
+def test_floods_are_valid(spec, active, pieces, ports, seed):
+    task = gossamer.task("partial-multinode-broadcast", active=active)
+    cost = LinearCost(message_bytes=20)
+    case = WormholeCase(gossamer.network(spec), task, cost, Rules(ports=ports), seed=seed)
+    assert verify(flooded(case, pieces)).ok
+
+
+def test_broadcast_on_a_mesh_is_within_twice_its_bound():
+    for spec in ("array:8x8", "array:10x10"):
+        for startup in (0, 100):
+            plan = planned(spec, "broadcast", cost=LinearCost(startup=startup))
+            assert plan.completion_time < 2 * plan.bound, (spec, startup)
+
+
+@pytest.mark.parametrize("name", ["atd-opt", "ring-all-gather", "sequential-broadcasts", "slot-by-slot"])
+def test_steps_are_spread_over_ports(name):
+    algorithm = next(a for a in WORMHOLE_ALGORITHMS if a.name == name)
+    case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather"))
+    whole = algorithm.build(case)
+    for ports in ("one", "one-send", "one-receive"):
+        limited = case.varied(rules=Rules(ports=ports))
+        spread = with_limited_ports(whole, limited)
+        assert verify(spread).ok
+        assert spread.message_count == whole.message_count
+        assert whole.step_count <= spread.step_count
+        assert algorithm.build(limited) == spread.replace(algorithm=name)
+
+
+def test_the_checker_finds_two_messages_at_one_port():
+    plan = planned("torus:4x4", "broadcast", algorithm="sequential-broadcasts").schedule
+    report = verify(plan.replace(ports="one"))
+    assert set(report.counts) == {"ports"}
+    assert "sends" in report.violations[0].text
+    received = verify(plan.replace(ports="one-receive"))
+    assert received.ok
+    gather = planned("array:3", "gather", algorithm="direct").schedule
+    root_gets_two = gather.replace(source=[2, 2], displacement=[[-2], [-1]]) if gather.step_count == 1 else gather
+    assert verify(root_gets_two.replace(ports="one-send")).ok or gather.step_count == 1
+
+
+def test_wrong_ways_on_networks_without_grid_are_named():
+    plan = planned("folded-clos:4,2", "broadcast").schedule
+    move = plan.displacement.copy()
+    move[0] = plan.network.terminal_count - plan.source[0]  # a switch
+    report = verify(plan.replace(displacement=move))
+    assert "to a node that is no terminal or that it cannot reach" in str(report)
+    twice = plan.replace(step=np.zeros_like(plan.step))
+    assert "channel" in verify(twice).counts
+
+
+def test_a_price_in_flits_is_that_of_the_simulator():
+    for starts in ("barrier", "dependencies"):
+        cost = LinearCost(startup=40, message_bytes=64, price="flits", starts=starts)
+        plan = planned("torus:4x4", "allgather", cost=cost)
+        assert plan.completion_time == simulate_schedule(plan.schedule, starts=starts).cycles
+        assert plan.bound <= plan.completion_time
+    one = planned("torus:4x4", "broadcast", cost=cost, rules=Rules(ports="one"))
+    node = Routers(injection="node", ejection="node")
+    assert one.completion_time == simulate_schedule(one.schedule, starts="dependencies", settings=node).cycles
+    assert planned("star:3", "allgather", cost=cost).bound > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ({"price": "flit"}, "price must be 'steps' or 'flits', got 'flit'"),
+        ({"starts": "dependencies"}, "starts without barriers have a price in flits only"),
+        ({"price": "flits", "starts": 3}, "starts must be 'barrier' or 'dependencies', got 3"),
+    ],
+)
+def test_prices_that_are_none(words, text):
+    with pytest.raises(ModelError, match=text):
+        LinearCost(**words)
+
+
+def test_rules_besides_ports_are_refused():
+    with pytest.raises(GossamerError, match="of the rules only ports are a choice of wormhole switching"):
+        planned("torus:4x4", "allgather", rules=Rules(buffer=3))
