@@ -23,7 +23,7 @@ from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.payloads import Payloads, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.storing import FORMAT_VERSION, PIECES, SETS, message_columns, save, sections
+from gossamer.wormhole.storing import FORMAT_VERSION, LOWEST, PIECES, SETS, message_columns, save, sections
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 
@@ -50,8 +50,8 @@ def _schedule(file: Stored) -> WormholeSchedule:
     header, room = file.header, file.room
     network = network_from_dict(header["network"], room)
     channels = Channels(network)
-    if not channels.on_grid and header["version"] == 1:
-        raise ValueError(f"network {network.spec} is not an array or torus, the only ones of version 1")
+    if not channels.on_grid and header.get("ways") != LOWEST:
+        raise ValueError(f"network {network.spec} is not an array or torus, and the ways of messages are not told")
     dimensions = channels.dimensions
     model = complete(header["model"], LinearCost().to_dict())
     sets = whole(header["sets"], "the number of sets")

@@ -10,11 +10,13 @@ from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
 from gossamer.wormhole.message_table import MessageTable
 
-__all__ = ["FORMAT_VERSION", "PIECES", "SETS", "message_columns", "save", "sections"]
+__all__ = ["FORMAT_VERSION", "LOWEST", "PIECES", "SETS", "message_columns", "save", "sections"]
 
 FORMAT_VERSION = 2
 """The newest version, that of Parquet files; text is of version 1 unless ports are limited or there is no grid."""
 
+LOWEST = "the lowest-numbered link that brings a message nearer"
+"""How a file of a network that is no array or torus tells the ways of messages."""
 PIECES = ("origin", "message", "piece", "size")
 SETS = ("set", "packet")
 
@@ -75,12 +77,11 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
         "sets": sets.count,
         "set_entries": int(sets.packet.size),
         **control_phases(schedule.phases),
+        **({} if schedule.channels.on_grid else {"ways": LOWEST}),
     }
     if is_text(path):
         write_text(path, "wormhole", header, list(zip(sections(len(moves)), tables, strict=True)))
         return
     first, last = ({"pieces": pieces, "set_entries": entries}, tables[2])
     count = int(schedule.step.size)
-    write_tables(
-        path, header, first, lambda a, b: {n: v[a:b] for n, v in last.items()}, count
-    )
+    write_tables(path, header, first, lambda a, b: {n: v[a:b] for n, v in last.items()}, count)
