@@ -20,7 +20,7 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.renumbering import Renumbered
 from gossamer.schedules import Verification
 from gossamer.switching import Facts, Switching
-from gossamer.writing import Rows, bandwidth_text, memory_text
+from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
 
@@ -358,6 +358,11 @@ class Comparison(Rows):
         found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
         found += [(name, f"no: it {why}") for name, why in self.refusals.items()]
         return found + ([("stopped", self.stopped)] if self.stopped else [])
+
+    def _repr_html_(self) -> str:
+        refused = [*((name, f"no: it {why}") for name, why in self.refusals.items()),
+                   *([("stopped", self.stopped)] if self.stopped else [])]  # fmt: skip
+        return html_table(*self.table()) + (html_rows(refused) if refused else "")
 
     def __repr__(self) -> str:
         case = self.case

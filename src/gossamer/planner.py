@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer import switching as switchings
-from gossamer.bounds import Bound
+from gossamer.bounds import Bound, Bounds
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
@@ -362,7 +362,7 @@ def lower_bounds(
     switching: str = "store-and-forward",
     rules: Rules | None = None,
     cost: AskedCost | None = None,
-) -> tuple[Bound, ...]:
+) -> Bounds:
     """Return lower bounds on the completion time of a task, the largest first.
 
     Parameters
@@ -387,4 +387,4 @@ def lower_bounds(
     64 steps, total hops: all messages together need 16,384 hops, made over 256 links
     """
     asked = _asked(network, task, switching, rules, cost, 0)
-    return asked.kind.bounds(asked.planned)
+    return Bounds(asked.kind.bounds(asked.planned))

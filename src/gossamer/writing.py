@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
+import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -18,18 +20,23 @@ from typing import Any
 from gossamer.errors import FileFormatError, shown
 
 __all__ = [
+    "Pictured",
     "Rows",
     "bandwidth_text",
     "bytes_text",
     "check_writable",
     "exact_bandwidth",
     "exact_duration",
+    "html_rows",
+    "html_table",
     "memory_text",
     "quantity",
     "seconds_text",
     "whole_file",
     "whole_folder",
 ]
+
+_NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]?\d+)?%?$")
 
 
 class whole_file:  # noqa: N801 - used like a function
@@ -161,10 +168,42 @@ class Rows:
         return table
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self.rows()
-        )
-        return f"<table>{cells}</table>"
+        return html_rows(self.rows())
+
+
+class Pictured:
+    """A thing that a notebook shows by its numbers and a small picture."""
+
+    def _repr_html_(self) -> str:
+        # pictures are made on a floor above, which only a notebook asks for: nothing here depends on it
+        html: str = importlib.import_module("gossamer.plots.notebooks").html(self)
+        return html
+
+
+def html_rows(rows: Iterable[tuple[str, str]]) -> str:
+    """Return rows of a label and a text as a table for a notebook.
+
+    >>> html_rows([("a", "<b>")])
+    "<table><tr><th style='text-align:left'>a</th><td style='text-align:left'>&lt;b&gt;</td></tr></table>"
+    """
+    start = "style='text-align:left'"
+    return html_table((), [], [f"<tr><th {start}>{escape(a)}</th><td {start}>{escape(b)}</td></tr>" for a, b in rows])
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], lines: Iterable[str] = ()) -> str:
+    """Return a table for a notebook: words to the left, numbers to the right.
+
+    >>> html_table(("name", "steps"), [("x", "4")]).count("text-align:right")
+    1
+    """
+    side = {True: "right", False: "left"}
+    head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td style='text-align:{side[_NUMBER.match(cell) is not None]}'>{escape(cell)}</td>"
+                         for cell in row) + "</tr>"
+        for row in rows
+    )  # fmt: skip
+    return f"<table>{f'<tr>{head}</tr>' if head else ''}{body}{''.join(lines)}</table>"
 
 
 def quantity(number: int, noun: str) -> str:

@@ -27,14 +27,11 @@ def test_a_plan_shows_its_numbers_and_two_pictures_in_a_notebook():
         ET.fromstring(picture)
 
 
-@pytest.mark.parametrize(
-    "words", [("torus:64x64", "broadcast", {}), ("torus:3x3", "allgather", {"switching": "wormhole"})]
-)
-def test_a_plan_that_is_too_large_or_of_worms_shows_its_numbers(words):
-    spec, task, chosen = words
-    page = gossamer.plan(spec, task, **chosen)._repr_html_()
+def test_a_plan_that_is_too_large_shows_its_numbers_and_one_of_worms_two_pictures():
+    page = gossamer.plan("torus:64x64", "broadcast")._repr_html_()
     assert page.startswith("<table>")
     assert "completion time" in page
+    assert gossamer.plan("torus:3x3", "allgather", switching="wormhole")._repr_html_().count("<svg") == 2
 
 
 def test_a_figure_displays_itself_and_a_plan_its_explorer():
@@ -104,3 +101,36 @@ def test_the_command_draws_in_the_terminal_without_colors_in_a_pipe(capsys, tmp_
     assert "leave out --output" in capsys.readouterr().err
     assert main(["draw", str(file), "--kind", "tree", "-o", str(tmp_path / "a.html")]) == 2
     assert main(["draw", str(file), "-o", str(tmp_path / "a.html")]) == 0
+
+
+def test_networks_schedules_bounds_and_comparisons_have_tables():
+    page = gossamer.network("fat-tree:k=2,h=2")._repr_html_()
+    assert "fat-tree:k=2,h=2" in page
+    assert page.count("<svg") == 1
+    plan = gossamer.plan("array:4", "scatter")
+    page = plan.schedule._repr_html_()
+    assert ("valid</th>" in page, ">yes<" in page, page.count("<svg")) == (True, True, 2)
+    bounds = gossamer.lower_bounds("array:4", "scatter")
+    page = bounds._repr_html_()
+    assert page.count("<tr>") == len(bounds) + 1
+    assert all(f">{bound.value}<" in page and bound.source in page for bound in bounds)
+    assert isinstance(bounds, tuple)
+    assert bounds[0]._repr_html_().count("<tr>") == 2
+    found = gossamer.compare("array:4", "scatter")
+    page = found._repr_html_()
+    columns, rows = found.table()
+    assert all(f">{name}<" in page for name in (*columns, *(row[0] for row in rows)))
+
+
+def test_a_schedule_that_is_not_valid_says_so_without_a_picture():
+    page = broken(gossamer.network("ring:8"))._repr_html_()
+    assert "no: " in page
+    assert "<svg" not in page
+
+
+def test_what_a_notebook_shows_cannot_be_marked_up_by_names():
+    import networkx as nx
+
+    network = gossamer.networks.from_networkx(nx.Graph([("<script>", "&")], name="x"))
+    for page in (network._repr_html_(), flood(network)._repr_html_()):
+        assert "<script" not in page

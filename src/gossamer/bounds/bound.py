@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Bound"]
+from gossamer.writing import html_table
+
+__all__ = ["Bound", "Bounds"]
+
+_LARGE = 10_000
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,23 @@ class Bound:
 
     def __str__(self) -> str:
         return f"{self.value} {self.unit}{'' if self.value == 1 else 's'}, {self.name}: {self.witness}"
+
+    def _repr_html_(self) -> str:
+        return Bounds([self])._repr_html_()
+
+
+class Bounds(tuple[Bound, ...]):
+    """Lower bounds, the largest first: a tuple that a notebook shows as a table.
+
+    Examples
+    --------
+    >>> Bounds([Bound("distance", Fraction(3), "node 0 to node 3", "distance", "folklore")])._repr_html_().count("<tr>")
+    2
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [(b.name, str(b.value) if b.value.denominator < _LARGE else f"{float(b.value):.6g}", b.unit, b.witness,
+                 b.source) for b in self]  # fmt: skip
+        return html_table(("lower bound", "value", "unit", "witness", "source"), rows)

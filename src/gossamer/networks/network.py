@@ -30,6 +30,7 @@ from gossamer.networks.structures import (
     Structure,
     int_array,
 )
+from gossamer.writing import Pictured
 
 __all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray", "Levels", "Network"]
 
@@ -64,7 +65,7 @@ class Failed(Structure):
     words: str
 
 
-class Network(NamedNodes):
+class Network(NamedNodes, Pictured):
     """A directed graph of nodes and links; immutable.
 
     Parameters

@@ -1,17 +1,60 @@
-"""What an outcome shows in a notebook."""
+"""What plans, schedules and networks show in a notebook: their numbers beside small pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
+from gossamer import switching
+from gossamer.errors import GossamerError
+from gossamer.networks.description import describe
+from gossamer.networks.network import Network
 from gossamer.plots.load import load_figure
+from gossamer.plots.network import network_figure
 from gossamer.plots.occupancy import occupancy_figure
+from gossamer.plots.shown import svg_text
+from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.schedules import Schedule
+from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.writing import html_rows, quantity
 
-__all__ = ["outcome_html"]
+__all__ = ["html", "outcome_html"]
 
-_MOST_NODES = 1024
+_MOST_NODES, _MOST_WORMS, _DRAWN = 1024, 400, 256
+_STYLE: dict[str, Any] = {"style": "paper", "width": 3.3}
+
+
+def html(thing: Network | Schedule | WormholeSchedule) -> str:
+    """Return the numbers of a network or a schedule beside small pictures, as HTML.
+
+    A schedule is verified, and what is not valid has no picture but a sentence for each violation.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> html(gossamer.plan("ring:5", "allgather").schedule).count("<svg")
+    2
+    >>> html(gossamer.network("torus:4x4")).count("<svg")
+    1
+    """
+    if isinstance(thing, Network):
+        few = thing.node_count <= _MOST_NODES
+        rows = describe(thing).rows() if few else [("network", repr(thing)[1:-1])]
+        drawn = thing.node_count <= _DRAWN and thing.link_count > 0
+        return _beside(html_rows(rows), [lambda: network_figure(thing)] if drawn else [], thing.spec)
+    kind = switching.of(thing)
+    rows = [
+        ("task", thing.task.describe()), ("network", thing.network.spec),
+        ("algorithm", thing.algorithm or "unnamed"), ("completion time", kind.time_text(thing.cost, thing.completion_time)),
+    ]  # fmt: skip
+    verified = kind.verify(thing, 3)
+    if not verified.ok:
+        count = sum(verified.counts.values())
+        rows += [("valid", f"no: {quantity(count, 'violation')}"), *(("", str(v)) for v in verified.violations)]
+        return html_rows(rows)
+    rows = [*rows, ("valid", "yes"), *kind.facts(thing).rows]
+    return _beside(html_rows(rows), _pictures(thing), f"{thing.task.describe()} on {thing.network.spec}")
 
 
 def outcome_html(outcome: Any, table: str) -> str:
@@ -30,15 +73,32 @@ def outcome_html(outcome: Any, table: str) -> str:
     >>> outcome_html(gossamer.plan("ring:5", "allgather"), "<table></table>").count("<svg")
     2
     """
-    from gossamer.plots.shown import svg_text
-
     schedule = outcome.schedule
-    if not isinstance(schedule, Schedule) or schedule.network.node_count > _MOST_NODES:
+    if schedule is None:
         return table
-    style: dict[str, Any] = {"style": "paper", "width": 3.3}
-    with_pictures = "".join(svg_text(make(schedule, **style)) for make in (load_figure, occupancy_figure))
-    name = escape(f"{schedule.task.describe()} on {schedule.network.spec}")
+    return _beside(table, _pictures(schedule), f"{schedule.task.describe()} on {schedule.network.spec}")
+
+
+def _pictures(schedule: Any) -> list[Callable[[], Any]]:
+    """Return what makes the pictures of a valid schedule; nothing where it is too large for small ones."""
+    nodes = schedule.network.node_count
+    if isinstance(schedule, WormholeSchedule):
+        if nodes > _MOST_WORMS or not schedule.message_count:
+            return []
+        return [lambda: worms_figure(schedule, **_STYLE), lambda: channels_figure(schedule, **_STYLE)]
+    if nodes > _MOST_NODES:
+        return []
+    return [lambda: load_figure(schedule, **_STYLE), lambda: occupancy_figure(schedule, **_STYLE)]
+
+
+def _beside(table: str, pictures: Iterable[Callable[[], Any]], name: str) -> str:
+    try:
+        drawn = "".join(svg_text(make()) for make in pictures)
+    except GossamerError:  # a picture that cannot be is missed by nobody who reads the numbers
+        drawn = ""
+    if not drawn:
+        return table
     return (
-        f"<div style='display:flex;flex-wrap:wrap;gap:12px' aria-label='{name}'><div>{table}</div>"
-        f"<div style='max-width:340px'>{with_pictures}</div></div>"
+        f"<div style='display:flex;flex-wrap:wrap;gap:12px' aria-label='{escape(name, quote=True)}'><div>{table}</div>"
+        f"<div style='max-width:340px'>{drawn}</div></div>"
     )

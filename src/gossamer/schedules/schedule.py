@@ -16,11 +16,12 @@ from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.timelines import Timeline, hop_timeline
 from gossamer.schedules.words import Hop
+from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "MAX_HOPS", "Packets", "Phase", "Schedule", "too_many_hops"]
 
 
-class Schedule(HopTable):
+class Schedule(HopTable, Pictured):
     """A set of hops: which packet crosses which link in which slot. Immutable.
 
     The constructor checks shapes, ranges and order only; whether the schedule carries out its task is for

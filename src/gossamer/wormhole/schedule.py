@@ -16,11 +16,12 @@ from gossamer.schedules.timelines import Timeline, in_ticks
 from gossamer.wormhole import storing
 from gossamer.wormhole.message_table import MessageTable, Phase
 from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
+from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
 
 
-class WormholeSchedule(MessageTable):
+class WormholeSchedule(MessageTable, Pictured):
     """A set of wormhole messages: who sends what over which path in which step. Immutable.
 
     The constructor checks shapes, ranges and order only; whether the schedule carries out its task is for
