@@ -46,7 +46,8 @@ def html(thing: Network | Schedule | WormholeSchedule) -> str:
     kind = switching.of(thing)
     rows = [
         ("task", thing.task.describe()), ("network", thing.network.spec),
-        ("algorithm", thing.algorithm or "unnamed"), ("completion time", kind.time_text(thing.cost, thing.completion_time)),
+        ("algorithm", thing.algorithm or "unnamed"),
+        ("completion time", kind.time_text(thing.cost, thing.completion_time)),
     ]  # fmt: skip
     verified = kind.verify(thing, 3)
     if not verified.ok:
