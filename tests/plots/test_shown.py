@@ -134,3 +134,21 @@ def test_what_a_notebook_shows_cannot_be_marked_up_by_names():
     network = gossamer.networks.from_networkx(nx.Graph([("<script>", "&")], name="x"))
     for page in (network._repr_html_(), flood(network)._repr_html_()):
         assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("spec", "task"), [("ring:6", "allgather"), ("torus:4x4", "broadcast"), ("torus:5x5", "allgather")]
+)
+def test_a_terminal_shows_wormhole_plans_too(spec, task):
+    schedule = gossamer.plan(spec, task, switching="wormhole").schedule
+    text = text_picture(schedule, 90)
+    assert text.startswith(f"{schedule.task.describe()} on {spec}: time {float(schedule.completion_time):g} in ")
+    assert max(map(len, text.splitlines())) <= 90
+    found = [float(a) for a in re.findall(r"mean ([\d.]+)", text)]
+    assert sum(found) / len(found) == pytest.approx(schedule.hops.sum() / schedule.network.link_count, abs=0.06)
+    if spec == "ring:6":
+        rows = dict(re.findall(r"^\s*(\(\d\)→\(\d\)) (\S+)$", text, re.MULTILINE))
+        signs = "".join(rows.values())
+        assert len(signs) - signs.count(".") == schedule.hops.sum()
+        assert set(signs) <= set("012345.+")
+        assert "\x1b[38" in text_picture(schedule, color=True)

@@ -8,7 +8,10 @@ import numpy.typing as npt
 from gossamer.plots.link_groups import link_groups
 from gossamer.plots.occupancy_counts import occupancy
 from gossamer.plots.palette import by_number
+from gossamer.plots.worm_text import worm_load, worm_times
 from gossamer.schedules import CONTROL, Schedule, link_load, verify
+from gossamer.wormhole.checker import verify as verify_worms
+from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.writing import quantity
 
 __all__ = ["text_picture"]
@@ -18,12 +21,12 @@ _ROWS = 24
 _SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def text_picture(schedule: Schedule, width: int = 80, color: bool = False) -> str:
+def text_picture(schedule: Schedule | WormholeSchedule, width: int = 80, color: bool = False) -> str:
     r"""Return a picture of a valid schedule in text: the load of its links, and what is busy when.
 
     Parameters
     ----------
-    schedule : Schedule
+    schedule : Schedule or WormholeSchedule
         Explicit or invariant.
     width : int
         Characters of a line, 40 or more.
@@ -36,7 +39,7 @@ def text_picture(schedule: Schedule, width: int = 80, color: bool = False) -> st
         Lines that end in newlines. Of a small linear or two-dimensional array or torus the nodes with the load of the
         links between them; of any network the least, mean and largest load of each group of links. Then a row for each
         link, if they are few, with the origin of the packet that crosses it in each slot, or a row for each group with
-        the share of it in use. Slots are counted from 0.
+        the share of it in use. Slots, and the steps of a wormhole plan, are counted from 0.
 
     Raises
     ------
@@ -54,17 +57,28 @@ def text_picture(schedule: Schedule, width: int = 80, color: bool = False) -> st
     (2)→(1) ..
     <BLANKLINE>
     """
-    verify(schedule).raise_if_invalid()
     width = max(40, width)
+    if isinstance(schedule, WormholeSchedule):
+        verify_worms(schedule).raise_if_invalid()
+        head = f"{schedule.task.describe()} on {schedule.network.spec}: time {float(schedule.completion_time):g} in "
+        head += f"{quantity(schedule.step_count, 'step')}, {schedule.algorithm or 'unnamed'}"
+        times = worm_times(schedule, width, _ROWS, color=color) if schedule.step_count else []
+        return _joined([[head], _grid(schedule, width), _groups(schedule, width, "messages"), times])
+    verify(schedule).raise_if_invalid()
     if schedule.invariant and schedule.hop_count <= 500_000:
         schedule = schedule.expand()
     time = f"{schedule.completion_time} step{'' if schedule.completion_time == 1 else 's'}"
     head = f"{schedule.task.describe()} on {schedule.network.spec}: {time}, {schedule.algorithm or 'unnamed'}"
-    parts = [[head], _grid(schedule, width), _groups(schedule, width), _times(schedule, width, color)]
+    return _joined([[head], _grid(schedule, width), _groups(schedule, width), _times(schedule, width, color)])
+
+
+def _joined(parts: list[list[str]]) -> str:
     return "\n\n".join("\n".join(line.rstrip() for line in part) for part in parts if part) + "\n"
 
 
-def _load(schedule: Schedule) -> npt.NDArray[np.float64]:
+def _load(schedule: Schedule | WormholeSchedule) -> npt.NDArray[np.float64]:
+    if isinstance(schedule, WormholeSchedule):
+        return worm_load(schedule)
     return np.asarray(link_load(schedule) / schedule.network.link_capacity, float)
 
 
@@ -72,7 +86,7 @@ def _number(load: float) -> str:
     return f"{load:.0f}" if load == round(load) else f"{load:.1f}"
 
 
-def _grid(schedule: Schedule, width: int) -> list[str]:
+def _grid(schedule: Schedule | WormholeSchedule, width: int) -> list[str]:
     """Return an array or torus in the plane, with the larger load of the two directions between neighbors."""
     network, grid = schedule.network, schedule.network.grid
     if grid is None or len(grid.sides) > 2:
@@ -102,14 +116,14 @@ def _grid(schedule: Schedule, width: int) -> list[str]:
     return lines
 
 
-def _groups(schedule: Schedule, width: int) -> list[str]:
+def _groups(schedule: Schedule | WormholeSchedule, width: int, what: str = "packets") -> list[str]:
     """Return the load of each group of links as a bar."""
     groups, load = link_groups(schedule.network), _load(schedule)
     most = max(float(load.max(initial=0)), 1e-9)
     names = groups.names[:_ROWS]
     label = max(map(len, names))
     room = max(8, width - label - 30)
-    lines = [f"load of {quantity(load.size, 'link')}, packets over the whole schedule"]
+    lines = [f"load of {quantity(load.size, 'link')}, {what} over the whole schedule"]
     for g, name in enumerate(names):
         mine = load[groups.group == g]
         bar = "█" * round(float(mine.mean()) / most * room)

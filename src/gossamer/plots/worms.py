@@ -21,7 +21,7 @@ from gossamer.writing import quantity
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["channels_figure", "worms_figure"]
+__all__ = ["channel_use", "channels_figure", "worms_figure"]
 
 _MOST_NODES, _MOST_PANELS, _COLUMNS = 400, 6, 3
 _RADIUS, _ASIDE = 0.16, 0.09
@@ -197,6 +197,15 @@ def channels_figure(
     _paint_times(axes, schedule, message, place[link], ways)
     _name_rows(axes, schedule, used[order], group[order])
     return figure
+
+
+def channel_use(
+    schedule: WormholeSchedule,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return message, link and origin, -1 of control, of every channel that a message takes, int64[R] each."""
+    ways = _ways(schedule)
+    message, link = ways.rows(np.arange(schedule.message_count))
+    return message, link, ways.origin[message]
 
 
 def _chosen(count: int) -> list[int]:
