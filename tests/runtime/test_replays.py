@@ -10,10 +10,11 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.errors import ModelError, NotApplicableError
+from gossamer.errors import ModelError, NotApplicableError, ScheduleError
 from gossamer.interchange import export
-from gossamer.runtime import loggp_time, smpi_time
-from interchange.goal_replay import parse, replay
+from gossamer.runtime import loggp_time, replay, smpi_own_times, smpi_time
+from gossamer.runtime.smpi_collectives import own_collective
+from interchange import goal_replay
 
 CASES = [
     ("torus:4x4", "allgather"),
@@ -30,7 +31,7 @@ def test_loggp_agrees_with_the_replay_of_the_exported_text(tmp_path, network, ta
     schedule = gossamer.plan(network, task).schedule
     program = gossamer.lower(schedule)
     export(schedule, tmp_path / "x.goal", "goal", message_bytes=101 * schedule.parts)
-    last, _ = replay(parse((tmp_path / "x.goal").read_text()))
+    last, _ = goal_replay.replay(goal_replay.parse((tmp_path / "x.goal").read_text()))
     assert loggp_time(program, 101) == last <= schedule.slot_count * 100
 
 
@@ -56,6 +57,80 @@ def test_simgrid_takes_the_slots_within_ten_microseconds(network):
     schedule = gossamer.plan(gossamer.network(network), "allgather").schedule
     seconds = smpi_time(gossamer.lower(schedule), 100_000)
     assert seconds <= schedule.slot_count * (100_000 / 125e6 + 1e-6) + 10e-6
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
+@pytest.mark.parametrize(
+    ("network", "task", "split", "size", "most"),
+    [
+        ("torus:8x8", "allgather", False, 100_000, 1.16),
+        ("torus:8x8", "allgather", True, 1_000_000, 1.125),
+        ("torus:8x8", "allreduce", False, 100_000, 1.16),
+        ("torus:8x8", "alltoall", False, 100_000, 1.14),
+        ("torus:4x4x4", "allgather", False, 100_000, 1.19),
+        ("hypercube:6", "allgather", False, 100_000, 1.19),
+        ("hypercube:6", "alltoall", False, 100_000, 1.14),
+    ],
+)
+def test_the_default_model_takes_little_more_than_the_bound(network, task, split, size, most):
+    schedule = gossamer.plan(network, task, rules=gossamer.Rules(split=split)).schedule
+    found = replay(schedule, [size], model="smpi-default")[0]
+    assert 1 <= found.seconds / found.bound_seconds <= most
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
+def test_algorithms_of_mpi_are_slower_on_a_torus_and_failures_are_told():
+    schedule = gossamer.plan("torus:4x4", "allgather").schedule
+    found = replay(schedule, [50_000], model="smpi-default", own=True)[0]
+    assert found.own["loosely_lr"] is None
+    assert found.own["ring"] > 2 * found.seconds
+    assert found.own["choice of mpich"] in found.own.values()
+    assert found.best_own > found.seconds
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
+@pytest.mark.parametrize(
+    "task", ["reduce-scatter", "broadcast", "reduce", "gather", "scatter", "alltoall", "allreduce"]
+)
+def test_every_collective_of_mpi_has_algorithms_that_replay(task):
+    network = gossamer.network("ring:4")
+    name, _, algorithms = own_collective(gossamer.task(task))
+    found = smpi_own_times(network, gossamer.task(task), 1000)
+    assert 2 * sum(found[a] is not None for a in algorithms) >= len(algorithms), found
+    assert len(set(found.values())) > 1 or len(algorithms) < 3
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
+def test_links_have_the_speeds_of_their_network(tmp_path):
+    path = tmp_path / "two.edges"
+    path.write_text("columns source target bandwidth latency\n0 1 1MB/s 1ms\n1 2 2MB/s 2ms\n")
+    network = gossamer.network(str(path))
+    schedule = gossamer.plan(network, "gather").schedule
+    found = replay(schedule, [1_000_000], model="smpi")[0]
+    assert 1.5 < found.seconds < 2.6
+    with pytest.raises(NotApplicableError, match="the links of .* differ, and LogGP has one bandwidth and latency"):
+        replay(schedule, [1000])
+
+
+def test_replays_are_refused_that_do_not_fit():
+    schedule = gossamer.plan("ring:4", "allgather").schedule
+    for words in ({"model": "fast"}, {"own": True}, {"model": "smpi", "overhead": 1.0}):
+        with pytest.raises(ScheduleError):
+            replay(schedule, [8], **words)
+    rooted = gossamer.plan("ring:4", gossamer.task("multinode-broadcast")).schedule
+    assert own_collective(rooted.task).name == "allgather"
+    with pytest.raises(NotApplicableError, match="MPI has no collective for permutation"):
+        own_collective(gossamer.task("permutation", destination=[1, 0]))
+
+
+def test_pictures_and_platforms_are_written(tmp_path, capsys):
+    path, picture, folder = (tmp_path / name for name in ("plan.parquet", "time.svg", "machine"))
+    gossamer.plan("torus:4x4", "allgather").save(path)
+    words = ["simulate", path, "--bytes", "1KiB:64KiB", "-o", picture, "--platform", folder, "--bandwidth", "1GB/s"]
+    assert main([str(w) for w in words]) == 0
+    assert "multinode-broadcast on torus:4x4, loggp" in picture.read_text()
+    assert 'bw="1e+09Bps"' in (folder / "platform.xml").read_text()
+    assert capsys.readouterr().out.count(" B ") == 4
 
 
 def test_without_simgrid_what_is_missing_is_named(monkeypatch):

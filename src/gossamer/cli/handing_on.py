@@ -10,11 +10,15 @@ import typer
 
 from gossamer.cli.console import print_entries, print_json, progress
 
-__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "run", "simulate"]
+__all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "message_sizes", "run", "simulate"]
 
 PlanFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
 Bytes = Annotated[
     str, typer.Option("--bytes", help="Size of a message: a number of bytes, or with a unit.", metavar="SIZE")
+]
+Sizes = Annotated[
+    str,
+    typer.Option("--bytes", help="Sizes of a message, several by commas, or first:last[:factor].", metavar="SIZES"),
 ]
 
 
@@ -23,6 +27,7 @@ class Machine(StrEnum):
 
     loggp = "loggp"
     smpi = "smpi"
+    smpi_default = "smpi-default"
 
 
 def export(
@@ -69,12 +74,21 @@ def message_bytes(text: str) -> int:
     return found
 
 
+def message_sizes(text: str) -> list[int]:
+    """Return the sizes that a text such as ``1kB,1MB`` or ``1KiB:1MiB`` names; ScheduleError if it names none, or 0."""
+    from gossamer.errors import ScheduleError
+    from gossamer.reading.ranges import sizes
+
+    found = sizes(text, "--bytes", error=ScheduleError)
+    if not all(found):
+        raise ScheduleError("--bytes must be 1 byte or more, got 0")
+    return found
+
+
 def run(
     file: PlanFile,
     *,
-    bytes: Annotated[
-        str, typer.Option("--bytes", help="Sizes of a message, several by commas.", metavar="SIZES")
-    ] = "1MiB",
+    bytes: Sizes = "1MiB",
     check: Annotated[
         bool, typer.Option("--check", help="Compare with MPI's own collective, in bytes and time.")
     ] = False,
@@ -88,23 +102,43 @@ def run(
     """Run a schedule with real data: mpiexec -n N gossamer run FILE."""
     from gossamer.cli import running
 
-    raise typer.Exit(running.run(file, [message_bytes(text) for text in bytes.split(",")], check, repeat, nodes, json))
+    raise typer.Exit(running.run(file, message_sizes(bytes), check, repeat, nodes, json))
 
 
 def simulate(
     file: PlanFile,
     *,
-    bytes: Annotated[
-        str, typer.Option("--bytes", help="Sizes of a message, several by commas.", metavar="SIZES")
-    ] = "1MiB",
-    model: Annotated[Machine, typer.Option(help="LogGP, or SimGrid's SMPI where it is installed.")] = Machine.loggp,
-    bandwidth: Annotated[str, typer.Option(help="Of every link.", metavar="RATE")] = "125MB/s",
-    latency: Annotated[str, typer.Option(help="Of every link.", metavar="TIME")] = "1us",
+    bytes: Sizes = "1MiB",
+    model: Annotated[
+        Machine,
+        typer.Option(
+            help="LogGP, or SimGrid's SMPI where it is installed, without its corrections for protocols or with them."
+        ),
+    ] = Machine.loggp,
+    mpi: Annotated[
+        bool, typer.Option("--mpi", help="Also MPI's own algorithms, and what MPI libraries choose.")
+    ] = False,
+    bandwidth: Annotated[
+        str | None,
+        typer.Option(help="Of every link. Default: the network's own, else 125MB/s.", metavar="RATE"),
+    ] = None,
+    latency: Annotated[
+        str | None, typer.Option(help="Of every link. Default: the network's own, else 1us.", metavar="TIME")
+    ] = None,
     overhead: Annotated[str, typer.Option(help="At each end of a message, in LogGP.", metavar="TIME")] = "0s",
+    platform: Annotated[
+        Path | None, typer.Option(help="Write SimGrid's platform and hosts into this new folder.", metavar="FOLDER")
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output", "-o", help="Draw time against size (.svg, .png, .pdf); may be repeated.", metavar="FILE"
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Replay a schedule in the model of a machine, beside the time of its slots."""
+    """Replay a schedule in the model of a machine, beside the time of its slots and what MPI has."""
     from gossamer.cli import running
 
-    sizes = [message_bytes(text) for text in bytes.split(",")]
-    running.simulate(file, sizes, model.value, (bandwidth, latency, overhead), json)
+    words = {"bandwidth": bandwidth, "latency": latency, "overhead": overhead}
+    running.simulate(file, message_sizes(bytes), model.value, mpi, words, platform, output or [], json)

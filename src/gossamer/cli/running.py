@@ -60,43 +60,69 @@ def _print(text: str, ranks: int, found: list[Any], json: bool) -> None:
         print(line)
 
 
-def simulate(file: Path, sizes: list[int], model: str, machine: tuple[str, str, str], json: bool) -> None:
-    """Replay a schedule file in a model, for messages of several sizes, and print the times."""
+def simulate(
+    file: Path,
+    sizes: list[int],
+    model: str,
+    own: bool,
+    words: dict[str, str | None],
+    platform: Path | None,
+    output: list[Path],
+    json: bool,
+) -> None:
+    """Replay a schedule file in a model, for messages of several sizes, and print and draw the times."""
     from gossamer import runtime
-    from gossamer.programs import lower
+    from gossamer.interchange.smpi_platform import write_platform
+    from gossamer.plots.drawing import picture_format
     from gossamer.reading.quantities import bandwidth, duration
     from gossamer.schedules import load
+    from gossamer.writing import check_writable, whole_folder
 
-    rate = float(bandwidth(machine[0], "--bandwidth"))
-    latency, overhead = (
-        float(duration(t, name)) for t, name in zip(machine[1:], ("--latency", "--overhead"), strict=True)
-    )
-    if model == "smpi" and overhead:
-        raise ScheduleError("--overhead goes with --model loggp")
+    read = {"bandwidth": bandwidth, "latency": duration, "overhead": duration}
+    machine = {name: None if text is None else float(read[name](text, f"--{name}")) for name, text in words.items()}
+    for path in output:
+        picture_format(path)
+        check_writable(path)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
-        program = lower(schedule)
-        rows = []
-        for size in sizes:
-            stage(f"replaying {size:,} bytes")
-            block = -(-size // program.parts)
-            slots = schedule.slot_count * (block / rate + latency)
-            if model == "smpi":
-                seconds = runtime.smpi_time(program, block, bandwidth=rate, latency=latency)
-            else:
-                # a block of b bytes takes b bytes of time on a link, and a link is free again after its latency
-                seconds = runtime.loggp_time(
-                    program, block + 1, L=latency, o=overhead, g=block / rate + latency, G=1 / rate
-                )
-            rows.append({"message_bytes": size, "seconds": seconds, "slots_seconds": slots})
+        rows = runtime.replay(schedule, sizes, model=model, own=own, say=stage, **machine)  # type: ignore[arg-type]
     text = f"{schedule.task.describe()} on {schedule.network.spec}"
+    if platform is not None:
+        with whole_folder(platform) as part:
+            write_platform(schedule.network, part, machine["bandwidth"], machine["latency"])
+    if output:
+        from gossamer.plots.replays import draw_replays
+
+        for path in output:
+            draw_replays(rows, path, f"{text}, {model}")
     if json:
-        print_json({"what": text, "model": model, "runs": rows})
+        print_json({"what": text, "model": model, "runs": [asdict(row) for row in rows]})
         return
     print(f"{text}, {schedule.slot_count} slots, {model}")
-    print(f"{'message':>14} {'simulated':>14} {'slots':>14} {'ratio':>7}")
+    _print_replays(rows)
+    for made in ([] if platform is None else [platform]) + output:
+        print(f"wrote {made}")
+
+
+def _print_replays(rows: list[Any]) -> None:
+    """Print a line for each size, or, beside MPI's own algorithms, a line for each of these and each size."""
+    print(f"{'message':>14} {'simulated':>14} {'slots':>14} {'ratio':>7} {'/ bound':>8}" + "  by" * bool(rows[0].own))
     for row in rows:
-        ratio = row["seconds"] / row["slots_seconds"] if row["slots_seconds"] else 1.0
-        times = f"{row['seconds'] * 1e6:>11,.1f} us {row['slots_seconds'] * 1e6:>11,.1f} us"
-        print(f"{row['message_bytes']:>12,} B {times} {ratio:>7.3f}")
+        ratio = row.seconds / row.slots_seconds if row.slots_seconds else 1.0
+        line = f"{row.message_bytes:>12,} B {_micro(row.seconds)} {_micro(row.slots_seconds)} {ratio:>7.3f} "
+        print(line + _over(row.seconds, row.bound_seconds) + "  this schedule" * bool(row.own))
+        known = sorted((t, name) for name, t in row.own.items() if t is not None)
+        for seconds, name in known:
+            print(f"{'':>14} {_micro(seconds)} {'':>14} {'':>7} {_over(seconds, row.bound_seconds)}  {name}")
+        failed = [name for name, t in row.own.items() if t is None]
+        if failed:
+            print(f"{'':>14} SMPI fails with {', '.join(failed)}")
+
+
+def _micro(seconds: float) -> str:
+    return f"{seconds * 1e6:>11,.1f} us"
+
+
+def _over(seconds: float, bound: float | None) -> str:
+    return f"{seconds / bound:>8.3f}" if bound else f"{'':>8}"

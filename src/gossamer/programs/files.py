@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from gossamer.programs.operations import Operations
 from gossamer.programs.program import Program
 from gossamer.writing import whole_file
 
-__all__ = ["COPY", "HEAD", "MAGIC", "OPERATION", "RANK", "read_rank", "write_program"]
+__all__ = ["COPY", "HEAD", "MAGIC", "OPERATION", "RANK", "description", "read_rank", "write_program"]
 
 MAGIC = b"gossprog"
 HEAD = np.dtype(
@@ -107,17 +108,7 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
         If the file is missing, damaged, no program or of a newer version, or has no such rank.
     """
     name = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
-    if data[:8] != MAGIC or len(data) < HEAD.itemsize + 32:
-        raise FileFormatError(f"{name!r} is not a gossamer program")
-    head = np.frombuffer(data, HEAD, 1)[0]
-    if head["version"] != 1:
-        raise FileFormatError(f"{name!r} has program version {head['version']}; this gossamer reads 1")
-    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
-        raise FileFormatError(f"{name!r} is damaged or truncated: its checksum is another")
+    data, head = _whole(path)
     ranks = int(head["ranks"])
     if not 0 <= rank < ranks:
         raise FileFormatError(f"{name!r} has ranks 0..{ranks - 1}, not {rank}")
@@ -129,6 +120,40 @@ def read_rank(path: str | os.PathLike[str], rank: int) -> Operations:
     except (ValueError, OverflowError):
         raise FileFormatError(f"{name!r} is damaged: its table of ranks leads outside") from None
     return _operations(rank, mine, rows, copies)
+
+
+def description(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what a program file says of itself: ``network``, ``task``, ``algorithm``, ``ranks`` and ``parts``.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, damaged, no program or of a newer version.
+    """
+    data, head = _whole(path)
+    first = HEAD.itemsize + int(head["ranks"]) * RANK.itemsize
+    try:
+        told: dict[str, Any] = dict(json.loads(data[first : first + int(head["description"])]))
+    except ValueError:
+        raise FileFormatError(f"{str(path)!r} is damaged: it does not describe itself") from None
+    return {**told, "ranks": int(head["ranks"]), "parts": int(head["parts"])}
+
+
+def _whole(path: str | os.PathLike[str]) -> tuple[bytes, np.void]:
+    """Return the bytes of a program file whose checksum is right, and its head."""
+    name = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+    if data[:8] != MAGIC or len(data) < HEAD.itemsize + 32:
+        raise FileFormatError(f"{name!r} is not a gossamer program")
+    head = np.frombuffer(data, HEAD, 1)[0]
+    if head["version"] != 1:
+        raise FileFormatError(f"{name!r} has program version {head['version']}; this gossamer reads 1")
+    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
+        raise FileFormatError(f"{name!r} is damaged or truncated: its checksum is another")
+    return data, head
 
 
 def _operations(rank: int, mine: np.void, rows: npt.NDArray[np.void], copies: npt.NDArray[np.void]) -> Operations:

@@ -1,0 +1,94 @@
+"""Processes that run every collective over gloo and compare it with PyTorch's own: ``python processes.py FOLDER RANKS``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+from gossamer.errors import GossamerError
+from gossamer.torch import Collective
+
+SIZE = 7
+
+
+def whole(ranks, *shape):
+    return torch.randint(-9, 10, (ranks, *shape), generator=torch.Generator().manual_seed(1))
+
+
+def check(folder, rank, ranks):
+    """Compare every collective whose program is in the folder."""
+    each = whole(ranks, SIZE)
+    pairs = whole(ranks, ranks, SIZE)
+    for path in sorted(folder.glob("*.program")):
+        run = Collective(path)
+        task, root = run.task, 1
+        if task == "multinode-broadcast":
+            given, got, want = each[rank], torch.empty(ranks, SIZE, dtype=torch.int64), each
+            own = [torch.empty_like(each[0]) for _ in range(ranks)]
+            dist.all_gather(own, each[rank])
+            assert torch.equal(torch.stack(own), want)
+        elif task == "total-exchange":
+            given, got, want = pairs[rank], torch.empty(ranks, SIZE, dtype=torch.int64), pairs[:, rank]
+        elif task == "reduce-scatter":
+            given, got, want = pairs[rank], torch.empty(SIZE, dtype=torch.int64), pairs[:, rank].sum(0)
+        elif task == "allreduce":
+            given, got, want = each[rank], torch.empty(SIZE, dtype=torch.int64), each.sum(0)
+            own = each[rank].clone()
+            dist.all_reduce(own)
+            assert torch.equal(own, want)
+        elif task == "broadcast":
+            given, got = (each[1], None) if rank == root else (None, torch.empty(SIZE, dtype=torch.int64))
+            want = each[1]
+        elif task == "reduce":
+            given, want = each[rank], each.sum(0)
+            got = torch.empty(SIZE, dtype=torch.int64) if rank == root else None
+        elif task == "gather":
+            given, want = each[rank], each
+            got = torch.empty(ranks, SIZE, dtype=torch.int64) if rank == root else None
+        else:
+            assert task == "scatter", task
+            given = pairs[1] if rank == root else None
+            got, want = torch.empty(SIZE, dtype=torch.int64), pairs[1, rank]
+        for _ in range(2):
+            run(given, got)
+            assert got is None or torch.equal(got, want), (path.name, rank, got, want)
+        if task == "allreduce":
+            run(given, got, op="max")
+            assert torch.equal(got, each.max(0).values)
+            halves = torch.empty(SIZE)
+            run(each[rank] / 2, halves)
+            assert torch.equal(halves, each.sum(0) / 2)
+    for wrong in (lambda: run(given, got, op="xor"), lambda: Collective(folder / "other.of_three")):
+        try:
+            wrong()
+        except GossamerError as error:
+            assert "\n" not in str(error)
+        else:
+            raise AssertionError("not refused")
+
+
+def in_groups(folder, rank, ranks):
+    """Two groups of half of the ranks each gather among themselves."""
+    half = ranks // 2
+    groups = [dist.new_group(list(range(i, ranks, 2))) for i in range(2)]
+    mine = groups[rank % 2]
+    got = torch.empty(half, 1)
+    Collective(folder / "half.of_half", mine)(torch.tensor([float(rank)]), got)
+    assert got.flatten().tolist() == [float(r) for r in range(rank % 2, ranks, 2)]
+
+
+def main(rank, ranks, folder):
+    """Run one process."""
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
+    check(folder, rank, ranks)
+    in_groups(folder, rank, ranks)
+    dist.barrier()
+    print(f"rank {rank} of {ranks}: equal", flush=True)
+
+
+if __name__ == "__main__":
+    place, count = Path(sys.argv[1]), int(sys.argv[2])
+    torch.multiprocessing.spawn(main, (count, place), count)

@@ -1,0 +1,57 @@
+"""Every collective over PyTorch's gloo, in processes of whatever Python has PyTorch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gossamer
+from gossamer.errors import NotApplicableError
+from gossamer.interchange import export
+
+HERE = Path(__file__).parent
+TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast", "reduce", "gather", "scatter")
+
+
+def python_with_torch() -> str | None:
+    """Return a Python that has PyTorch with gloo: this one, or the system's, which then reads program files only."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if Path(python).exists():
+            words = [python, "-c", "import torch.distributed as d; assert d.is_available()"]
+            if subprocess.run(words, capture_output=True, check=False, timeout=120).returncode == 0:
+                return python
+    return None
+
+
+@pytest.mark.parametrize("network", ["hypercube:3", "torus:2x4", "array:2x3"])
+def test_every_collective_is_that_of_pytorch(tmp_path, network):
+    python = python_with_torch()
+    if python is None:
+        pytest.skip("PyTorch is not installed (Debian: python3-torch)")
+    net = gossamer.network(network)
+    for task in TASKS:
+        rooted = task in ("broadcast", "reduce", "gather", "scatter")
+        asked = gossamer.task(task, **({"root": 1} if rooted else {}))
+        for split in (False, True):
+            schedule = gossamer.plan(net, asked, rules=gossamer.Rules(split=split)).schedule
+            export(schedule, tmp_path / f"{task}-{split}.program", "program")
+    export(gossamer.plan("ring:3", "allgather").schedule, tmp_path / "other.of_three", "program")
+    half = gossamer.plan(f"complete:{net.node_count // 2}", "allgather").schedule
+    export(half, tmp_path / "half.of_half", "program")
+    environment = {**os.environ, "PYTHONPATH": str(Path(gossamer.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    found = subprocess.run(
+        [python, str(HERE / "processes.py"), str(tmp_path), str(net.node_count)],
+        capture_output=True, text=True, timeout=240, env=environment, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr[-3000:]
+    assert found.stdout.count(": equal") == net.node_count
+
+
+def test_without_pytorch_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(NotApplicableError, match="gossamer.torch needs PyTorch: pip install torch"):
+        gossamer.torch.Collective("plan.program")
