@@ -1,4 +1,4 @@
-"""Processes that run every collective over gloo and compare it with PyTorch's own: ``python processes.py FOLDER RANKS``."""
+"""Processes that run every collective over gloo beside PyTorch's own: ``python processes.py FOLDER RANKS``."""
 
 from __future__ import annotations
 
@@ -64,10 +64,9 @@ def check(folder, rank, ranks):
     for wrong in (lambda: run(given, got, op="xor"), lambda: Collective(folder / "other.of_three")):
         try:
             wrong()
-        except GossamerError as error:
-            assert "\n" not in str(error)
-        else:
-            raise AssertionError("not refused")
+        except GossamerError:
+            continue
+        raise AssertionError("not refused")
 
 
 def in_groups(folder, rank, ranks):

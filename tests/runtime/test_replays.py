@@ -90,11 +90,11 @@ def test_algorithms_of_mpi_are_slower_on_a_torus_and_failures_are_told():
 
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
 @pytest.mark.parametrize(
-    "task", ["reduce-scatter", "broadcast", "reduce", "gather", "scatter", "alltoall", "allreduce"]
+    "task", ["reduce-scatter", "broadcast", "reduce", "gather", "scatter", "alltoall"]
 )
 def test_every_collective_of_mpi_has_algorithms_that_replay(task):
     network = gossamer.network("ring:4")
-    name, _, algorithms = own_collective(gossamer.task(task))
+    algorithms = own_collective(gossamer.task(task)).algorithms
     found = smpi_own_times(network, gossamer.task(task), 1000)
     assert 2 * sum(found[a] is not None for a in algorithms) >= len(algorithms), found
     assert len(set(found.values())) > 1 or len(algorithms) < 3
@@ -108,7 +108,7 @@ def test_links_have_the_speeds_of_their_network(tmp_path):
     schedule = gossamer.plan(network, "gather").schedule
     found = replay(schedule, [1_000_000], model="smpi")[0]
     assert 1.5 < found.seconds < 2.6
-    with pytest.raises(NotApplicableError, match="the links of .* differ, and LogGP has one bandwidth and latency"):
+    with pytest.raises(NotApplicableError, match=r"the links of .* differ, and LogGP has one bandwidth and latency"):
         replay(schedule, [1000])
 
 

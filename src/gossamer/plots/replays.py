@@ -43,8 +43,8 @@ def replays_figure(replays: Sequence[Replay], title: str) -> Figure:
 
     def draw(name: str, times: Sequence[float | None], k: int) -> None:
         points = [(size, t * 1e6) for size, t in zip(sizes, times, strict=True) if t]
-        style = {"color": CATEGORICAL[k], "marker": MARKERS[k], "linewidth": 1.4, "markersize": 4}
-        panel.plot([x for x, _ in points], [y for _, y in points], label=name, **style)
+        x, y = [at for at, _ in points], [t for _, t in points]
+        panel.plot(x, y, label=name, color=CATEGORICAL[k], marker=MARKERS[k], linewidth=1.4, markersize=4)
 
     draw("this schedule", [row.seconds for row in replays], 0)
     last = replays[-1].own

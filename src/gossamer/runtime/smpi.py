@@ -92,8 +92,8 @@ def smpi_own_times(
     Returns
     -------
     dict of str to float or None
-        By the name of the algorithm, or ``choice of`` the library; None where SMPI fails, as it does for algorithms that
-        do not work for so many ranks.
+        By the name of the algorithm, or ``choice of`` the library; None where SMPI fails, as it does for algorithms
+        that do not work for so many ranks.
 
     Raises
     ------

@@ -39,8 +39,8 @@ class Collective:
 
     Notes
     -----
-    In each slot one `batch_isend_irecv` and a wait for it; there is no barrier. Whatever the backend sends works: tensors on
-    the processor with gloo, on devices with NCCL.
+    In each slot one `batch_isend_irecv` and a wait for it, no barrier. Whatever the backend sends works: tensors
+    on the processor with gloo, on devices with NCCL.
 
     Examples
     --------
@@ -137,7 +137,8 @@ class Collective:
             view(1, o, o % self._parts).copy_(view(0, i, i % self._parts))
         p2p = self._distributed
         for rows in self._slots:
-            pending, sums, tags = [], [], {}
+            pending, sums = [], []
+            tags: dict[tuple[bool, int], int] = {}
             for kind, peer, buffer, offset, operand, part in rows:
                 place = view(buffer, offset, part)
                 way = p2p.isend if kind == _SEND else p2p.irecv
