@@ -89,9 +89,7 @@ def test_algorithms_of_mpi_are_slower_on_a_torus_and_failures_are_told():
 
 
 @pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
-@pytest.mark.parametrize(
-    "task", ["reduce-scatter", "broadcast", "reduce", "gather", "scatter", "alltoall"]
-)
+@pytest.mark.parametrize("task", ["reduce-scatter", "broadcast", "reduce", "gather", "scatter", "alltoall"])
 def test_every_collective_of_mpi_has_algorithms_that_replay(task):
     network = gossamer.network("ring:4")
     algorithms = own_collective(gossamer.task(task)).algorithms
