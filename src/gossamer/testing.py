@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -22,10 +23,22 @@ from gossamer.costs import StepCost
 from gossamer.errors import GossamerError, TaskError
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
+from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.rules import Rules
 from gossamer.schedules import Schedule, load, verify
-from gossamer.tasks import TASKS, Broadcast, Chunked, DemandTable, Grouped, Reduce, Task, Together, UnevenExchange
+from gossamer.tasks import (
+    TASKS,
+    Broadcast,
+    Chunked,
+    DemandTable,
+    Grouped,
+    NeighborExchange,
+    Reduce,
+    Task,
+    Together,
+    UnevenExchange,
+)
 
 __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 
@@ -52,7 +65,7 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
         yield from (Chunked(TASKS[name](), 2) for name in ("reduce", "scatter", "allreduce"))
         return
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    if not names:
+    if not names or kind is NeighborExchange:
         with contextlib.suppress(TaskError):  # a network without neighbors, for one, has no exchange between them
             kind().check(network)
             yield kind()
@@ -147,7 +160,10 @@ _SAMPLES: dict[str, Callable[[int, np.random.Generator], Iterator[Any]]] = {
 
 
 def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
-    """Yield every case that the algorithm covers among the networks of `NETWORKS` and a handful of rules."""
+    """Yield every case that the algorithm covers among the networks of `NETWORKS` and a handful of rules.
+
+    At the end come a few on which links take time, differ, are parallel or share ports, or switches cut through.
+    """
     for spec in NETWORKS:
         network = parse_network(spec)
         for kind in algorithm.tasks:
@@ -157,6 +173,25 @@ def standard_cases(algorithm: Algorithm, seed: int = 0) -> Iterator[Case]:
                     for each in (case, *_of_switches(case)):
                         if algorithm.covers(each):
                             yield each
+    for network in _timed_networks():
+        switched = network.terminal_count < network.node_count
+        for kind in algorithm.tasks:
+            for task in itertools.islice(tasks_of(kind, network, seed), 1):
+                for rules in (Rules(cut_through=switched), Rules(ports="one"))[: 2 if network.grid else 1]:
+                    case = Case(network, task, rules, seed=seed)
+                    if algorithm.covers(case):
+                        yield case
+
+
+def _timed_networks() -> Iterator[Network]:
+    """Yield small networks whose links are not plain: from every node the same, different, parallel, with ports."""
+    torus, array, tree, full = map(parse_network, ("torus:3x4", "array:3x3", "fat-tree:k=2,h=2", "complete:4"))
+    yield torus.with_times(np.tile([1, 1, 3, 3], torus.node_count), np.tile([2, 2, 0, 0], torus.node_count))
+    yield array.with_times(np.arange(array.link_count) % 3 + 1, np.arange(array.link_count) % 2)
+    yield tree.with_times(np.arange(tree.link_count) % 2 + 1, 1)
+    yield full.with_ports(SharedPorts(full.link_source, full.link_target))
+    yield Network("two cables", 3, [0, 0, 0, 1, 1, 1, 2, 2], [1, 1, 2, 0, 0, 2, 0, 1], 1,
+                  link_occupancy=[1, 3, 1, 1, 3, 1, 1, 1], links_only=True)  # fmt: skip
 
 
 def _of_switches(case: Case) -> Iterator[Case]:

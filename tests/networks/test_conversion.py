@@ -224,3 +224,15 @@ def test_unreadable_files_are_refused_in_one_line(tmp_path):
         assert "\n" not in str(caught.value)
     with pytest.raises(FileFormatError, match="no such file"):
         parse("edges:does/not/exist")
+
+
+def test_repeated_edges_are_cables_where_the_list_says_so(tmp_path):
+    path = tmp_path / "cables.edges"
+    path.write_text("parallel\n0 1\n1 2\n1 0\n0 1 2\n")
+    net = read_edge_list(path)
+    assert (net.link_target.tolist(), net.link_capacity.tolist()) == ([1, 0, 2, 1], [4, 4, 1, 1])
+    path.write_text("parallel\none-way\ncolumns source target bandwidth\n0 1 1GB/s\n0 1 1GB/s\n0 1 2GB/s\n1 0 1GB/s\n")
+    assert read_edge_list(path).link_capacity.tolist() == [2, 1, 1]
+    path.write_text("0 1\nparallel\n0 1\n")
+    with pytest.raises(FileFormatError, match="line 2: a line 'parallel' must stand before the edges"):
+        read_edge_list(path)

@@ -13,6 +13,7 @@ import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.cases import Case
 from gossamer.errors import ScheduleError
+from gossamer.networks import Network
 from gossamer.paths.retiming import longest_hop, retimed
 from gossamer.rules import Rules
 from gossamer.testing import tasks_of
@@ -126,3 +127,44 @@ def test_what_cannot_be_retimed_is_refused():
     control = gossamer.plan("torus:4x4", task, cost=cost, algorithm="rotated-dimensions-whole").schedule
     with pytest.raises(ScheduleError, match="control packets take time"):
         retimed(control, control.network.with_times(2, 0))
+
+
+def two_cables(seed: int) -> Network:
+    """A ring of four in which some neighbors have two cables that differ in time only."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for u in range(4):
+        for v in ((u + 1) % 4, (u - 1) % 4):
+            kinds = {(int(rng.integers(1, 4)), int(rng.integers(0, 3))) for _ in range(rng.integers(1, 4))}
+            rows += [(u, v, *kind) for kind in sorted(kinds)]
+    source, target, occupancy, latency = zip(*rows, strict=True)
+    return Network("cables", 4, source, target, link_occupancy=occupancy, link_latency=latency, links_only=True)
+
+
+@pytest.mark.parametrize("task", ["broadcast", "alltoall", "allgather", "reduce-scatter", "scatter"])
+def test_parallel_links_share_what_one_link_carries_on_the_plain_network(task):
+    used = set()
+    for seed in range(6):
+        net = two_cables(seed)
+        plain = gossamer.plan(net.without_time, task).schedule
+        plain = plain.expand() if plain.invariant else plain
+        late = retimed(plain, net)
+        assert gossamer.verify(late).ok, seed
+        assert np.array_equal(np.sort(net.plain_link[late.link]), np.sort(plain.link))
+        used.add(int(np.bincount(net.plain_link[np.unique(late.link)]).max()))
+    assert task == "broadcast" or max(used) > 1  # both cables between two nodes carry something
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_copies_that_come_again_still_find_the_last_one_gone(seed):
+    """A node that sent a copy on may get it again; on slow links too it has then sent the latest one on."""
+    rng = np.random.default_rng(seed)
+    net = gossamer.network("array:3x3")
+    targets = [[] for _ in range(9)]
+    for v in rng.permutation(9)[:6].tolist():
+        targets[int(rng.integers(0, 9))].append(v)
+    routing = gossamer.tasks.OneToManyRouting(targets)
+    slow = net.with_times(rng.integers(1, 4, net.link_count), rng.integers(0, 3, net.link_count))
+    for name in ("H", "Q"):
+        schedule = gossamer.plan(net, routing, algorithm=name).schedule
+        assert gossamer.verify(retimed(schedule, slow)).ok

@@ -76,7 +76,7 @@ def predecessors(first, hops, slot, link, kind, origin, source, target, one_each
                     found = hops[b - 1] if b > first[p] else -1
                     if (found < 0 and u != origin[p]) or (found >= 0 and target[link[found]] != u):
                         return False
-                elif k == COPY and u == origin[p]:
+                elif k == COPY and u == origin[p] and (found < 0 or not listed):
                     found = -1
                 elif one_each[0 if k == COPY else 1, u]:
                     if found < 0:
@@ -96,8 +96,8 @@ def predecessors(first, hops, slot, link, kind, origin, source, target, one_each
                 if k == COMBINE and not one_each[1, v]:
                     earlier[h] = head[v]
                     head[v] = h
-                elif head[v] < 0:
-                    head[v] = h
+                elif head[v] < 0 or (k == COPY and listed and not one_each[0, v]):
+                    head[v] = h  # what leaves later waits for the latest arrival, so that the next one finds it gone
                 else:
                     earlier[tail[v]] = h
                 tail[v] = h
