@@ -169,7 +169,7 @@ def plan(
 
 @app.command()
 @fails
-@fills(task_words=TASK, rules=RULES, search=RANKING)
+@fills(task_words=TASK, rules=RULES, search=RANKING, spread=(Words("sweeps/sizes.py", "compare_sizes", ("jobs",)),))
 def compare(
     network: NetworkArgument,
     task: TaskArgument,
@@ -178,6 +178,7 @@ def compare(
     switching: SwitchingOption = "store-and-forward",
     rules: dict[str, Any],
     search: dict[str, Any],
+    spread: dict[str, Any],
     options: OptionsOption = None,
     output: SizesOutput = None,
     json: Json = False,
@@ -192,9 +193,11 @@ def compare(
             planning.options(options),
             output or [],
             json,
-            search,
+            {**search, **spread},
         )
         return
+    if spread:
+        raise typer.BadParameter("several --bytes can be compared at once, such as 1KiB:1GiB", param_hint="'--jobs'")
     if output:
         raise typer.BadParameter("a picture is of several sizes, such as --bytes 1KiB:1GiB", param_hint="'--output'")
     asked = planning.asked(network, task, switching, task_words, rules, search.get("seed", 0))
@@ -250,7 +253,7 @@ def demands(
 @fails
 @fills(
     task_words=TASK,
-    failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save")),),
+    failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save", "jobs")),),
     rules=RULES,
     search=(Words("planner.py", "plan", ("algorithm", "effort", "memory", "budget", "seed")),),
 )
@@ -337,13 +340,14 @@ def reproduce(
             metavar="NAME",
         ),
     ],
+    jobs: Annotated[int, typer.Option(help="Tables computed at once.", metavar="N")] = 1,
     output: ReproduceOutput = None,
     json: Json = False,
 ) -> None:
     """Reproduce a paper's tables: claimed, measured, bound."""
     from gossamer.cli import reproducing
 
-    reproducing.reproduce(name, output or [], json)
+    reproducing.reproduce(name, output or [], json, jobs)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from gossamer.cli.console import print_json, progress
 __all__ = ["reproduce"]
 
 
-def reproduce(name: str, output: list[Path], json: bool) -> None:
+def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1) -> None:
     """Compute and print every table of a source, and draw its curves (pictures) and figures (folders)."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
     from gossamer.plots.drawing import picture_format
@@ -22,7 +22,7 @@ def reproduce(name: str, output: list[Path], json: bool) -> None:
             check_writable(path)
     written: list[Path] = []
     with progress() as stage:
-        found = list(source.tables(stage))
+        found = list(source.tables(stage, jobs))
         for path in output:
             if path.suffix:
                 from gossamer.plots.curves import draw_curves

@@ -78,7 +78,7 @@ Networks = Annotated[
 PresetName = Annotated[
     str, typer.Option("--preset", help="Routers to begin with: plain or booksim (4 cycles a hop).", metavar="NAME")
 ]
-Jobs = Annotated[int | None, typer.Option(help="Loads simulated at once. Default: one a processor.", metavar="N")]
+Jobs = Annotated[int | None, typer.Option(help="Points simulated at once. Default: one a processor.", metavar="N")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -155,23 +155,25 @@ def saturation(
     preset: PresetName = "plain",
     settings: dict[str, Any],
     routers: dict[str, Any],
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Search the largest load that gets through."""
     from gossamer.cli.console import print_json, progress
     from gossamer.cli.destined import Destined
     from gossamer.networks import as_network
-    from gossamer.routers import Routers, TrafficSettings, saturation_throughput
+    from gossamer.routers import Routers, TrafficSettings
+    from gossamer.sweeps import run_points
+    from gossamer.sweeps.traffic import SaturationPoint
 
     where = Destined(**destined)
     where.check("hot_share" in settings)
     asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
+    nets = [as_network(text) for text in networks]
+    points = [SaturationPoint(net, where.on(net), asked, resolution) for net in nets]
     with progress() as stage:
-        found = {}
-        for net in [as_network(text) for text in networks]:
-            found[net.spec] = saturation_throughput(
-                net, where.on(net), resolution=resolution, settings=asked, progress=stage
-            )
+        searched = run_points(points, jobs=jobs, progress=stage)
+    found = {net.spec: saturation for net, saturation in zip(nets, searched, strict=True)}
     if json:
         print_json({"saturation": [_saturation_fields(spec, s) for spec, s in found.items()]})
         return
@@ -260,23 +262,28 @@ def _simulated(
     """Simulate every network at the loads, or up to its saturation without loads; write and draw the runs."""
     from gossamer.cli.console import progress
     from gossamer.networks import as_network
-    from gossamer.routers import read_trace, saturation_throughput, simulate_trace
-    from gossamer.sweeps import latency_load, write_table
+    from gossamer.routers import read_trace, simulate_trace
+    from gossamer.sweeps import TrafficPoint, run_points, write_table
+    from gossamer.sweeps.traffic import SaturationPoint
 
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
     nets = [as_network(text) for text in networks]
     with progress() as stage:
-        for net in nets:
-            if where.trace is not None:
-                curves[net.spec] = [simulate_trace(net, read_trace(where.trace), settings=settings, progress=stage)]
-                continue
-            pattern = where.on(net)
-            if loads is None:
-                found[net.spec] = saturation_throughput(net, pattern, settings=settings, progress=stage)
-                curves[net.spec] = found[net.spec].runs
-            else:
-                curves[net.spec] = latency_load(net, pattern, loads, settings=settings, jobs=jobs, progress=stage)
+        if where.trace is not None:
+            trace = read_trace(where.trace)
+            for net in nets:
+                curves[net.spec] = [simulate_trace(net, trace, settings=settings, progress=stage)]
+        elif loads is None:
+            searches = [SaturationPoint(net, where.on(net), settings) for net in nets]
+            for net, search in zip(nets, run_points(searches, jobs=jobs, progress=stage), strict=True):
+                found[net.spec], curves[net.spec] = search, search.runs
+        else:
+            points = [TrafficPoint(net, pattern, load, settings) for net in nets
+                      for pattern in [where.on(net)] for load in loads]  # fmt: skip
+            every = run_points(points, jobs=jobs, progress=stage)
+            for place, net in enumerate(nets):
+                curves[net.spec] = every[place * len(loads) : (place + 1) * len(loads)]
         runs = [run for curve in curves.values() for run in curve]
         for table in written[0]:
             write_table(runs, table)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "Curve", "Table", "computed_tables", "number"]
+from gossamer.sweeps.running import run_points
+
+__all__ = ["Cell", "Curve", "Table", "TablePoint", "computed_tables", "number"]
 
 Cell: TypeAlias = str | int | float | Fraction | None
 
@@ -114,11 +116,42 @@ class Table:
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
 
 
+@dataclass(frozen=True)
+class TablePoint:
+    """A table to be computed.
+
+    Attributes
+    ----------
+    make : callable
+        Makes it.
+    """
+
+    make: Callable[[], Table]
+
+    @property
+    def title(self) -> str:
+        """The first line of what is said of the maker."""
+        return (self.make.__doc__ or "").split("\n", 1)[0].rstrip(".")
+
+    def run(self, progress: Callable[[str], None]) -> Table:
+        """Compute it."""
+        return self.make()
+
+
 def computed_tables(
-    makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None
+    makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None, jobs: int | None = 1
 ) -> Iterator[Table]:
-    """Yield the table of each maker, computed as it is asked for; `progress` hears the first line of its docstring."""
-    for make in makers:
-        if progress is not None:
-            progress((make.__doc__ or "").split("\n", 1)[0].rstrip("."))
-        yield make()
+    """Yield the table of each maker.
+
+    Parameters
+    ----------
+    makers : sequence of callable
+        Make the tables.
+    progress : callable, optional
+        Told the first line of what is said of each maker.
+    jobs : int or None
+        Tables computed at once, None for one a processor. One table is computed as it is asked for.
+    """
+    points = [TablePoint(make) for make in makers]
+    for some in [points] if jobs != 1 else [[point] for point in points]:
+        yield from run_points(some, jobs=jobs, progress=progress)

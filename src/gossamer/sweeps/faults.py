@@ -26,6 +26,7 @@ from gossamer.planner import plan
 from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
 from gossamer.rules import Rules
+from gossamer.sweeps.running import run_points
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
 from gossamer.writing import Rows, quantity, seconds_text
@@ -208,6 +209,7 @@ def faults(
     memory: int | None = None,
     budget: float | None = None,
     seed: int = 0,
+    jobs: int | None = 1,
     progress: Say | None = None,
 ) -> FaultReport:
     """Plan a task on a network without each of its cables, and say what that costs.
@@ -224,6 +226,8 @@ def faults(
         A folder for the schedules, one file for each failure; it is made if it is not there.
     seed : int
         For the choice of failures, and for algorithms that make random choices.
+    jobs : int or None
+        Failures planned at once; None for one a processor. The report is the same.
 
     Returns
     -------
@@ -261,15 +265,18 @@ def faults(
     say = progress or (lambda stage: None)
     sound = plan(net, made, **how, progress=lambda stage: say(f"without failures, {stage}"))  # type: ignore[arg-type]
     chosen = _failures(net, made, count, most, rng)
-    found: list[Fault] = []
+    before = _times(sound)[0]
+    points = [
+        FaultPoint(net, tuple((int(u), int(v)) for u, v in ends[list(failing)]), made, weight, before, how, folder)
+        for failing, weight in chosen
+    ]
+    known: dict[int, Fault] = {}
     stopped = ""
     try:
-        for i, (failing, weight) in enumerate(chosen):
-            told = lambda stage, i=i: say(f"{i} of {len(chosen)} failures, {stage}")  # noqa: E731
-            left = net.without(links=[(int(u), int(v)) for u, v in ends[list(failing)]])
-            found.append(_planned(left, made, sound, weight, {**how, "progress": told}, folder))
+        run_points(points, jobs=jobs, progress=progress, found=known.__setitem__)
     except KeyboardInterrupt:
-        stopped = f"interrupted; {len(chosen) - len(found)} failures are not planned"
+        stopped = f"interrupted; {len(chosen) - len(known)} failures are not planned"
+    found = [known[place] for place in sorted(known)]
     found.sort(key=lambda fault: -(fault.time or Fraction(0)))
     possible = math.comb(len(ends), count)
     if not stopped and sum(w for _, w in chosen) < possible:
@@ -299,22 +306,59 @@ def _failures(
     return every
 
 
-def _planned(left: Network, task: Task, sound: Outcome, weight: int, how: dict[str, Any], folder: Path | None) -> Fault:
-    """Plan a task on what is left, and save the schedule."""
-    words = left.spec.removeprefix(f"{sound.case.network.spec} without ")
-    try:
-        found = plan(left, task, **how)
-    except ModelError:
-        raise
-    except GossamerError as error:
-        return Fault(words, weight, refusal=str(error))
-    file = ""
-    if folder is not None:
-        path = folder / f"without-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')[:100]}.parquet"
-        found.save(path)
-        file = str(path)
-    (time, bound), (before, _) = _times(found), _times(sound)
-    return Fault(words, weight, time, bound, float(time / before) if before else 1.0, found.algorithm, file=file)
+@dataclass(frozen=True)
+class FaultPoint:
+    """A failure to be planned.
+
+    Attributes
+    ----------
+    network : Network
+        The sound network.
+    failing : tuple of pairs of int
+        The ends of the cables that fail.
+    task : Task
+        What is planned.
+    weight : int
+        For how many failures it stands.
+    before : Fraction
+        The time on the sound network.
+    how : mapping
+        Further arguments of `gossamer.plan`.
+    folder : Path or None
+        Where the schedule is saved.
+    """
+
+    network: Network
+    failing: tuple[tuple[int, int], ...]
+    task: Task
+    weight: int
+    before: Fraction
+    how: Mapping[str, Any]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The task, the network and the cables."""
+        return f"{self.task.name} on {self.network.spec} without {', '.join(f'{u}-{v}' for u, v in self.failing)}"
+
+    def run(self, progress: Say) -> Fault:
+        """Plan the task on what is left, and save the schedule."""
+        left = self.network.without(links=list(self.failing))
+        words = left.spec.removeprefix(f"{self.network.spec} without ")
+        try:
+            found = plan(left, self.task, **self.how, progress=progress)
+        except ModelError:
+            raise
+        except GossamerError as error:
+            return Fault(words, self.weight, refusal=str(error))
+        file = ""
+        if self.folder is not None:
+            path = self.folder / f"without-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')[:100]}.parquet"
+            found.save(path)
+            file = str(path)
+        time, bound = _times(found)
+        slowdown = float(time / self.before) if self.before else 1.0
+        return Fault(words, self.weight, time, bound, slowdown, found.algorithm, file=file)
 
 
 def _times(outcome: Outcome) -> tuple[Fraction, Fraction]:

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gossamer.cases import Case
-from gossamer.costs import TimeCost
-from gossamer.errors import ModelError
+from gossamer.costs import Clock, TimeCost
+from gossamer.errors import ModelError, ScheduleError
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.outcome import Comparison, Outcome
 from gossamer.planner import compare
 from gossamer.reading.ranges import sizes as read_sizes
 from gossamer.rules import Rules
+from gossamer.sweeps.running import run_points
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
 from gossamer.writing import Rows, bandwidth_text, bytes_text, seconds_text
@@ -133,6 +134,7 @@ def compare_sizes(
     memory: int | None = None,
     budget: float | None = None,
     seed: int = 0,
+    jobs: int | None = 1,
     progress: Say | None = None,
 ) -> SizeComparison:
     """Compare every algorithm for several numbers of bytes, and find the sizes at which the best changes.
@@ -144,6 +146,8 @@ def compare_sizes(
     sizes : str or sequence of int
         Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before;
         ``"1KiB:1GiB:2"`` twice).
+    jobs : int or None
+        Sizes compared at once; None for one a processor. What is found is the same.
     cost : mapping, optional
         Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``.
 
@@ -170,51 +174,78 @@ def compare_sizes(
     asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
     if not 1 <= len(asked) <= _MOST_SIZES:
         raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
-    net, fields, known = as_network(network), dict(cost or {}), dict[Any, Comparison]()
-
-    def at(size: int) -> Comparison:
-        wanted = TimeCost(size, **fields)
-        if progress is not None:
-            progress(f"comparing at {bytes_text(size)}")
-        return _compared(net, task, wanted, known, rules, options, effort, memory, budget, seed)
-
+    made = parse_task(task) if isinstance(task, str) else task
+    how = {"rules": rules, "options": options, "effort": effort, "memory": memory, "budget": budget, "seed": seed}
+    ladder = _Ladder(as_network(network), made, dict(cost or {}), how, progress)
     ordered = sorted(set(asked))
-    found = {size: at(size) for size in ordered}
-    crossovers = [c for a, b in itertools.pairwise(ordered) for c in _between(a, b, found[a], found[b], at)]
+    found = dict(zip(ordered, ladder.at(ordered, jobs), strict=True))
+    crossovers = [c for a, b in itertools.pairwise(ordered) for c in _between(a, b, found[a], found[b], ladder)]
     return SizeComparison(tuple(ordered), tuple(found.values()), tuple(crossovers))
 
 
-def _compared(
-    network: Network,
-    task: Task | str,
-    cost: TimeCost,
-    known: dict[Any, Comparison],
-    *how: Any,
-) -> Comparison:
-    """Compare for one size; links with the same times in slots as before are only told another clock."""
-    made = parse_task(task) if isinstance(task, str) else task
-    timed, clock = cost.on(network, made)
-    if timed not in known:
-        rules, options, effort, memory, budget, seed = how
-        known[timed] = compare(
-            timed,
-            made,
-            cost=clock,
-            rules=rules,
-            options=options,
-            effort=effort,
-            memory=memory,
-            budget=budget,
-            seed=seed,
-        )
-    before = known[timed]
-    case = Case(before.case.network, before.case.task, before.case.rules, clock, seed=before.case.seed)
-    return replace(before, case=case, outcomes=tuple(replace(o, case=case) for o in before.outcomes))
+@dataclass(frozen=True)
+class ComparedPoint:
+    """A task to be compared on links with times for some number of bytes.
+
+    Attributes
+    ----------
+    network : Network
+        With its times in slots.
+    task : Task
+        What is planned.
+    clock : Clock
+        What tells seconds.
+    how : mapping
+        Further arguments of `gossamer.compare`.
+    """
+
+    network: Network
+    task: Task
+    clock: Clock
+    how: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The task, the network and the bytes."""
+        return f"comparing {self.task.name} on {self.network.spec} at {bytes_text(self.clock.message_bytes)}"
+
+    def run(self, progress: Say) -> Comparison:
+        """Compare every algorithm; the builders stay behind, as they cannot be sent to another process."""
+        found = compare(self.network, self.task, cost=self.clock, progress=progress, **self.how)
+        kept = tuple(replace(o, offer=replace(o.offer, build=_left_behind, stream=None)) for o in found.outcomes)
+        return replace(found, outcomes=kept)
 
 
-def _between(
-    low: int, high: int, first: Comparison, last: Comparison, at: Callable[[int], Comparison]
-) -> Iterator[Crossover]:
+def _left_behind() -> Any:
+    """Stand for a builder that was left where the comparison was made."""
+    raise ScheduleError("of a comparison no builders are kept; plan with the algorithm and its options instead")
+
+
+class _Ladder:
+    """Comparisons by size: links whose times are in the same proportions for two sizes are compared once."""
+
+    def __init__(
+        self, network: Network, task: Task, fields: dict[str, Any], how: Mapping[str, Any], progress: Say | None
+    ) -> None:
+        self._network, self._task, self._fields, self._how = network, task, fields, how
+        self._progress = progress
+        self._known: dict[Network, Comparison] = {}
+
+    def at(self, sizes: Sequence[int], jobs: int | None = 1) -> list[Comparison]:
+        """Return the comparison for each size; those that are known are only told another clock."""
+        timed = [TimeCost(size, **self._fields).on(self._network, self._task) for size in sizes]
+        new = {net: clock for net, clock in reversed(timed) if net not in self._known}
+        points = [ComparedPoint(net, self._task, clock, self._how) for net, clock in reversed(new.items())]
+        for point, found in zip(points, run_points(points, jobs=jobs, progress=self._progress), strict=True):
+            self._known[point.network] = found
+        return [self._told(self._known[net], clock) for net, clock in timed]
+
+    def _told(self, before: Comparison, clock: Clock) -> Comparison:
+        case = Case(before.case.network, before.case.task, before.case.rules, clock, seed=before.case.seed)
+        return replace(before, case=case, outcomes=tuple(replace(o, case=case) for o in before.outcomes))
+
+
+def _between(low: int, high: int, first: Comparison, last: Comparison, ladder: _Ladder) -> Iterator[Crossover]:
     """Yield the sizes between two at which the best algorithm changes."""
     before, after = first.best.algorithm, last.best.algorithm
     if before == after or _seconds(last, after) == _seconds(last, before):
@@ -223,9 +254,9 @@ def _between(
     if high <= low * _NEAR or not low < middle < high:
         yield Crossover(high, before, after)
         return
-    between = at(middle)
-    yield from _between(low, middle, first, between, at)
-    yield from _between(middle, high, between, last, at)
+    (between,) = ladder.at([middle])
+    yield from _between(low, middle, first, between, ladder)
+    yield from _between(middle, high, between, last, ladder)
 
 
 def _seconds(comparison: Comparison, algorithm: str) -> float | None:

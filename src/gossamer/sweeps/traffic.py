@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.routers import TrafficRun, TrafficSettings, simulate_traffic
+from gossamer.routers import Saturation, TrafficRun, TrafficSettings, saturation_throughput, simulate_traffic
 from gossamer.sweeps.points import Progress
 from gossamer.sweeps.running import run_points
 
-__all__ = ["TrafficPoint", "latency_load"]
+__all__ = ["SaturationPoint", "TrafficPoint", "latency_load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,36 @@ class TrafficPoint:
     def run(self, progress: Progress) -> TrafficRun:
         """Simulate."""
         return simulate_traffic(self.network, self.pattern, self.load, settings=self.settings, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class SaturationPoint:
+    """The search for the largest load that a network accepts.
+
+    Attributes
+    ----------
+    network, pattern, settings
+        As of `TrafficPoint`.
+    resolution : float
+        See `gossamer.routers.saturation_throughput`.
+    """
+
+    network: Network
+    pattern: str | npt.ArrayLike
+    settings: TrafficSettings = field(default_factory=TrafficSettings)
+    resolution: float = 0.01
+
+    @property
+    def title(self) -> str:
+        """The pattern and the network."""
+        pattern = self.pattern if isinstance(self.pattern, str) else "given"
+        return f"saturation of {self.network.spec} under {pattern} traffic"
+
+    def run(self, progress: Progress) -> Saturation:
+        """Search."""
+        return saturation_throughput(
+            self.network, self.pattern, resolution=self.resolution, settings=self.settings, progress=progress
+        )
 
 
 def latency_load(

@@ -20,12 +20,14 @@ TABLES: tuple[Callable[[], Table], ...] = (
 """The functions that make the tables, in the order of the paper."""
 
 
-def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
+def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
     """Yield every table of the reproduction, computed as it is asked for.
 
     Parameters
     ----------
     progress : callable, optional
         Called with the name of each table as it begins.
+    jobs : int or None
+        Tables computed at once, None for one a processor.
     """
-    yield from computed_tables(TABLES, progress)
+    yield from computed_tables(TABLES, progress, jobs)

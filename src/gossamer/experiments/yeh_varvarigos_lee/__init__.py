@@ -29,15 +29,17 @@ TABLES: tuple[Callable[[], Table], ...] = (*balance.TABLES, *delays.TABLES, *var
 """The functions that make the tables."""
 
 
-def tables(progress: Callable[[str], None] | None = None) -> Iterator[Table]:
+def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
     """Yield every table of the reproduction, computed as it is asked for.
 
     Parameters
     ----------
     progress : callable, optional
         Called with the name of each table as it begins.
+    jobs : int or None
+        Tables computed at once, None for one a processor.
     """
-    yield from computed_tables(TABLES, progress)
+    yield from computed_tables(TABLES, progress, jobs)
 
 
 def curves() -> Iterator[Curve]:
