@@ -126,7 +126,7 @@ def _print_report(results: Any, title: str, shown: Shown, where: list[str] | Non
         print(Table(group.title or title or "results", columns, rows, note).text())
         for each in group.fronts:
             against, measure = (n.removeprefix("-") for n in (each.against, each.measure))
-            words = [f"{m['network']} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
+            words = [f"{group.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
                      for m in _apart(each.members, against, measure)]  # fmt: skip
             print_entries([(f"front of {measure} against {against}:", [", ".join(words)])])
     return found

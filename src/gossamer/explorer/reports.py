@@ -96,7 +96,7 @@ def _group(group: Group, most: int) -> str:
         parts.append(f'<p class="note">{" ".join(w for w in words if w)}</p>')
     for front in group.fronts:
         against, measure = (n.removeprefix("-") for n in (front.against, front.measure))
-        names = ("network", *(n for n in ("algorithm", "chosen", "scheme") if n in front.members[0]), against, measure)
+        names = tuple(dict.fromkeys((*group.naming, "chosen", against, measure)))
         cells = [tuple(cell_text(n, m.get(n)) for n in names) for m in front.members]
         parts.append(
             f"<details><summary>Front of {escape(measure)} against {escape(against)}: {len(cells)} points</summary>"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_report", "group_figure", "report_figure"]
 
-_NAMED = 8
+_NAMED, _FEW = 8, 2
 _CURVES = 8
 
 
@@ -80,16 +80,23 @@ def _fill(panels: list[Axes], group: Group) -> None:
 
 def _front(panel: Axes, group: Group, against: str, members: Sequence[Any]) -> None:
     """Draw every point, and the front as steps with names."""
+    from matplotlib.lines import Line2D
+
     x, y = against.removeprefix("-"), group.measure.removeprefix("-")
     known = [(row[x], row[y]) for row in group.rows if x in row and y in row]
     panel.plot(*zip(*known, strict=True), "o", color=FAINT, markersize=4, label="all")
-    chosen = [(m[x], m[y], m["network"]) for m in members]
+    chosen = [(m[x], m[y], group.name(m)) for m in members]
     where: Literal["pre", "post"] = "pre" if against.startswith("-") else "post"
     panel.step([c[0] for c in chosen], [c[1] for c in chosen], where=where, color=CATEGORICAL[0], linewidth=1.2)
     panel.plot([c[0] for c in chosen], [c[1] for c in chosen], "o", color=CATEGORICAL[0], markersize=5)
     shown = list({(c[0], c[1]): c for c in reversed(chosen)}.values())[::-1]
-    for a, b, name in shown[:_NAMED]:
-        panel.annotate(str(name), (a, b), textcoords="offset points", xytext=(4, 4), fontsize=6.5, color=INK)
+    for k, (a, b, name) in enumerate(shown[:_NAMED], start=1):
+        text = f"{k}" if len(shown) > _FEW else name
+        panel.annotate(text, (a, b), textcoords="offset points", xytext=(4, 4), fontsize=6.5, color=INK)
+    if len(shown) > _FEW:
+        labels = [f"{k}: {name}".replace("_", " ") for k, (_, _, name) in enumerate(shown[:_NAMED], start=1)]
+        nothing = [Line2D([], [], linestyle="none") for _ in labels]
+        panel.legend(nothing, labels, fontsize=6.5, frameon=False, labelcolor=INK, handlelength=0, loc="best")
     _scale(panel.xaxis, [a for a, _ in known], x)
     _scale(panel.yaxis, [b for _, b in known], y)
     panel.margins(0.12)
@@ -98,12 +105,10 @@ def _front(panel: Axes, group: Group, against: str, members: Sequence[Any]) -> N
 def _curves(panel: Axes, group: Group) -> None:
     """Draw the measure against the load, a curve for each scheme or setting; a load without a mean is left out."""
     y = group.measure.removeprefix("-")
-    names = [n for n in ("scheme", "pattern", "virtual_channels", "buffer_depth", "algorithm", "network")
-             if len({str(row.get(n)) for row in group.rows}) > 1]  # fmt: skip
     curves: dict[str, list[tuple[float, float]]] = {}
     for row in group.rows:
         if y in row and row.get("stable", True) and not row.get("saturated", False):
-            label = ", ".join(f"{row.get(n)}" if n in ("scheme", "pattern") else f"{n} {row.get(n)}" for n in names)
+            label = group.name(row)
             curves.setdefault(label, []).append((row["load"], row[y]))
     for k, (label, points) in enumerate(list(curves.items())[:_CURVES]):
         panel.plot(*zip(*sorted(points), strict=True), "o-", color=CATEGORICAL[k % len(CATEGORICAL)], linewidth=1.3,

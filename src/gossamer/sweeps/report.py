@@ -21,6 +21,8 @@ _BY = ("kind", "task", "bytes", "switching", "ports", "split", "buffer", "patter
 _COLUMNS = ("network", "algorithm", "chosen", "scheme", "seed", "nodes", "links", "degree", "diameter", "bisection",
             "buffer_peak", "virtual_channels", "buffer_depth", "buffer_flits", "load")  # fmt: skip
 _BESIDE = ("ratio", "optimal", "stable", "saturated", "bound_seconds", "bus_bandwidth", "mean_slowdown", "share")
+_NAMES = ("network", "algorithm", "scheme", "pattern")
+_NAMING = (*_NAMES, "virtual_channels", "buffer_depth", "routing", "seed")
 _CURVES = "load"
 
 
@@ -59,6 +61,8 @@ class Group:
         Against each column.
     curves : bool
         Whether the measure is drawn against the load rather than as fronts.
+    naming : tuple of str
+        The columns that tell the rows apart.
     """
 
     title: str
@@ -67,6 +71,15 @@ class Group:
     columns: tuple[str, ...]
     fronts: tuple[Front, ...]
     curves: bool
+    naming: tuple[str, ...]
+
+    def name(self, row: Mapping[str, Any]) -> str:
+        """Return what a row is called among the others."""
+        first, *more = self.naming
+        words = (
+            [cell_text(first, row.get(first))] if first in _NAMES else [f"{first} {cell_text(first, row.get(first))}"]
+        )
+        return ", ".join(words + [f"{n} {cell_text(n, row.get(n))}" for n in more])
 
     def table(self, most: int) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return columns and rows for people, at most so many."""
@@ -187,9 +200,9 @@ def _group(title: str, rows: list[Row], shown: Shown) -> Group:
         c for c in (*(c for c in _COLUMNS if _varies(rows, c) or c in ("network", "chosen")), name, *_BESIDE)
         if any(c in row for row in rows)
     )  # fmt: skip
-    return Group(
-        title, tuple(ordered), measure, tuple(dict.fromkeys(columns)), tuple(f for f in fronts if f.members), curves
-    )
+    naming = tuple(n for n in _NAMING if _varies(rows, n)) or ("network",)
+    kept = tuple(f for f in fronts if f.members)
+    return Group(title, tuple(ordered), measure, tuple(dict.fromkeys(columns)), kept, curves, naming)
 
 
 def _order(row: Row, measure: str) -> tuple[Any, ...]:

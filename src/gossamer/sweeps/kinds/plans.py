@@ -28,7 +28,8 @@ _CASE = ("network", "without", "task", *_TASK, "switching", *_RULES, "seed")
 _LEFT_OUT = ("build_seconds", "verify_seconds", "schedule_bytes", "peak_memory_bytes", "phases", "network", "nodes",
              "task", "rules", "cost", "switching", "algorithm", "options", "effort", "stopped", "verified",
              "completion_time", "links")  # fmt: skip
-_HOP_BYTES, _LINK_BYTES, _HOP_SECONDS, _START_SECONDS = 12, 60, 1e-7, 0.02
+_HOP_BYTES, _LINK_BYTES, _START_SECONDS = 12, 60, 0.05
+_HOP_SECONDS, _TIMED_HOP_SECONDS = 1e-6, 1.5e-5  # of plans without and with bytes, search and check together
 
 
 def asked_case(words: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
@@ -92,7 +93,8 @@ def plan_needs(words: Mapping[str, Any]) -> Needs:
         nodes * nodes if any(w in name for w in ("exchange", "multinode", "allreduce", "reduce-scatter")) else nodes
     )
     hops = messages * (far if "exchange" in name else 1)
-    return Needs(links * _LINK_BYTES + nodes * _HOP_BYTES, _START_SECONDS + hops * _HOP_SECONDS)
+    a_hop = _TIMED_HOP_SECONDS if "bytes" in words else _HOP_SECONDS
+    return Needs(links * _LINK_BYTES + nodes * _HOP_BYTES, _START_SECONDS + hops * a_hop)
 
 
 def _checked(words: Mapping[str, Any]) -> Needs:
