@@ -52,6 +52,7 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
     from gossamer.sweeps import read_results
     from gossamer.sweeps.engines import read_jobs
     from gossamer.sweeps.study import Estimate
+    from gossamer.switching.limits import time_text
     from gossamer.writing import memory_text
 
     known: set[str] = set()
@@ -66,19 +67,13 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
         ("points", f"{found.points:,}, of which {found.known:,} are known"),
         (
             "time",
-            f"roughly {_rough(found.seconds / jobs)} with {jobs} at once (a first guess)",
+            f"roughly {time_text(found.seconds / jobs)} with {jobs} at once (a first guess)",
         ),
         ("memory", f"at least {memory_text(found.memory)}, for {found.largest}" if found.largest else "none"),
     ]
     if path is not None:
         rows.append(("file", str(path)))
     print_entries((label, [text]) for label, text in rows)
-
-
-def _rough(seconds: float) -> str:
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 6000 else f"{round(seconds / 3600)} h"
 
 
 def run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> int:

@@ -12,7 +12,7 @@ from gossamer.errors import ModelError, nearest, shown
 from gossamer.reading import choice
 from gossamer.reading.quantities import size
 from gossamer.sweeps.identity import file_contents
-from gossamer.sweeps.kinds import KINDS, Needs
+from gossamer.sweeps.kinds import KINDS, PointNeeds
 from gossamer.sweeps.points import Progress
 from gossamer.tasks import kind_of
 
@@ -40,7 +40,7 @@ class AskedPoint:
         return KINDS[self.kind].title(self.words)
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> PointNeeds:
         """About what it takes."""
         return KINDS[self.kind].needs(self.words)
 

@@ -83,7 +83,7 @@ def _named(point: Point[Any], done: Done, alone: bool) -> BaseException:
     """Return the error of a point, with its title."""
     assert done.failure is not None  # asked of failures only
     error = done.failure.error
-    if error is None or isinstance(error, MemoryError):
+    if error is None or (isinstance(error, MemoryError) and not isinstance(error, GossamerError)):
         error = GossamerError(done.failure.reason)
     if alone:
         return error

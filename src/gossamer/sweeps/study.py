@@ -15,7 +15,7 @@ from gossamer.reading.ranges import fractions, sizes
 from gossamer.sweeps.asked import AskedPoint
 from gossamer.sweeps.grids import grid
 from gossamer.sweeps.identity import identity
-from gossamer.sweeps.kinds import Needs
+from gossamer.sweeps.kinds import PointNeeds
 
 __all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]
 
@@ -247,6 +247,6 @@ def estimated(points: Sequence[AskedPoint], known: set[str]) -> Estimate:
     left = [p for p in points if identity(p.describe()) not in known]
     needs = [p.needs for p in left]
     most = max(range(len(left)), key=lambda i: needs[i].memory, default=None)
-    largest = Needs(0, 0.0) if most is None else needs[most]
+    largest = PointNeeds(0, 0.0) if most is None else needs[most]
     title = "" if most is None else left[most].title
     return Estimate(len(points), len(points) - len(left), largest.memory, title, sum(n.seconds for n in needs))

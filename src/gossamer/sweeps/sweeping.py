@@ -179,17 +179,7 @@ class _Tally:
             words.append(f"{self._lost:,} without result")
         passed = monotonic() - self._began
         if self._spent and self._done - self._known >= 3 and passed > 1:
-            words.append(f"about {_long(passed * (self._left - self._spent) / self._spent)} left")
+            from gossamer.switching.limits import time_text
+
+            words.append(f"about {time_text(passed * (self._left - self._spent) / self._spent)} left")
         self._say(f"{', '.join(words)}: {text}")
-
-
-def _long(seconds: float) -> str:
-    """Return a length of time for somebody who waits.
-
-    >>> _long(42), _long(200), _long(7300)
-    ('42 s', '3 min', '2 h 2 min')
-    """
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

@@ -70,7 +70,8 @@ def attempt(job: Job, say: Say) -> Done:
     try:
         value = job.point.run(say)
     except MemoryError as error:
-        failure = Failure("too large", "not enough memory", error)
+        told = str(error) if isinstance(error, GossamerError) else "not enough memory"
+        failure = Failure("too large", told, error)
     except VerificationError as error:
         failure = Failure("failed", str(error), error)
     except GossamerError as error:

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from pathlib import Path
 
 __all__ = ["available", "limit_data"]
 
-_SHARE = 0.8
-"""The share of what is free that a sweep takes."""
+_SHARE, _UNKNOWN = 0.8, 4 << 30
+"""The share of what is free that a sweep takes, and what is free where that is not known."""
 
 
 def available() -> int:
     """Return the bytes that a sweep may use: four fifths of what the machine, or the container, has left."""
-    found = [_free_of_machine()]
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        with contextlib.suppress(OSError, ValueError):
-            found.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
-    return max(1, int(_SHARE * min(x for x in found if x > 0)))
+    from gossamer.cases.needs import free_memory
 
-
-def _free_of_machine() -> int:
-    with contextlib.suppress(OSError):
-        told = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-        if told:
-            return int(told[1]) * 1024
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return max(1, int(_SHARE * (free_memory() or _UNKNOWN)))
 
 
 def limit_data(grant: int) -> None:

@@ -195,6 +195,8 @@ class Processes:
         if one.grant < self.memory:
             self._again.append(_Try(one.job, one.deaths, alone=True))
             return None
+        if isinstance(done.failure.error, GossamerError):
+            return done
         reason = f"it needs more than the {memory_text(self.memory)} of memory that a point may have"
         return done._replace(failure=Failure("too large", reason, MemoryError(reason)))
 

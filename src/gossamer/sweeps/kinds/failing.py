@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gossamer.sweeps.faults import faults
-from gossamer.sweeps.kinds.kind import Kind, Needs, flat
+from gossamer.sweeps.kinds.kind import Kind, PointNeeds, flat
 from gossamer.sweeps.kinds.networks import measures, size_of
 from gossamer.sweeps.kinds.plans import PLAN, asked_case, plan_needs
 from gossamer.sweeps.points import Progress
@@ -27,10 +27,10 @@ def _faults(words: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return {**measures(network), **flat(told), "refused": sum(f.stands_for for f in found.refused)}
 
 
-def _needs(words: Mapping[str, Any]) -> Needs:
+def _needs(words: Mapping[str, Any]) -> PointNeeds:
     one, size = plan_needs(words), size_of(words["network"])
     count = min(int(words.get("sample", 200)), size.links // 2 if size else 10)
-    return Needs(one.memory, one.seconds * (1 + count))
+    return PointNeeds(one.memory, one.seconds * (1 + count))
 
 
 FAULTS = Kind(

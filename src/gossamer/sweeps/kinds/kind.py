@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from gossamer.sweeps.points import Progress
 
-__all__ = ["Kind", "Needs", "flat"]
+__all__ = ["Kind", "PointNeeds", "flat"]
 
 
-class Needs(NamedTuple):
+class PointNeeds(NamedTuple):
     """What a point takes, roughly: bytes of memory at the least, and seconds."""
 
     memory: int
@@ -39,7 +39,7 @@ class Kind:
     title : callable
         ``words -> text``: what is looked at.
     needs : callable
-        ``words -> Needs``: memory and time, without building anything.
+        ``words -> PointNeeds``: memory and time, without building anything.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Kind:
     needed: tuple[str, ...]
     carry_out: Callable[[Mapping[str, Any], Progress], dict[str, Any]]
     title: Callable[[Mapping[str, Any]], str]
-    needs: Callable[[Mapping[str, Any]], Needs]
+    needs: Callable[[Mapping[str, Any]], PointNeeds]
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

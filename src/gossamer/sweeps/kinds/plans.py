@@ -13,7 +13,7 @@ from gossamer.costs import LinearCost, StepCost, TimeCost
 from gossamer.errors import ModelError
 from gossamer.outcome import Outcome, number
 from gossamer.rules import Rules
-from gossamer.sweeps.kinds.kind import Kind, Needs, flat
+from gossamer.sweeps.kinds.kind import Kind, PointNeeds, flat
 from gossamer.sweeps.kinds.networks import asked_network, measures, size_of
 from gossamer.sweeps.points import Progress
 from gossamer.switching.wording import rules_and_cost
@@ -78,14 +78,14 @@ def _title(words: Mapping[str, Any]) -> str:
     return ", ".join([f"{words['task']} on {words['network']}", *more])
 
 
-def plan_needs(words: Mapping[str, Any]) -> Needs:
+def plan_needs(words: Mapping[str, Any]) -> PointNeeds:
     """Return about what planning takes: the memory of the network and the bounds, the time of all hops.
 
     The memory is a floor: an invariant schedule is small however many hops it has.
     """
     size = size_of(words["network"])
     if size is None:
-        return Needs(0, _START_SECONDS)
+        return PointNeeds(0, _START_SECONDS)
     nodes, links = size
     name = kind_of(words["task"]).name if isinstance(words.get("task"), str) else ""
     far = 1 + math.log(max(nodes, 2)) / math.log(max(2.0, links / max(nodes, 1)))
@@ -94,10 +94,10 @@ def plan_needs(words: Mapping[str, Any]) -> Needs:
     )
     hops = messages * (far if "exchange" in name else 1)
     a_hop = _TIMED_HOP_SECONDS if "bytes" in words else _HOP_SECONDS
-    return Needs(links * _LINK_BYTES + nodes * _HOP_BYTES, _START_SECONDS + hops * a_hop)
+    return PointNeeds(links * _LINK_BYTES + nodes * _HOP_BYTES, _START_SECONDS + hops * a_hop)
 
 
-def _checked(words: Mapping[str, Any]) -> Needs:
+def _checked(words: Mapping[str, Any]) -> PointNeeds:
     if "budget" in words:
         raise ModelError("a budget makes results depend on the machine, so that points have none")
     return plan_needs(words)

@@ -13,7 +13,7 @@ from gossamer.dynamic.settings import Settings
 from gossamer.reading import number
 from gossamer.reading.tables import named_nodes
 from gossamer.routers import Routers, TrafficSettings, saturation_throughput, simulate_traffic
-from gossamer.sweeps.kinds.kind import Kind, Needs, flat
+from gossamer.sweeps.kinds.kind import Kind, PointNeeds, flat
 from gossamer.sweeps.kinds.networks import asked_network, measures, size_of
 from gossamer.sweeps.points import Progress
 
@@ -90,13 +90,13 @@ def _simulation_title(words: Mapping[str, Any]) -> str:
     return ", ".join([f"{what} on {words['network']}", *(f"{n} {words[n]}" for n in names if n in words)])
 
 
-def _needs(words: Mapping[str, Any], steps: float) -> Needs:
+def _needs(words: Mapping[str, Any], steps: float) -> PointNeeds:
     size = size_of(words["network"])
     if size is None:
-        return Needs(0, 1.0)
+        return PointNeeds(0, 1.0)
     load = words.get("load", 0.5)
     busy = float(load) if isinstance(load, int | float) else 0.5
-    return Needs(size.links * _LINK_BYTES, 0.05 + size.links * busy * steps * _EVENT_SECONDS)
+    return PointNeeds(size.links * _LINK_BYTES, 0.05 + size.links * busy * steps * _EVENT_SECONDS)
 
 
 def _steps(words: Mapping[str, Any]) -> float:
