@@ -56,7 +56,8 @@ def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
     several = case.invariant or (flows.source.size > 1 and np.unique(flows.target).size > 1)
     variables = flows.source.size * net.link_count
     solved = exchange and variables <= (MAX_SEARCHED if searched and several else MAX_VARIABLES)
-    if not solved and not (searched and several and flows.work <= MAX_WORK):
+    uneven = case.invariant and net.group is not None and not net.group.abelian  # its generators may differ in load
+    if not solved and not ((searched or uneven) and several and flows.work <= MAX_WORK):
         return
     resources = resources_of(case, flows)
     proposed = [_prices(case, flows, resources)] if solved else balanced_prices(flows, resources)

@@ -16,7 +16,7 @@ from gossamer.networks.groups import Group
 from gossamer.networks.network import Network
 from gossamer.networks.structures import CayleyGroup, Structure
 
-__all__ = ["cayley", "cayley_network"]
+__all__ = ["cayley", "cayley_network", "reached"]
 
 
 def cayley(name: str, group: Group, generators: Iterable[int]) -> Network:
@@ -59,9 +59,9 @@ def cayley(name: str, group: Group, generators: Iterable[int]) -> Network:
         if inverse not in elements:
             raise NetworkError(f"{name}: generator {g} is given without its inverse {inverse}")
     network = cayley_network(name, group, elements, links_only=True)
-    reached = _reached(network)
-    if reached < network.node_count:
-        raise NetworkError(f"{name}: the generators reach only {reached} of {network.node_count} elements")
+    count = reached(network)
+    if count < network.node_count:
+        raise NetworkError(f"{name}: the generators reach only {count} of {network.node_count} elements")
     return network
 
 
@@ -86,7 +86,7 @@ def cayley_network(
     return Network(spec, n, source, target.reshape(-1), structures=known, links_only=links_only)
 
 
-def _reached(network: Network) -> int:
+def reached(network: Network) -> int:
     """Count the nodes that can be reached from node 0, a frontier at a time."""
     table = network.link_target.reshape(network.node_count, -1)
     seen = np.zeros(network.node_count, bool)

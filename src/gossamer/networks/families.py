@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.networks.butterflies import BUTTERFLY, CCC
+from gossamer.networks.cayley_specs import CAYLEY
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
 from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
@@ -42,6 +43,7 @@ FAMILIES: tuple[Family, ...] = (
     PANCAKE,
     BUBBLE_SORT,
     MACRO_STAR,
+    CAYLEY,
     CCC,
     BUTTERFLY,
     KAUTZ,

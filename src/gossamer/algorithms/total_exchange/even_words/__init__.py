@@ -1,0 +1,135 @@
+"""Total exchange on any Cayley network: evenly chosen words, then a job shop of unit hops."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
+from gossamer.algorithms.total_exchange.even_words.words import Words, even_words, kernels_of_signs
+from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
+from gossamer.tasks import TotalExchange
+
+__all__ = ["EVEN_WORDS", "even_words", "even_words_exchange", "listed"]
+
+_MOST_NODES = 50_000
+_TRIES = 40
+_HALVES = 3
+_HALVED_NODES = 10_000
+
+
+def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
+    """Return the schedule in which every class of links serves the word with most letters left, slot by slot.
+
+    Parameters
+    ----------
+    case : Case
+        The total exchange of the words.
+    words : Words
+        Of `even_words`.
+    tries : int
+        Orders of equal words that are tried until the slots are the largest load.
+
+    Returns
+    -------
+    Schedule
+        Invariant under the translations of the words.
+
+    Notes
+    -----
+    A job shop of unit operations: a word is a job, a class of links a machine. O(S + T degree) for S letters and T
+    slots, a try.
+    """
+    from gossamer.algorithms.total_exchange.even_words import _kernels
+
+    n, degree = case.network.node_count, case.network.degree
+    onward = np.ascontiguousarray(case.network.link_target.reshape(n, degree))
+    rng = np.random.default_rng(case.seed)
+    best: tuple[int, ...] = ()
+    hops = int(words.load.sum())
+    for i in range(tries):
+        order = np.arange(words.length.size) if i == 0 else rng.permutation(words.length.size)
+        columns = tuple(np.empty(hops, np.int32) for _ in range(3))
+        slots = _kernels.list_hops(
+            words.letters, words.length, words.left, words.symmetry.orbit, onward, degree, order, *columns
+        )
+        if not best or slots < best[0]:
+            best, kept = (slots,), columns
+        if slots <= words.largest_load:
+            break
+    return Schedule.of(case, *kept, symmetry=words.symmetry)
+
+
+def even_words_exchange(case: Case) -> Schedule:
+    """Build the exchange on a Cayley network whose words use all generators evenly.
+
+    Parameters
+    ----------
+    case : Case
+        A total exchange with all ports on a connected Cayley network, its group abelian or not.
+
+    Returns
+    -------
+    Schedule
+        Invariant under the whole group, or under a subgroup of index 2 where that is faster.
+
+    Notes
+    -----
+    Every element gets a word in the generators, and the words together use each generator as evenly as can be; then
+    hops are listed (`listed`). No fewer slots are possible than the sum of distances over the degree. Words that are the
+    same at every node may miss that by their signs alone: on the pancake network of 6 symbols the three generators that
+    are odd permutations must have an even number of letters, and 3 x 659 is odd. Words that are the same at every even
+    arrangement, and at every odd one, need not.
+
+    References
+    ----------
+    Gossamer; invariant exchanges are of Dimakopoulos 1996, section 4.4.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> even_words_exchange(Case(gossamer.network("star:4"), TotalExchange())).completion_time
+    Fraction(21, 1)
+    """
+    least = case.once(_least, case.network)
+    best = listed(case, case.once(even_words, case))
+    if best.completion_time <= least or case.network.node_count > _HALVED_NODES:
+        return best
+    for by in kernels_of_signs(case.network)[:_HALVES]:
+        found = listed(case, even_words(case, by))
+        if found.completion_time < best.completion_time:
+            best = found
+        if best.completion_time <= least:
+            break
+    return best
+
+
+def _least(network: Network) -> int:
+    """Return the sum of the distances from a node over the degree, rounded up."""
+    return -(-int(network.distances(0).sum(dtype=np.int64)) // max(network.degree, 1))
+
+
+def _propose(case: Case) -> Offer[Schedule] | Refusal:
+    network = case.network
+    if network.node_count > _MOST_NODES:
+        return Refusal(f"needs at most {_MOST_NODES:,} nodes")
+    refusal = first_refusal(refuse_ports(case.rules), refuse_irregular(network))
+    if refusal is not None:
+        return refusal
+    if network.node_count < 2 or network.terminal_count < network.node_count:
+        return Refusal("needs two terminals, and no switches")
+    return Offer(lambda: even_words_exchange(case), least=Fraction(case.once(_least, network)))
+
+
+EVEN_WORDS = Algorithm(
+    name="even-words",
+    tasks=(TotalExchange,),
+    propose=_propose,
+    networks="Cayley networks, abelian or not",
+    source="gossamer",
+    summary="words that use all generators evenly, then a job shop of unit hops, longest words first",
+)
