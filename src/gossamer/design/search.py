@@ -1,0 +1,266 @@
+"""The search for networks: cheap prices first, then plans that are verified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.design.families import SPEC_FAMILIES, specs_of
+from gossamer.design.groups import GROUP_FAMILIES, random_group
+from gossamer.design.pools import Pool, pool_of
+from gossamer.design.problem import Problem
+from gossamer.errors import NetworkError
+from gossamer.networks import Network, parse
+
+__all__ = ["Candidate", "Say", "candidates", "priced"]
+
+Say = Callable[[str], None]
+
+_LOOKS = 6_000_000
+_FEWEST_LOOKS = 600
+_PATIENCE = 120
+_KEPT = 6
+_POOLS = 8
+_TRIES = 3
+_KEPT_CANDIDATES = 60
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A network by its spec, and what is known of it before it is planned.
+
+    Attributes
+    ----------
+    spec : str
+        Parses back.
+    family : str
+        Where it was found.
+    nodes, diameter : int
+        Its size and largest distance.
+    status : int
+        Sum of the distances from a node, the largest of all nodes if they differ.
+    price : float
+        Its price over that of the best network there could be; 1 at the least.
+    """
+
+    spec: str
+    family: str
+    nodes: int
+    diameter: int
+    status: int
+    price: float
+
+    @property
+    def mean_distance(self) -> float:
+        """Mean distance to another node."""
+        return self.status / max(self.nodes - 1, 1)
+
+
+@dataclass
+class _Arm:
+    """A kind of groups of one order: how it did so far."""
+
+    kind: str
+    nodes: int
+    best: float = np.inf
+    tries: int = 0
+    empty: int = 0
+
+
+class _Known(NamedTuple):
+    """A group that did well: the best price, its kind, its pool and its best sets of generators."""
+
+    price: float
+    kind: str
+    pool: Pool
+    sets: npt.NDArray[np.int32]
+
+
+@dataclass
+class _State:
+    """What a search knows."""
+
+    problem: Problem
+    rng: np.random.Generator
+    found: dict[tuple[int, float, int], Candidate] = field(default_factory=dict)
+    pools: dict[str, _Known] = field(default_factory=dict)
+    best: dict[str, Candidate] = field(default_factory=dict)
+    looks: int = 0
+
+    def add(self, candidate: Candidate) -> None:
+        """Keep a candidate, unless one of the same size, price and diameter is known."""
+        if candidate.family not in self.best or candidate.price < self.best[candidate.family].price:
+            self.best[candidate.family] = candidate
+        key = candidate.nodes, round(candidate.price, 9), candidate.diameter
+        if key not in self.found:
+            self.found[key] = candidate
+            if len(self.found) > 4 * _KEPT_CANDIDATES:
+                best = sorted(self.found.items(), key=lambda item: item[1].price)[:_KEPT_CANDIDATES]
+                self.found = dict(best)
+
+    @property
+    def ranked(self) -> list[Candidate]:
+        """The candidates, the best first."""
+        every = {c.spec: c for c in (*self.found.values(), *self.best.values())}
+        return sorted(every.values(), key=lambda c: (c.price, c.spec))
+
+    @property
+    def kept(self) -> list[Candidate]:
+        """The best candidates, and the best of every family."""
+        ranked = self.ranked
+        leaders = {c.spec for c in self.best.values()}
+        return [c for place, c in enumerate(ranked) if place < _KEPT_CANDIDATES or c.spec in leaders]
+
+
+def candidates(
+    problem: Problem, *, budget: float = 14.0, rounds: int | None = None, seed: int = 0, say: Say | None = None
+) -> tuple[list[Candidate], int]:
+    """Return networks with small prices, the best first, and how many were looked at.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is wanted.
+    budget : float
+        Seconds of CPU time for the search.
+    rounds : int, optional
+        Rounds to make instead, which takes the time that it takes: the same seed and rounds find the same networks.
+    seed : int
+        Where chance comes from. Searches with the same seed make the same rounds, as many as the budget allows.
+    say : callable, optional
+        Told how it goes.
+
+    Notes
+    -----
+    A round draws a group, or goes on with one of the best, and searches sets of its generators: random ones, then
+    exchanges of one generator for another, by the sum of the distances from the identity, a breadth-first search each.
+    Kinds of groups that did well are drawn more often.
+    """
+    state = _State(problem, np.random.default_rng(seed))
+    began = time.process_time()
+    families = problem.families or (*GROUP_FAMILIES, *SPEC_FAMILIES)
+    for candidate in _listed(problem, [f for f in families if f in SPEC_FAMILIES], state.rng):
+        state.looks += 1
+        state.add(candidate)
+        if rounds is None and time.process_time() - began > budget / 3:
+            break
+    sizes = range(problem.nodes[0], problem.nodes[1] + 1)
+    arms = [_Arm(kind, nodes) for nodes in sizes for kind in GROUP_FAMILIES if kind in families and nodes > 3]
+    made = 0
+    while arms and (made < rounds if rounds is not None else time.process_time() - began < budget):
+        arms = _round(state, arms, made)
+        made += 1
+        if say is not None and made % 8 == 0:
+            best = state.ranked[:1]
+            told = f", best {best[0].price:.4f} x the limit's price" if best else ""
+            say(f"searching, {state.looks:,} networks looked at{told}")
+    return state.kept, state.looks
+
+
+def _round(state: _State, arms: list[_Arm], made: int) -> list[_Arm]:
+    """Make one round; return the kinds of groups that are left."""
+    rng = state.rng
+    if state.pools and rng.random() < min(0.5, made / 60):
+        names = sorted(state.pools, key=lambda name: state.pools[name].price)
+        known = state.pools[names[min(int(rng.exponential(1.5)), len(names) - 1)]]
+        _searched(state, known.kind, known.pool, known.sets)
+        return arms
+    fresh = [arm for arm in arms if arm.tries + arm.empty < _TRIES]
+    if fresh:
+        arm = fresh[int(rng.integers(len(fresh)))]
+    else:
+        order = sorted(arms, key=lambda a: a.best)
+        arm = order[min(int(rng.exponential(1.2)), len(order) - 1)]
+    text = random_group(arm.kind, arm.nodes, rng)
+    if text is None:
+        arm.empty += 1
+        return arms if arm.tries or arm.empty < _TRIES else [a for a in arms if a is not arm]
+    try:
+        known = state.pools.get(text)
+        pool = pool_of(text, rng) if known is None else known.pool
+    except NetworkError:
+        arm.empty += 1
+        return arms
+    arm.tries += 1
+    begin = np.zeros((0, state.problem.degree), np.int32) if known is None else known.sets
+    arm.best = min(arm.best, _searched(state, arm.kind, pool, begin))
+    return arms
+
+
+def _searched(state: _State, kind: str, pool: Pool, begin: npt.NDArray[np.int32]) -> float:
+    """Search sets of generators in a pool, keep the best; return the price of the best over the least."""
+    from gossamer.design import _kernels
+
+    problem = state.problem
+    nodes = pool.right.shape[1]
+    by_sum, by_far = problem.prices
+    looks = max(_FEWEST_LOOKS, _LOOKS // (nodes * problem.degree))
+    sets, price, sums, wide, made = _kernels.best_sets(
+        pool.right, pool.inverse, problem.degree, not problem.one_way, by_sum, by_far,
+        np.ascontiguousarray(begin), looks, _PATIENCE, _KEPT, int(state.rng.integers(1 << 30)),
+    )  # fmt: skip
+    state.looks += made
+    good = [i for i in np.argsort(price) if np.isfinite(price[i])]
+    least = problem.least_price(nodes)
+    for i in good:
+        numbers = ",".join(map(str, sorted(pool.element[sets[i]].tolist())))
+        spec = f"cayley:{pool.text};{numbers}{';one-way' if problem.one_way else ''}"
+        state.add(Candidate(spec, kind, nodes, int(wide[i]), int(sums[i]), float(price[i]) / least))
+    if not good:
+        return float("inf")
+    best = float(price[good[0]]) / least
+    state.pools[pool.text] = _Known(best, kind, pool, sets[good])
+    if len(state.pools) > _POOLS:
+        del state.pools[max(state.pools, key=lambda name: state.pools[name].price)]
+    return best
+
+
+def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> Iterator[Candidate]:
+    """Yield the networks of families without generators."""
+    for nodes in range(problem.nodes[0], problem.nodes[1] + 1):
+        for family in families:
+            if family == "kautz" and not problem.one_way:
+                continue
+            for spec in specs_of(family, nodes, problem.degree, rng):
+                try:
+                    network = parse(spec)
+                except NetworkError:
+                    continue
+                found = priced(network, problem, family)
+                if found is not None:
+                    yield found
+
+
+def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
+    """Return a network with its price, or None if it does not fit the problem or is not connected.
+
+    Examples
+    --------
+    >>> from gossamer.design.problem import Problem, read_goals
+    >>> problem = Problem((512, 512), 6, read_goals(["alltoall"]))
+    >>> found = priced(parse("torus:8x8x8"), problem, "torus")
+    >>> found.status, found.diameter, round(found.price, 2)
+    (3072, 12, 1.69)
+    """
+    from gossamer.design import _kernels
+
+    n = network.node_count
+    most = int(max(network.out_degree.max(initial=0), network.in_degree.max(initial=0)))
+    fits = problem.nodes[0] <= n <= problem.nodes[1] and most <= problem.degree
+    if not fits or network.terminal_count < n or not (problem.one_way or network.two_way):
+        return None
+    sources = np.arange(1 if network.group is not None else n)
+    sums, wide = np.empty(sources.size, np.int64), np.empty(sources.size, np.int64)
+    first = np.concatenate([[0], np.cumsum(network.out_degree)])
+    _kernels.distance_sums(first, network.link_target, sources, sums, wide, np.zeros(n, np.int64))
+    if int(sums.min()) < 0:
+        return None
+    by_sum, by_far = problem.prices
+    full = n * problem.degree / max(network.link_count, 1) if problem.rate > 1 else 1.0
+    price = by_sum * float(sums.mean()) * full + by_far * int(wide.max())
+    return Candidate(network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n))
