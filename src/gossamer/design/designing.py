@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from gossamer.design.problem import Problem, read_goals, read_nodes
+from gossamer.design.fixed import fixed_candidates
+from gossamer.design.places import Cabling, cabled
+from gossamer.design.problem import Goal, Problem, read_goals, read_nodes
 from gossamer.design.search import Candidate, Say, candidates, priced
+from gossamer.design.wishes import Wishes
 from gossamer.errors import GossamerError, ModelError, NotApplicableError
-from gossamer.networks import Network, parse
+from gossamer.networks import Network
 from gossamer.networks.bottleneck import bottleneck
 from gossamer.outcome import Outcome
 from gossamer.planner import plan
-from gossamer.reading import number
+from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
+from gossamer.sweeps.faults import faults
 from gossamer.writing import Rows
 
 __all__ = ["Design", "Found", "Planned", "design", "planned"]
@@ -24,6 +28,7 @@ __all__ = ["Design", "Found", "Planned", "design", "planned"]
 _SEARCH_SHARE = 0.65
 _SPARE = 3
 _CUT_NODES = 1_500
+_FAILURES = 12
 _MOST_WORK = 30_000
 
 
@@ -39,8 +44,6 @@ class Planned:
         Completion time of the verified schedule and the largest lower bound on this network, in the unit of the cost.
     limit : int
         In steps, what no network of that size and degree can beat.
-    steps : Fraction
-        Completion time over the length of a step: the time itself, but for seconds.
     algorithm : str
         What built the schedule.
     """
@@ -69,8 +72,14 @@ class Found:
         The times, each by its weight.
     ratio : float
         The total over the limit of all networks of that size and degree, in steps; in seconds over the best bound.
+    score : float
+        What the table is ranked by: the ratio, raised by what cables and failures cost.
     bisection : int or None
         Links across the narrowest cut that was found; None where it was not looked for.
+    cabling : Cabling or None
+        Where nodes stand and how long cables are, where a placement was given.
+    worst_failure, mean_failure : float or None
+        The slowdown of the first task by a failed cable, where it counts.
     """
 
     candidate: Candidate
@@ -78,8 +87,11 @@ class Found:
     tasks: tuple[Planned, ...]
     total: Fraction
     ratio: float
+    score: float = 0.0
     bisection: int | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    cabling: Cabling | None = field(default=None, repr=False, compare=False)
+    worst_failure: float | None = None
+    mean_failure: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of the table, plain values only."""
@@ -97,7 +109,13 @@ class Found:
             row[f"{each.task}_bound"] = _plain(each.bound)
             row[f"{each.task}_any_network"] = each.limit
             row[f"{each.task}_algorithm"] = each.algorithm
-        return row | {"total": _plain(self.total), "ratio": round(self.ratio, 6)} | self.extra
+        row |= {"total": _plain(self.total), "ratio": round(self.ratio, 6), "score": round(self.score, 6)}
+        if self.cabling is not None:
+            row["mean_cable_m"] = round(float(self.cabling.length.mean()), 3)
+            row["longest_cable_m"] = round(float(self.cabling.length.max()), 3)
+        if self.worst_failure is not None:
+            row |= {"worst_failure": round(self.worst_failure, 4), "mean_failure": round(self.mean_failure or 1.0, 4)}
+        return row
 
 
 @dataclass(frozen=True)
@@ -143,12 +161,8 @@ def design(
     nodes: int | str,
     degree: int,
     tasks: str | Sequence[str] = "alltoall",
+    wishes: Wishes | None = None,
     *,
-    ports: str = "all",
-    one_way: bool = False,
-    families: Sequence[str] = (),
-    bandwidth: str = "50GB/s",
-    latency: str = "0us",
     budget: float = 20.0,
     rounds: int | None = None,
     top: int = 8,
@@ -165,18 +179,12 @@ def design(
         The most links that leave a node.
     tasks : str or sequence of str
         Such as ``"alltoall"``, with a weight ``"allreduce=3"``, and a size ``"alltoall@1MiB"`` for times in seconds.
-    ports : {"all", "one", "one-send", "one-receive"}
-        As for `gossamer.Rules`.
-    one_way : bool
-        Whether links need no opposite.
-    families : sequence of str
-        Where to look, of `gossamer.design.FAMILIES`. Default: everywhere.
-    bandwidth, latency : str
-        Of every link, where tasks have sizes.
+    wishes : Wishes, optional
+        What is wished besides: ports, directions, families, links that stay, cables, failures.
     budget : float
         Seconds of CPU time, of search and planning together.
     rounds : int, optional
-        Rounds of search instead, for results that do not depend on the machine's speed.
+        Rounds of search instead of a budget, for results that do not depend on the machine's speed.
     top : int
         Rows of the table.
     seed : int
@@ -196,7 +204,7 @@ def design(
 
     Notes
     -----
-    An interrupt during the search ends it; what was found is planned.
+    An interrupt during the planning ends it, and what was planned is returned.
 
     Examples
     --------
@@ -205,21 +213,20 @@ def design(
     (True, 19)
     """
     given = [tasks] if isinstance(tasks, str) else list(tasks)
-    problem = Problem(
-        read_nodes(nodes), degree, read_goals([t for text in given for t in text.split(",") if t.strip()]),
-        ports=ports, one_way=one_way, families=tuple(families), bandwidth=bandwidth, latency=latency,
-    )  # fmt: skip
-    seconds = number(budget, "budget", above=0)
+    goals = read_goals([t for text in given for t in text.split(",") if t.strip()])
+    problem = Problem(read_nodes(nodes), whole(degree, "degree", 1, 1024), goals, wishes or Wishes())
+    seconds, most = number(budget, "budget", above=0), whole(top, "top", 1, 1000)
+    steps = None if rounds is None else whole(rounds, "rounds", 1)
     began = time.process_time()
-    ranked, looked = candidates(
-        problem, budget=seconds * _SEARCH_SHARE, rounds=rounds, seed=read_seed(seed), say=progress
-    )
+    look = fixed_candidates if problem.wishes.fixed else candidates
+    ranked, looked = look(problem, budget=seconds * _SEARCH_SHARE, rounds=steps, seed=read_seed(seed), say=progress)
     if not ranked:
         raise NotApplicableError(
             f"no network of {nodes} nodes with at most {degree} links a node was found in the families asked for"
         )
-    deadline = None if rounds is not None else began + seconds
-    found, stopped = planned(problem, _chosen(ranked, problem, top), top, deadline=deadline, progress=progress)
+    deadline = None if steps is not None else began + seconds
+    chosen = ranked if problem.wishes.fixed else _chosen(ranked, problem, most)
+    found, stopped = planned(problem, chosen[: 3 * most], most, deadline=deadline, progress=progress)
     return Design(problem, found, looked, time.process_time() - began, stopped)
 
 
@@ -257,14 +264,19 @@ def planned(
         if found and deadline is not None and began + longest > deadline:
             stopped = f"the budget was spent; {len(chosen) - place + skipped} of {len(chosen)} were not planned"
             break
-        if found and candidate.price > found[0].ratio and _costs(candidate) > _MOST_WORK:
+        if (
+            found
+            and candidate.price > found[0].ratio
+            and candidate.family != "torus"
+            and _costs(candidate) > _MOST_WORK
+        ):
             skipped += 1  # it takes long to plan, and cannot be the best
             continue
         if progress is not None:
             progress(f"planning {place + 1} of {len(chosen)}: {candidate.spec[:50]}")
         try:
             found.append(_plan(problem, candidate, deadline))
-            found.sort(key=lambda f: f.ratio)
+            found.sort(key=lambda f: f.score)
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -275,7 +287,7 @@ def planned(
         longest = max(longest, time.process_time() - began)
     if not found:
         raise ModelError(f"no network that was found could be planned: {why}")
-    found.sort(key=lambda f: (f.ratio, f.candidate.diameter, f.candidate.spec))
+    found.sort(key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))
     torus = [f for f in found[top:] if f.candidate.family == "torus"][:1]
     return tuple(found[: top - len(torus)] + torus), stopped
 
@@ -287,23 +299,51 @@ def _costs(candidate: Candidate) -> float:
 
 
 def _plan(problem: Problem, candidate: Candidate, deadline: float | None) -> Found:
-    network = parse(candidate.spec)
+    network = candidate.built
     tasks, total, least = [], Fraction(0), Fraction(0)
     for goal in problem.goals:
         left = None if deadline is None else max(deadline - time.process_time(), 1.0)
-        even = goal.task == "total-exchange" and network.group is not None and problem.ports == "all"
         outcome = plan(
             network, goal.task, rules=problem.rules, cost=problem.cost(goal), budget=left,
-            algorithm="even-words" if even else "best",
+            algorithm=_algorithm(problem, goal, network),
         )  # fmt: skip
         most = problem.task_limit(goal, candidate.nodes)
-        spent = outcome.completion_time
-        tasks.append(Planned(goal.task, spent, outcome.bound, most, outcome.algorithm, outcome))
+        unit = outcome.seconds / outcome.completion_time if outcome.seconds is not None else Fraction(1)
+        spent, bound = outcome.completion_time * unit, outcome.bound * unit
+        tasks.append(Planned(goal.task, spent, bound, most, outcome.algorithm, outcome))
         total += goal.weight * spent
-        least += goal.weight * (outcome.bound if problem.timed else most)
+        least += goal.weight * (bound if problem.timed else most)
     ratio = float(total / least) if least else 1.0
     cut = bottleneck(network) if candidate.nodes <= _CUT_NODES else None
-    return Found(candidate, network, tuple(tasks), total, ratio, None if cut is None else cut.links)
+    found = Found(candidate, network, tuple(tasks), total, ratio, ratio, None if cut is None else cut.links)
+    return _wished(problem, found)
+
+
+def _algorithm(problem: Problem, goal: Goal, network: Network) -> str:
+    """Return the algorithm that is known to be the best there, or "best"."""
+    if goal.task != "total-exchange" or problem.ports != "all":
+        return "best"
+    if network.group is not None:
+        return "even-words"
+    return "priced-paths" if network.levels is None and network.grid is None and not problem.timed else "best"
+
+
+def _wished(problem: Problem, found: Found) -> Found:
+    """Add the lengths of cables and the slowdown by failures, where these count."""
+    wishes, score = problem.wishes, found.ratio
+    cabling, worst, mean = None, None, None
+    if wishes.placement:
+        cabling = cabled(found.network, wishes.placement)
+        longest = float(cabling.length.max(initial=0))
+        if wishes.most_cable and longest > wishes.most_cable + 1e-9:
+            raise ModelError(f"{found.candidate.spec} needs a cable of {longest:.2f} m, over {wishes.most_cable:g} m")
+        score *= 1 + wishes.cable_weight * float(cabling.length.mean())
+    if wishes.failure_weight:
+        report = faults(found.network, problem.goals[0].task, rules=problem.rules, sample=_FAILURES)
+        worst = report.worst.slowdown if report.worst is not None else None
+        mean = report.mean_slowdown
+        score *= 1 + wishes.failure_weight * ((worst or 1.0) - 1)
+    return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean)
 
 
 def _plain(value: Fraction) -> int | float:

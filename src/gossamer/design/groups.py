@@ -9,9 +9,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NetworkError
-from gossamer.networks.cayley_groups import group_named
-
 __all__ = ["GROUP_FAMILIES", "random_group"]
 
 Draw = np.random.Generator
@@ -181,7 +178,7 @@ def _prime_power(order: int, rng: Draw) -> str | None:
         return None
     powers, commutators = [[0]], list[list[int]]()
     for size in range(1, n):
-        rows = [row + [0] for row in powers], [row + [0] for row in commutators]
+        rows = [[*row, 0] for row in powers], [[*row, 0] for row in commutators]
         tails = _tails(*rows, size, rng)
         for number, row in enumerate([*rows[0], *rows[1]]):
             row[-1] = int(tails[number])
@@ -240,10 +237,8 @@ def _tails(powers: list[list[int]], commutators: list[list[int]], n: int, rng: D
             basis[row.bit_length()] = row
     tails = 0
     for place in range(1, min(count, _TAILS) + 1):  # the lowest bits are free, leading ones follow from them
-        if place in basis:
-            value = (basis[place] & tails).bit_count() % 2
-        else:
-            value = int(rng.random() < 0.6)
+        odd = (basis[place] & tails).bit_count() % 2 if place in basis else 0
+        value = odd if place in basis else int(rng.random() < 0.6)
         tails |= value << (place - 1)
     return np.array([(tails >> k) & 1 for k in range(count)], np.int64)
 
@@ -270,10 +265,3 @@ GROUP_FAMILIES: dict[str, Callable[[int, Draw], str | None]] = {
     "product": _product,
 }
 """How random groups of each kind are drawn: the order and a generator of random numbers give a text, or None."""
-
-
-def check_group(text: str, order: int) -> None:
-    """Raise NetworkError if a text is not of a group of that order."""
-    found = group_named(text).group.order
-    if found != order:
-        raise NetworkError(f"{text} has {found} elements, not {order}")

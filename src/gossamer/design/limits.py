@@ -211,7 +211,9 @@ def _far(size: _Size, rate: int) -> Limit:
             far = size.n - within
             value = i - 1 + -(-far // rate)
             if value > best.value:
-                text = f"{far:,} nodes are at least {i} away, {rate} a step cross at one end, and {i - 1} steps pass there"
+                text = (
+                    f"{far:,} nodes are at least {i} away, {rate} a step cross at one end, and {i - 1} steps pass there"
+                )
                 best = Limit(value, "far nodes", text)
         within += count
     return best

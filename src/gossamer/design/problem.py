@@ -9,18 +9,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from gossamer.costs import AskedCost, TimeCost
-from gossamer.design.families import SPEC_FAMILIES
-from gossamer.design.groups import GROUP_FAMILIES
 from gossamer.design.limits import LIMITED_TASKS, least_diameter, least_status, limit
+from gossamer.design.wishes import Wishes
 from gossamer.errors import ModelError, nearest, shown
-from gossamer.reading import number, whole
-from gossamer.rules import Rules
+from gossamer.reading import fraction, whole
+from gossamer.reading.quantities import bandwidth, duration, size
+from gossamer.rules import Ports, Rules
 from gossamer.tasks import kind_of
 
-__all__ = ["FAMILIES", "Goal", "Problem", "read_goals", "read_nodes"]
-
-FAMILIES: tuple[str, ...] = (*GROUP_FAMILIES, *SPEC_FAMILIES)
-"""Where a search looks: groups whose generators it chooses, then families with parameters."""
+__all__ = ["Goal", "Problem", "read_goals", "read_nodes"]
 
 MOST_NODES = 20_000
 """The most nodes of networks that are searched."""
@@ -57,7 +54,7 @@ def read_goals(texts: Sequence[str]) -> tuple[Goal, ...]:
     Raises
     ------
     ModelError
-        If a task has no limits over all networks, or a weight is not above 0.
+        If a task has no limits over all networks, or a weight is below 1/1000.
 
     Examples
     --------
@@ -72,7 +69,7 @@ def read_goals(texts: Sequence[str]) -> tuple[Goal, ...]:
         if task not in LIMITED_TASKS:
             hint = nearest(task, LIMITED_TASKS)
             raise ModelError(f"a network is designed for {', '.join(LIMITED_TASKS)}, not for {task}{hint}")
-        share = Fraction(str(number(weight, f"the weight of {task}", above=0))) if weight else Fraction(1)
+        share = fraction(weight, f"the weight of {task}", Fraction(1, 1000)) if weight else Fraction(1)
         goals.append(Goal(task, share, size.strip()))
     if not goals:
         raise ModelError("say what the network is for, such as --task alltoall")
@@ -113,14 +110,8 @@ class Problem:
         The most links that leave a node.
     goals : tuple of Goal
         What it is for; what counts is the sum of the weights times the times.
-    ports : {"all", "one", "one-send", "one-receive"}
-        As for `gossamer.Rules`.
-    one_way : bool
-        Whether links need no opposite.
-    families : tuple of str
-        Where to look, of `FAMILIES`; empty: everywhere.
-    bandwidth, latency : str
-        Of every link, where goals have bytes.
+    wishes : Wishes
+        What is wished besides.
 
     Examples
     --------
@@ -132,30 +123,36 @@ class Problem:
     nodes: tuple[int, int]
     degree: int
     goals: tuple[Goal, ...]
-    ports: str = "all"
-    one_way: bool = False
-    families: tuple[str, ...] = ()
-    bandwidth: str = "50GB/s"
-    latency: str = "0us"
+    wishes: Wishes = field(default_factory=Wishes)
     _times: dict[int, Fraction] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         whole(self.degree, "degree", 1, 1024)
-        Rules(ports=self.ports)  # type: ignore[arg-type]
-        for name in self.families:
-            if name not in FAMILIES:
-                hint = nearest(name, FAMILIES)
-                raise ModelError(f"unknown family {shown(name)}{hint}; there are {', '.join(FAMILIES)}")
         if self.degree >= self.nodes[1]:
             raise ModelError(f"{self.degree} links a node are more than {self.nodes[1] - 1} other nodes")
         for goal in self.goals:
             limit(goal.task, self.nodes[1], self.degree, ports=self.ports, one_way=self.one_way)
             self.cost(goal)
 
+    @property
+    def ports(self) -> Ports:
+        """How many packets a node sends and receives a step."""
+        return self.wishes.ports
+
+    @property
+    def one_way(self) -> bool:
+        """Whether links need no opposite."""
+        return self.wishes.one_way
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Where to look; empty: everywhere."""
+        return self.wishes.chosen
+
     @cached_property
     def rules(self) -> Rules:
         """The rules of the schedules."""
-        return Rules(ports=self.ports)  # type: ignore[arg-type]
+        return Rules(ports=self.ports)
 
     @property
     def timed(self) -> bool:
@@ -163,8 +160,14 @@ class Problem:
         return bool(self.goals[0].bytes)
 
     def cost(self, goal: Goal) -> AskedCost | None:
-        """What a schedule of a task costs, None for steps."""
-        return TimeCost(goal.bytes, bandwidth=self.bandwidth, latency=self.latency) if goal.bytes else None  # type: ignore[arg-type]
+        """Return what a schedule of a task costs, None for steps."""
+        if not goal.bytes:
+            return None
+        return TimeCost(
+            size(goal.bytes, "bytes"),
+            bandwidth=bandwidth(self.wishes.bandwidth, "bandwidth"),
+            latency=duration(self.wishes.latency, "latency"),
+        )
 
     def limit(self, nodes: int) -> Fraction:
         """Return what the tasks take together at least, in steps, on any network of so many nodes."""

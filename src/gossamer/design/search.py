@@ -46,6 +46,8 @@ class Candidate:
         Sum of the distances from a node, the largest of all nodes if they differ.
     price : float
         Its price over that of the best network there could be; 1 at the least.
+    network : Network or None
+        The network, where its spec does not parse back.
     """
 
     spec: str
@@ -54,6 +56,12 @@ class Candidate:
     diameter: int
     status: int
     price: float
+    network: Network | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def built(self) -> Network:
+        """The network."""
+        return parse(self.spec) if self.network is None else self.network
 
     @property
     def mean_distance(self) -> float:
@@ -181,13 +189,13 @@ def _round(state: _State, arms: list[_Arm], made: int) -> list[_Arm]:
         arm.empty += 1
         return arms if arm.tries or arm.empty < _TRIES else [a for a in arms if a is not arm]
     try:
-        known = state.pools.get(text)
-        pool = pool_of(text, rng) if known is None else known.pool
+        before = state.pools.get(text)
+        pool = pool_of(text, rng) if before is None else before.pool
     except NetworkError:
         arm.empty += 1
         return arms
     arm.tries += 1
-    begin = np.zeros((0, state.problem.degree), np.int32) if known is None else known.sets
+    begin = np.zeros((0, state.problem.degree), np.int32) if before is None else before.sets
     arm.best = min(arm.best, _searched(state, arm.kind, pool, begin))
     return arms
 
@@ -202,7 +210,7 @@ def _searched(state: _State, kind: str, pool: Pool, begin: npt.NDArray[np.int32]
     looks = max(_FEWEST_LOOKS, _LOOKS // (nodes * problem.degree))
     sets, price, sums, wide, made = _kernels.best_sets(
         pool.right, pool.inverse, problem.degree, not problem.one_way, by_sum, by_far,
-        np.ascontiguousarray(begin), looks, _PATIENCE, _KEPT, int(state.rng.integers(1 << 30)),
+        np.zeros(0, np.int32), np.ascontiguousarray(begin), looks, _PATIENCE, _KEPT, int(state.rng.integers(1 << 30)),
     )  # fmt: skip
     state.looks += made
     good = [i for i in np.argsort(price) if np.isfinite(price[i])]
@@ -263,4 +271,5 @@ def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
     by_sum, by_far = problem.prices
     full = n * problem.degree / max(network.link_count, 1) if problem.rate > 1 else 1.0
     price = by_sum * float(sums.mean()) * full + by_far * int(wide.max())
-    return Candidate(network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n))
+    kept = network if network.links_only else None
+    return Candidate(network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n), kept)

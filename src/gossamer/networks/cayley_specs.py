@@ -62,8 +62,8 @@ def cayley_of(group: str, generators: Sequence[int], one_way: bool = False) -> N
 def _checked(group: str, generators: Sequence[int], one_way: bool) -> tuple[NamedGroup, list[int]]:
     named = group_named(group)
     order = named.group.order
-    elements = [g for g in dict.fromkeys(whole_number(g, "cayley", "a generator", 0, order - 1) for g in generators)]
-    elements = [g for g in elements if g]
+    every = dict.fromkeys(whole_number(g, "cayley", "a generator", 0, order - 1) for g in generators)
+    elements = [g for g in every if g]
     if not elements and order > 1:
         raise NetworkError("cayley: at least one generator other than the identity, 0, is needed")
     if not one_way:

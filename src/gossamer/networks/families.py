@@ -23,6 +23,7 @@ from gossamer.networks.random_networks import JELLYFISH, XPANDER
 from gossamer.networks.servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.slim_fly import SLIM_FLY
 from gossamer.networks.swapped import CYCLIC, HIERARCHICAL_SWAPPED
+from gossamer.networks.switched_cubes import SWITCHED_CUBES
 from gossamer.networks.transposed import TRANSPOSED
 from gossamer.networks.twisted_tori import TWISTED_TORUS
 
@@ -67,6 +68,7 @@ FAMILIES: tuple[Family, ...] = (
     SERVERS,
     DGX_A100,
     DGX_1,
+    SWITCHED_CUBES,
     PRODUCT,
     TRANSPOSED,
     *FILE_FAMILIES,

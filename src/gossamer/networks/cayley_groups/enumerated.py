@@ -54,11 +54,11 @@ class EnumeratedGroup:
     def _lookup(self) -> tuple[Elements, Elements, Elements]:
         """Weights whose sums tell the rows apart, the sums in order, and the element of each."""
         for seed in range(100):
-            weights = np.random.default_rng(seed).integers(-(2**40), 2**40, self.rows.shape[1])
+            weights = np.random.default_rng(seed).integers(-(2**40), 2**40, (self.rows.shape[1],))
             sums = self.rows @ weights
-            order = np.argsort(sums)
+            order = np.argsort(sums).astype(np.int64)
             if not (np.diff(sums[order]) == 0).any():
-                return weights, sums[order], order
+                return weights, np.asarray(sums[order], np.int64), order
         raise AssertionError("random weights tell rows apart")
 
     @cached_property
@@ -122,14 +122,13 @@ def permutations(generators: Sequence[Sequence[int]]) -> EnumeratedGroup:
             raise NetworkError(f"cayley: {told} is no permutation of 0..{max(width - 1, 0)} (at most 64 symbols)")
 
     def multiply(a: Elements, b: Elements) -> Elements:
-        return np.take_along_axis(*np.broadcast_arrays(a, b), axis=-1)
+        one, other = np.broadcast_arrays(a, b)
+        return np.take_along_axis(one, other, axis=-1)
 
     return EnumeratedGroup(_closed(np.array(generators, np.int64), np.arange(width), multiply), multiply)
 
 
-def matrix_group(
-    q: int, generators: Sequence[Sequence[int]], *, projective: bool = False
-) -> EnumeratedGroup:
+def matrix_group(q: int, generators: Sequence[Sequence[int]], *, projective: bool = False) -> EnumeratedGroup:
     """Return the group that invertible matrices over the field of q elements generate.
 
     Parameters

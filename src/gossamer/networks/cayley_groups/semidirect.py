@@ -90,7 +90,7 @@ def semidirect(moduli: Sequence[int], turns: int, matrix: Sequence[Sequence[int]
     16
     >>> semidirect((8,), 2, ((2,),))
     Traceback (most recent call last):
-    gossamer.errors.NetworkError: cayley: the matrix of a semidirect product must be invertible, its power 2 the identity
+    gossamer.errors.NetworkError: cayley: the matrix of a semidirect product must have power 2 the identity
     """
     sides = tuple(whole_number(m, "cayley", "a modulus", 2, 10**6) for m in moduli)
     count = whole_number(turns, "cayley", "the turns", 1, 10**6)
@@ -107,9 +107,7 @@ def semidirect(moduli: Sequence[int], turns: int, matrix: Sequence[Sequence[int]
             if rows[r][c] * other % m:
                 raise NetworkError(f"cayley: entry {rows[r][c]} of a matrix does not take Z_{other} to Z_{m}")
     if not _is_identity(rows, sides, count):
-        raise NetworkError(
-            f"cayley: the matrix of a semidirect product must be invertible, its power {count} the identity"
-        )
+        raise NetworkError(f"cayley: the matrix of a semidirect product must have power {count} the identity")
     return SemidirectGroup(sides, rows, count)
 
 

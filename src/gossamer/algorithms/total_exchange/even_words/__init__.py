@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
-from gossamer.algorithms.total_exchange.even_words.words import Words, even_words, kernels_of_signs
+from gossamer.algorithms.total_exchange.even_words.words import Words, even_words, small_subgroups, subgroups_by_signs
 from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule
+from gossamer.schedules import Schedule, Symmetry
 from gossamer.tasks import TotalExchange
 
 __all__ = ["EVEN_WORDS", "even_words", "even_words_exchange", "listed"]
 
 _MOST_NODES = 50_000
 _TRIES = 40
-_HALVES = 3
-_HALVED_NODES = 10_000
+_SUBGROUPS = 6
+_MOST_COSETS = 20_000
+_MOST_EXACT = 2_600
+_EXACT_SECONDS = 10.0
 
 
 def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
@@ -75,15 +78,15 @@ def even_words_exchange(case: Case) -> Schedule:
     Returns
     -------
     Schedule
-        Invariant under the whole group, or under a subgroup of index 2 where that is faster.
+        Invariant under the whole group, or under a subgroup of index 2 or 4 where that is faster.
 
     Notes
     -----
     Every element gets a word in the generators, and the words together use each generator as evenly as can be; then
-    hops are listed (`listed`). No fewer slots are possible than the sum of distances over the degree. Words that are the
-    same at every node may miss that by their signs alone: on the pancake network of 6 symbols the three generators that
-    are odd permutations must have an even number of letters, and 3 x 659 is odd. Words that are the same at every even
-    arrangement, and at every odd one, need not.
+    hops are listed (`listed`). No fewer slots are possible than the sum of distances over the degree. Words that are
+    the same at every node may miss that by their signs alone: on the pancake network of 6 symbols the three generators
+    that are odd permutations must have an even number of letters, and 3 x 659 is odd. Words that are the same at every
+    even arrangement, and at every odd one, need not.
 
     References
     ----------
@@ -95,17 +98,30 @@ def even_words_exchange(case: Case) -> Schedule:
     >>> even_words_exchange(Case(gossamer.network("star:4"), TotalExchange())).completion_time
     Fraction(21, 1)
     """
-    least = case.once(_least, case.network)
-    best = listed(case, case.once(even_words, case))
-    if best.completion_time <= least or case.network.node_count > _HALVED_NODES:
-        return best
-    for by in kernels_of_signs(case.network)[:_HALVES]:
-        found = listed(case, even_words(case, by))
+    words = case.once(even_words, case)
+    best = listed(case, words)
+    for other in _others(case):
+        if best.completion_time <= words.least:
+            break
+        found = listed(case, even_words(case, *other))
         if found.completion_time < best.completion_time:
             best = found
-        if best.completion_time <= least:
-            break
     return best
+
+
+def _others(case: Case) -> Iterator[tuple[tuple[int, ...] | None, float]]:
+    """Yield what else is tried: subgroups under which words look the same, and whether by an integer program."""
+    network = case.network
+    n, degree = network.node_count, network.degree
+    if 2 * n > _MOST_COSETS:
+        return
+    signs = subgroups_by_signs(network)[:_SUBGROUPS]
+    yield from ((by, 0.0) for by in signs)
+    if n * degree <= _MOST_EXACT:
+        yield None, _EXACT_SECONDS
+    for by in [*signs[:2], *small_subgroups(network, case.seed)]:
+        if Symmetry(network, by).orbit_count * n * degree <= _MOST_EXACT:
+            yield by, _EXACT_SECONDS
 
 
 def _least(network: Network) -> int:

@@ -104,9 +104,14 @@ def settle_words(
         if 0 < best <= goal:
             break
         power = 2.0 + 62.0 * i / passes if i < passes // 2 else 64.0 * (1.0 + 8.0 * np.random.random())
+        wander = not free and 3 * i >= passes
+        warm = 4.0 * (1.0 - i / passes)
         for c in range(load.size):
             noise = 1.0 if i % 3 == 0 else 1.0 + 0.5 * np.random.random()
             price[c] = noise * max(((load[c] + 0.5) / (top + 0.5)) ** power, 1e-7)
+            if wander:
+                price[c] = 1.0 + 0.8 * np.random.random() + 0.2 * (load[c] - mean)
+                price[c] = max(price[c], 0.1)
         paid, offered = 0.0, price.sum()
         for r in range(origins):
             at = left[r]
@@ -130,12 +135,23 @@ def settle_words(
                 for c in range(load.size):
                     if change[c] != 0:
                         moved = True
-                        gain += (load[c] / mean) ** (power + 1.0) - ((load[c] + change[c]) / mean) ** (power + 1.0)
+                        if wander:
+                            gain -= change[c] * (2.0 * (load[c] - mean) + change[c])
+                        else:
+                            gain += (load[c] / mean) ** (power + 1.0) - ((load[c] + change[c]) / mean) ** (power + 1.0)
+                if wander and moved:
+                    gain -= warm * np.log(max(np.random.random(), 1e-9))
                 if moved and (length[j] == 0 or gain >= 0.0):
                     for c in range(load.size):
                         load[c] += change[c]
                     words[j, :size] = word[:size]
                     length[j] = size
+                    if wander and load.max() < best:
+                        best = load.max()
+                        best_load[:] = load
+                        best_words[:], best_length[:] = words, length
+                        if best <= goal:
+                            return best, least
                 change[:] = 0
         if free:
             least = max(least, paid / offered)
@@ -158,7 +174,7 @@ def list_hops(
     `order` lists the words, those first in the queues that are to go first of equal ones. Rows of `slot`, `link` and
     `packet` come in the order of time.
     """
-    origins, n = left.shape
+    n = left.shape[1]
     classes = 0
     for u in range(orbit.size):
         classes = max(classes, orbit[u] + 1)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.total_exchange.even_words.flow import exact_words
 from gossamer.cases import Case
 from gossamer.networks.groups import Elements
 from gossamer.networks.network import Network
 from gossamer.schedules import Symmetry
 
-__all__ = ["Words", "even_words", "kernels_of_signs"]
+__all__ = ["Words", "even_words", "small_subgroups", "subgroups_by_signs"]
 
 _PASSES, _FREE_PASSES = 120, 240
-_MOST_SIGNS = 12
+_MOST_SIGNS = 10
+_DRAWN, _TRIED = 24, 3
 _WORK = 60_000_000
 """Letters looked at, over which fewer passes are made."""
 
@@ -35,6 +38,8 @@ class Words(NamedTuple):
         Letters of each word, 0 for the identity.
     load : int64[R*degree]
         Letters of each class of links: orbit of the node that they leave times the degree plus the generator.
+    least : int
+        A largest load below which no words are, as far as is known.
     """
 
     symmetry: Symmetry
@@ -42,6 +47,7 @@ class Words(NamedTuple):
     letters: npt.NDArray[np.int8]
     length: Elements
     load: Elements
+    least: int
 
     @property
     def largest_load(self) -> int:
@@ -49,7 +55,7 @@ class Words(NamedTuple):
         return int(self.load.max(initial=0))
 
 
-def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
+def even_words(case: Case, by: tuple[int, ...] | None = None, exact: float = 0.0) -> Words:
     """Return a word for every offset, such that the largest load of a generator is as small as it was found.
 
     Parameters
@@ -58,6 +64,8 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
         A total exchange on a connected Cayley network of N nodes and degree d.
     by : tuple of int, optional
         Elements that generate the subgroup under which the words look the same. Default: the whole group.
+    exact : float
+        Seconds for an integer program that finds the smallest of all largest loads; 0: none.
 
     Returns
     -------
@@ -67,8 +75,9 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
     Notes
     -----
     Prices of generators rise with their loads; a pass finds the cheapest word of every offset, a breadth-first search,
-    and takes those that lower the sum of high powers of the loads or leave it as it is. Passes end when the largest load
-    is the sum of the distances over the degree, or what the prices prove to be needed. O(R N (d + diameter)) a pass.
+    and takes those that lower the sum of high powers of the loads or leave it as it is. Passes end when the largest
+    load is the sum of the distances over the degree, or what the prices prove to be needed.
+    O(R N (d + diameter)) a pass.
     """
     from gossamer.algorithms.total_exchange.even_words import _kernels
 
@@ -84,6 +93,10 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
     before = np.empty_like(onward)
     for g in range(degree):
         before[onward[:, g], g] = np.arange(n)
+    if exact:
+        found = exact_words(onward, left, symmetry.orbit, exact, case.seed)
+        if found is not None:
+            return Words(symmetry, left, *found, -(-int(found[2].sum()) // found[2].size))
     diameter = int(search.distance.max())
     letters = np.zeros((origins.size * n, 2 * diameter + 4), np.int8)
     length = np.zeros(origins.size * n, np.int64)
@@ -92,28 +105,29 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
     goal = -(-total // load.size)
     mean = max(total / load.size, 1.0)
     passes = max(8, min(_PASSES, _WORK // (origins.size * n * (degree + diameter))))
+    needed = goal
     for free, most in ((False, passes), (True, max(8, 2 * passes))):
         _, least = _kernels.settle_words(
             onward, before, search.order, search.distance, left, symmetry.orbit, free, most, goal, mean,
             case.seed + 1, letters, length, load,
         )  # fmt: skip
-        if int(load.max()) <= max(goal, int(np.ceil(least - 1e-6))):
+        needed = max(goal, int(np.ceil(least - 1e-6)))
+        if int(load.max()) <= needed:
             break
-    return Words(symmetry, left, letters, length, load)
+    return Words(symmetry, left, letters, length, load, needed)
 
 
-def kernels_of_signs(network: Network) -> list[tuple[int, ...]]:
-    """Return the subgroups of index 2 of the group of a connected Cayley network, each by elements that generate it.
+def subgroups_by_signs(network: Network) -> list[tuple[int, ...]]:
+    """Return subgroups of index 2, and then of index 4, of the group of a connected Cayley network.
 
-    A sign gives each generator +1 or -1 such that every closed walk has an even number of -1. O(N degree^2) time.
+    Each by elements that generate it. A sign gives each generator +1 or -1 such that every closed walk has an even
+    number of -1; a subgroup is what one sign, or two, take to +1. O(N degree^2) time.
 
     >>> import gossamer
-    >>> len(kernels_of_signs(gossamer.network("star:4"))), len(kernels_of_signs(gossamer.network("torus:4x4")))
-    (1, 3)
+    >>> [len(subgroups_by_signs(gossamer.network(spec))) for spec in ("star:4", "torus:4x4", "complete:5")]
+    [1, 6, 0]
     """
     n, degree = network.node_count, network.degree
-    group = network.group
-    assert group is not None
     onward = network.link_target.reshape(n, degree)
     search = network.breadth_first(0)
     parity = np.zeros((n, degree), bool)  # how often each generator stands in the word of a node, modulo 2
@@ -122,16 +136,28 @@ def kernels_of_signs(network: Network) -> list[tuple[int, ...]]:
         parity[x] = parity[link // degree]
         parity[x, link % degree] ^= True
     rows = (parity[:, None, :] ^ parity[onward]) ^ np.eye(degree, dtype=bool)[None]
-    equations = _reduced(np.unique(rows.reshape(-1, degree), axis=0))
-    found = []
-    for sign in range(1, 1 << min(degree, _MOST_SIGNS)):
-        bits = (sign >> np.arange(degree)) & 1
-        if not any((row & bits).sum() % 2 for row in equations):
-            found.append(_kernel_generators(network, bits.astype(bool)))
-    return found
+    equations = _independent(np.unique(rows.reshape(-1, degree), axis=0))
+    every = ((sign >> np.arange(degree)) & 1 for sign in range(1, 1 << min(degree, _MOST_SIGNS)))
+    signs = [bits for bits in every if not any((row & bits).sum() % 2 for row in equations)]
+    one = [_kernel_generators(network, bits[None]) for bits in signs]
+    two = [_kernel_generators(network, np.stack(pair)) for pair in itertools.combinations(signs, 2)]
+    return [*one, *dict.fromkeys(two)]
 
 
-def _reduced(rows: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.int64]]:
+def small_subgroups(network: Network, seed: int = 0) -> list[tuple[int, ...]]:
+    """Return proper subgroups that few random elements generate, those of the smallest index first."""
+    n = network.node_count
+    rng = np.random.default_rng(seed)
+    found: dict[bytes, tuple[int, tuple[int, ...]]] = {}
+    for i in range(_DRAWN):
+        by = tuple(int(x) for x in np.unique(rng.integers(1, n, 1 + i % 2))) if i else ()
+        symmetry = Symmetry(network, by)
+        if symmetry.orbit_count > 1:
+            found.setdefault(symmetry.elements.tobytes(), (symmetry.orbit_count, by))
+    return [by for _, by in sorted(found.values())][:_TRIED]
+
+
+def _independent(rows: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.int64]]:
     """Return rows that span the same space modulo 2 and are independent."""
     basis: list[npt.NDArray[np.int64]] = []
     for row in rows.astype(np.int64):
@@ -144,16 +170,26 @@ def _reduced(rows: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.int64]]:
     return basis
 
 
-def _kernel_generators(network: Network, minus: npt.NDArray[np.bool_]) -> tuple[int, ...]:
-    """Return generators of the elements of sign +1 (Schreier), given the generators of sign -1."""
+def _kernel_generators(network: Network, signs: npt.NDArray[np.int64]) -> tuple[int, ...]:
+    """Return generators of the elements that all signs, int64[k, degree], take to +1 (Schreier)."""
     group = network.group
     assert group is not None
     generators = network.generators
-    s = int(generators[minus][0])
+    colors = [tuple(column) for column in signs.T.tolist()]
+    chosen: dict[tuple[int, ...], int] = {(0,) * len(signs): 0}  # an element of each coset
+    frontier = list(chosen)
+    while frontier:
+        following = []
+        for color in frontier:
+            for g, step in zip(generators.tolist(), colors, strict=True):
+                after = tuple(a ^ b for a, b in zip(color, step, strict=True))
+                if after not in chosen:
+                    chosen[after] = int(group.compose(chosen[color], g))
+                    following.append(after)
+        frontier = following
     found: set[int] = set()
-    for g, odd in zip(generators.tolist(), minus.tolist(), strict=True):
-        if odd:
-            found |= {int(group.compose(s, g)), int(group.compose(g, group.inverse(s)))}
-        else:
-            found |= {g, int(group.compose(group.compose(s, g), group.inverse(s)))}
+    for color, element in chosen.items():
+        for g, step in zip(generators.tolist(), colors, strict=True):
+            after = chosen[tuple(a ^ b for a, b in zip(color, step, strict=True))]
+            found.add(int(group.compose(group.compose(element, g), group.inverse(after))))
     return tuple(sorted(found - {0}))
