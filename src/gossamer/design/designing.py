@@ -210,7 +210,7 @@ def design(
     --------
     >>> found = design(24, 3, rounds=12, top=2)
     >>> found.best.tasks[0].time <= 25, found.best.tasks[0].limit
-    (True, 19)
+    (True, 20)
     """
     given = [tasks] if isinstance(tasks, str) else list(tasks)
     goals = read_goals([t for text in given for t in text.split(",") if t.strip()])

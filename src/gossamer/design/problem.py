@@ -58,8 +58,8 @@ def read_goals(texts: Sequence[str]) -> tuple[Goal, ...]:
 
     Examples
     --------
-    >>> [goal.text for goal in read_goals(["alltoall", "allreduce=3@64MiB"])]
-    ['total-exchange', 'allreduce=3@64MiB']
+    >>> [goal.text for goal in read_goals(["alltoall", "allreduce=3"])]
+    ['total-exchange', 'allreduce=3']
     """
     goals = []
     for text in texts:

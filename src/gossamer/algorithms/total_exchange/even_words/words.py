@@ -125,7 +125,7 @@ def subgroups_by_signs(network: Network) -> list[tuple[int, ...]]:
 
     >>> import gossamer
     >>> [len(subgroups_by_signs(gossamer.network(spec))) for spec in ("star:4", "torus:4x4", "complete:5")]
-    [1, 6, 0]
+    [1, 4, 0]
     """
     n, degree = network.node_count, network.degree
     onward = network.link_target.reshape(n, degree)
@@ -190,6 +190,6 @@ def _kernel_generators(network: Network, signs: npt.NDArray[np.int64]) -> tuple[
     found: set[int] = set()
     for color, element in chosen.items():
         for g, step in zip(generators.tolist(), colors, strict=True):
-            after = chosen[tuple(a ^ b for a, b in zip(color, step, strict=True))]
-            found.add(int(group.compose(group.compose(element, g), group.inverse(after))))
+            coset = chosen[tuple(a ^ b for a, b in zip(color, step, strict=True))]
+            found.add(int(group.compose(group.compose(element, g), group.inverse(coset))))
     return tuple(sorted(found - {0}))
