@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import gossamer
 from gossamer.dynamic import Settings, record
@@ -278,3 +281,48 @@ def test_what_waits_in_a_schedule_is_its_buffers(shown, plans):
     waits = page.evaluate("[...explorer.scenes[0].waiting(3)]")
     assert max(waits) <= plans["space"].facts.buffer.packets
     assert sum(waits) == page.evaluate("explorer.scenes[0].held[3]")
+
+
+VIEWS = {
+    "torus_day": ("torus", (1100, 720), "light", "#t=2.5"),
+    "torus_link": ("torus", (1100, 720), "light", "#t=1.5&link=7&mode=past"),
+    "space_night": ("space", (1100, 720), "dark", "#t=3.5&turn=0.30,0.20&mode=now"),
+    "worms_message": ("worms", (1100, 720), "light", "#t=600&message=3"),
+    "tree_phone": ("tree", (390, 780), "dark", "#t=6.5"),
+    "two_witness": ("two", (1100, 720), "light", "#t=2.5&witness=1"),
+}
+GRAIN, MOST_APART = 16, 0.05
+
+
+def coarse(picture):
+    """Return the mean color of squares of pixels, 0 to 1: letters of another font change little of it."""
+    with Image.open(io.BytesIO(picture)) as image:
+        small = image.convert("RGB").resize((image.width // GRAIN, image.height // GRAIN), Image.Resampling.BOX)
+        return np.asarray(small, float) / 255
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_pages_look_as_they_did(shown, view):
+    name, size, scheme, address = VIEWS[view]
+    page = shown(name, size, scheme, address)
+    settled(page)
+    picture = page.screenshot()
+    saved = Path(__file__).parent / "testdata" / f"{view}.png"
+    seen = coarse(picture)
+    known = np.asarray(Image.open(saved).convert("RGB"), float) / 255 if saved.exists() else np.zeros((0, 0, 3))
+    apart = np.abs(known - seen) if known.shape == seen.shape else np.ones(1)
+    if apart.mean() > MOST_APART or np.quantile(apart, 0.97) > 0.5:
+        beside = saved.with_name(f"{saved.name}.new")
+        Image.fromarray((255 * seen).round().astype(np.uint8)).save(beside, "PNG")
+        pytest.fail(f"{view} looks otherwise, by {apart.mean():.3f} of a color: see {beside} beside {saved}")
+
+
+def test_another_picture_is_noticed(shown):
+    looks = []
+    for address in ("#t=0.5", "#t=3.5&node=5", "#t=2.5&theme=dark"):
+        page = shown("torus", (1100, 720), "light", address)
+        settled(page)
+        looks.append(coarse(page.screenshot()))
+    saved = np.asarray(Image.open(Path(__file__).parent / "testdata" / "torus_day.png").convert("RGB"), float) / 255
+    assert np.abs(looks[2] - saved).mean() > MOST_APART
+    assert np.abs(looks[1] - looks[0]).mean() > 0.005
