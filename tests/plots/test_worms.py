@@ -107,3 +107,16 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, capsys):
     assert "step 0" in picture.read_text()
     assert main(["draw", str(plan), "-o", str(picture), "--kind", "tree"]) == 2
     assert "choose worms or occupancy" in capsys.readouterr().err
+
+
+def test_a_step_is_drawn_on_axes_of_the_caller():
+    schedule = gossamer.plan("torus:5x5", "broadcast", switching="wormhole").schedule
+    figure = Figure(figsize=(6, 3))
+    left, right = figure.subplots(1, 2)
+    assert worms_figure(schedule, [1], ax=right) is figure
+    assert len(figure.axes) == 2
+    assert right.get_title(loc="left").startswith("step 1: ")
+    assert not left.collections
+    scatter = gossamer.plan("torus:5x5", "scatter", algorithm="area-division").schedule
+    assert plots.regions_figure(scatter, ax=left) is figure
+    assert left.patches

@@ -16,7 +16,7 @@ from gossamer.networks.structures import Speeds
 from gossamer.plots.appearance import caption, write
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
-from gossamer.plots.lines import link_lines
+from gossamer.plots.lines import Lines, link_lines
 from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["draw_network", "network_figure"]
 
 NODE_LIMIT = 5_000
 _NAMED = 80
-_RADIUS = 0.27
+_RADIUS, _INK = 0.27, 0.12
 _UNIT = 0.62
 _PAGE = 9.0
 
@@ -77,15 +77,19 @@ def network_figure(network: Network, cut: NarrowCut | None = None) -> Figure:
     axes.set_aspect("equal")
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    wide = _widths(shown)
+    wide = _thinned(_widths(shown), lines, unit * 72, float(np.prod((high - low) * unit * 72)))
     crossing = np.zeros(shown.link_count, bool)
     if cut is not None:
         side = np.zeros(shown.node_count, bool)
         side[place[cut.nodes]] = True
         crossing = side[shown.link_source] != side[shown.link_target]
     for group in lines:
-        colors = np.where(crossing[group.link], CATEGORICAL[1], MUTED).tolist()
-        axes.add_collection(LineCollection(list(group.points), linewidths=wide[group.link], colors=colors, zorder=1))
+        for of, color, least, zorder in ((~crossing, MUTED, 0.0, 1), (crossing, CATEGORICAL[1], 0.8, 1.5)):
+            mine = of[group.link]
+            widths = np.maximum(wide[group.link[mine]], least)
+            axes.add_collection(
+                LineCollection(list(group.points[mine]), linewidths=widths, colors=color, zorder=zorder)
+            )
     _paint_nodes(axes, network, layout.positions[place], unit * 72)
     return figure
 
@@ -104,6 +108,15 @@ def _widths(network: Network) -> npt.NDArray[np.float64]:
     if not rate.size:
         return np.zeros(0)
     return np.asarray(0.5 + 1.3 * np.sqrt(rate / rate.max()) * (rate.max() > rate.min()) + 0.3, np.float64)
+
+
+def _thinned(wide: npt.NDArray[np.float64], lines: list[Lines], unit: float, area: float) -> npt.NDArray[np.float64]:
+    """Return widths in points that leave most of an area in square points white, `unit` points to one of the layout."""
+    ink = sum(
+        float((np.hypot(*np.moveaxis(np.diff(g.points, axis=1), 2, 0)).sum(axis=1) * unit * wide[g.link]).sum())
+        for g in lines
+    )
+    return wide * min(1.0, _INK * area / max(ink, 1e-9))
 
 
 def _words(network: Network, cut: NarrowCut | None, stubs: bool) -> str:

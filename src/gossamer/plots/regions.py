@@ -24,7 +24,12 @@ _CELL = 0.52
 
 
 def regions_figure(
-    schedule: Schedule, *, style: str = "screen", width: float | None = None, title: str | None = None
+    schedule: Schedule,
+    *,
+    ax: Any = None,
+    style: str = "screen",
+    width: float | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Draw the areas of a scatter by area division on a torus, their trees, and when each message arrives.
 
@@ -32,6 +37,8 @@ def regions_figure(
     ----------
     schedule : Schedule
         Built by ``area-division``.
+    ax : matplotlib.axes.Axes, optional
+        Draw the areas on these axes, without heading and notes.
     style, width, title
         As for `gossamer.plots.load_figure`.
 
@@ -68,6 +75,10 @@ def regions_figure(
     arrival = _arrivals(schedule)
     r, c = divmod(int(schedule.packets.origin[0]), m)
     node = (r - areas.j) % n * m + (c - areas.i) % m
+    if ax is not None:
+        _paint(ax, areas, node, arrival)
+        figure: Figure = ax.figure
+        return figure
     cell = _CELL if dress.width is None else (dress.width - 0.2) / (m + 0.6)
     wide = dress.width or max(5.6, m * cell + 1.0)
     height = n * cell + (0.6 if dress.bare else 1.9)
@@ -76,7 +87,12 @@ def regions_figure(
     sizes = ", ".join(f"{'ABCD'[k]} {int((areas.region == k).sum())}" for k in range(4))
     note = f"Numbers: steps in which the messages arrive from the source, the dot. Nodes in areas: {sizes}."
     foot = caption(figure, note, wide, height, dress) + 0.1
-    axes: Any = figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height))
+    _paint(figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height)), areas, node, arrival)
+    return figure
+
+
+def _paint(axes: Any, areas: Any, node: Any, arrival: dict[int, int]) -> None:
+    """Paint the cells of all nodes, the trees and the letters of the areas."""
     for i, j, k, ui, uj, v in zip(*areas, node, strict=True):
         _paint_cell(axes, (i, j), int(k), str(arrival[v]) if k >= 0 else "")
         if k >= 0:
@@ -88,7 +104,6 @@ def regions_figure(
     axes.set_ylim(areas.j.min() - 0.8, areas.j.max() + 0.8)
     axes.set_aspect("equal")
     axes.axis("off")
-    return figure
 
 
 def _arrivals(schedule: Schedule) -> dict[int, int]:

@@ -48,6 +48,7 @@ def worms_figure(
     schedule: WormholeSchedule,
     steps: Sequence[int] | None = None,
     *,
+    ax: Any = None,
     style: str = "screen",
     width: float | None = None,
     title: str | None = None,
@@ -60,6 +61,8 @@ def worms_figure(
         Valid, on a network of at most 400 nodes.
     steps : sequence of int, optional
         Which steps, counted from 0. Default: all with messages, of more than six the first, the last and some between.
+    ax : matplotlib.axes.Axes, optional
+        Draw the first of the steps on these axes, without heading and notes.
     style, width, title
         As for `gossamer.plots.load_figure`.
 
@@ -104,6 +107,12 @@ def worms_figure(
     lines = link_lines(network, layout, _RADIUS, _ASIDE)
     seen = np.concatenate([layout.positions, *(g.points.reshape(-1, 2) for g in lines)])
     low, high = seen.min(axis=0) - 0.3, seen.max(axis=0) + 0.3
+    if ax is not None:
+        _panel(ax, low, high)
+        box = ax.get_window_extent()
+        unit = float((np.array([box.width, box.height]) / (high - low)).min()) * 72 / ax.figure.dpi
+        _paint(ax, schedule, chosen[0], lines, layout.positions, ways, unit)
+        return ax.figure  # type: ignore[no-any-return]
     across = min(_COLUMNS if dress.width is None or dress.width > 5 else 2, max(len(chosen), 1))
     page = dress.width or 0.4 + across * (3.3 if network.node_count > 9 else 2.4)
     side = (page - 0.3) / across
@@ -121,9 +130,7 @@ def worms_figure(
         row, column = divmod(place, across)
         left, bottom = 0.15 + column * side, height - top - (row + 1) * tall
         axes = figure.add_axes((left / page, bottom / height, side * 0.96 / page, (tall - 0.34) / height))
-        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        axes.set_aspect("equal")
-        axes.axis("off")
+        _panel(axes, low, high)
         unit = min(side * 0.96 / float((high - low)[0]), (tall - 0.34) / float((high - low)[1])) * 72
         _paint(axes, schedule, step, lines, layout.positions, ways, unit)
     return figure
@@ -197,6 +204,12 @@ def channels_figure(
     _paint_times(axes, schedule, message, place[link], ways)
     _name_rows(axes, schedule, used[order], group[order])
     return figure
+
+
+def _panel(axes: Any, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]) -> None:
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.set_aspect("equal")
+    axes.axis("off")
 
 
 def channel_use(
