@@ -64,3 +64,14 @@ def test_results_that_go_on_follow_their_contributions():
     table = DemandTable.of(contributions=[([0, 3], [3, 7], 1)])
     assert chains("array:8", table)["chain"] == 3 + 4
     assert gossamer.plan("array:8", table).completion_time == 7
+
+
+def test_what_a_node_must_send_after_it_waited_counts_too():
+    """Node 0 of a ring has a sum after 4 steps, and then sends 21 packets over two links."""
+    asked = Together([task("reduce"), task("scatter", packets=3)], waits=[(1, 0)])
+    assert chains("ring:8", asked)["chain"] == 4 + 11
+
+
+def test_shares_that_are_combined_on_the_way_come_as_one():
+    asked = Together([task("reduce"), task("broadcast")], waits=[(1, 0)])
+    assert chains("hypercube:3", asked, Rules(ports="one"))["chain"] == 3 + 3

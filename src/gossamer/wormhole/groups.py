@@ -165,8 +165,8 @@ def each_group(algorithms: Sequence[WormholeAlgorithm]) -> WormholeAlgorithm:
     --------
     >>> import gossamer
     >>> rows = gossamer.task("broadcast", groups=[[0, 1, 2], [3, 4, 5]])
-    >>> gossamer.plan("torus:2x3", rows, switching="wormhole").schedule.step_count
-    1
+    >>> gossamer.plan("torus:2x3", rows, switching="wormhole").algorithm
+    'each-group'
     """
     return WormholeAlgorithm(
         name="each-group",
