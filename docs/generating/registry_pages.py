@@ -64,10 +64,11 @@ def tasks_page() -> str:
         "root": "`root`: a node, default 0",
         "active": "`active`: the active nodes",
         "counts": "`counts`: for each node how many messages it has",
+        "edges": "`edges`: pairs (origin, destination) of a graph; default: the links",
         "destination": "`destination`: for each node where its message goes, -1 for none",
         "destinations": "`destinations`: for each node the set of nodes to which its message goes",
     }
-    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`"}
+    option = {"root": "`--root`", "active": "`--active`", "counts": "`--counts`", "edges": "`--graph`"}
     option |= dict.fromkeys(("destination", "destinations"), "`--destinations` or `--pattern`")
     files = "`--demands` or `--traffic`"
     tables = {

@@ -65,12 +65,14 @@ def tasks_of(kind: type[Task], network: Network, seed: int = 0) -> Iterator[Task
         yield from (Chunked(TASKS[name](), 2) for name in ("reduce", "scatter", "allreduce"))
         return
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    if not names or kind is NeighborExchange:
+    draw = np.random.default_rng(seed)
+    if not names or names == ["edges"]:
         with contextlib.suppress(TaskError):  # a network without neighbors, for one, has no exchange between them
             kind().check(network)
             yield kind()
+        if names:
+            yield NeighborExchange(tuple(_edges(network.terminal_count, draw)))
         return
-    draw = np.random.default_rng(seed)
     if kind in _COMPOSED:
         yield from _COMPOSED[kind](network.terminal_count, draw)
         return
@@ -109,6 +111,12 @@ def _counts(n: int, draw: np.random.Generator) -> Iterator[Any]:
     yield (1,) * n
     yield tuple(draw.integers(0, 4, n).tolist())
     yield (0,) * (n - 1) + (3,)
+
+
+def _edges(n: int, draw: np.random.Generator) -> Iterator[tuple[int, int]]:
+    for u, v in zip(range(n), draw.permutation(n).tolist(), strict=True):
+        if u != v:
+            yield u, v
 
 
 def _matrices(n: int, draw: np.random.Generator) -> Iterator[Task]:
