@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.designing import command as design
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.handing_on import export, formats, run, simulate
@@ -410,3 +411,4 @@ def algorithms(
 for handed in (verify, draw, explore, explain, export, formats, run, simulate):
     app.command()(handed)
 app.command("import")(import_foreign)
+app.command("design")(design)

@@ -350,7 +350,7 @@ def joined_ports(target, begin, sources, looks, seed):
         i = begin[a] + np.random.randint(degree - begin[a])
         k = begin[c] + np.random.randint(degree - begin[c])
         b, d = target[a, i], target[c, k]
-        if b < 0 or d < 0 or a in (c, d) or b in (c, d):
+        if b < 0 or d < 0 or (a - c) * (a - d) * (b - c) * (b - d) == 0:
             continue
         fits = True
         for e in range(degree):

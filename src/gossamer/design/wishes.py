@@ -30,6 +30,7 @@ class Wishes:
         Where to look, such as semidirect,2-group,torus. Default: everywhere.
     contains : str
         A network whose links must be among those found, such as torus:8x8x8; the other ports are joined at will.
+        Default: none.
     cubes : int
         Side of cubes whose inner lattices stay; optical switches join the ports of equal index on their faces. 0: none.
     bandwidth : str
