@@ -326,3 +326,21 @@ def test_another_picture_is_noticed(shown):
     saved = np.asarray(Image.open(Path(__file__).parent / "testdata" / "torus_day.png").convert("RGB"), float) / 255
     assert np.abs(looks[2] - saved).mean() > MOST_APART
     assert np.abs(looks[1] - looks[0]).mean() > 0.005
+
+
+def test_a_schedule_of_many_hops_shows_its_loads_over_time(shown, pages, monkeypatch):
+    plan = gossamer.plan("torus:5x5", "allgather")
+    monkeypatch.setattr("gossamer.explorer.pages.MOST_ROWS", 100)
+    explore(plan, pages / "counted.html")
+    page = shown("counted", address="#t=3&mode=now")
+    settled(page)
+    assert page.text_content("#hops") == f"{plan.schedule.hop_count:,}"
+    frame = page.evaluate("[...explorer.scenes[0].frame(3)]")
+    assert sum(frame) == int((plan.schedule.expand().slot == 3).sum())
+    page.mouse.click(*middle(page, 7))
+    settled(page)
+    assert page.text_content("#packets") == "24"
+    page.keyboard.press("p")
+    settled(page)
+    assert page.evaluate("explorer.scenes[0].past(6).reduce((a, b) => a + b, 0)") == plan.schedule.hop_count
+    assert colors(page) > 3

@@ -73,7 +73,8 @@ TrafficOutput = Annotated[
     ),
 ]
 Networks = Annotated[
-    list[str], typer.Argument(help="Networks, such as torus:8x8 or fat-tree:2:3; one or more.", metavar="NETWORK...")
+    list[str],
+    typer.Argument(help="Networks, such as torus:8x8 or fat-tree:k=2,h=3; one or more.", metavar="NETWORK..."),
 ]
 PresetName = Annotated[
     str, typer.Option("--preset", help="Routers to begin with: plain or booksim (4 cycles a hop).", metavar="NAME")

@@ -16,6 +16,7 @@ import numpy as np
 from gossamer import planner, switching
 from gossamer.dynamic.recording import Recording
 from gossamer.errors import NotApplicableError, ScheduleError
+from gossamer.explorer.aggregated import MOST_HOPS, aggregated
 from gossamer.explorer.scenes import Scene, scene
 from gossamer.explorer.simulations import flit_scene, queue_scene
 from gossamer.outcome import Outcome
@@ -27,7 +28,7 @@ from gossamer.writing import whole_file
 __all__ = ["MOST_ROWS", "embedded", "explore", "page"]
 
 MOST_ROWS = 4_000_000
-"""The most hops, or pieces of wormhole messages, on one page."""
+"""The most hops, or pieces of wormhole messages, that a page shows one by one; more are counted."""
 _PARTS = ("data.js", "network.js", "pixels.js", "painter.js", "panel.js", "app.js")
 _TYPES = {"f4": "Float32Array", "f8": "Float64Array", "u4": "Uint32Array", "i4": "Int32Array", "u1": "Uint8Array"}
 
@@ -52,7 +53,8 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
     VerificationError
         If a schedule is not valid.
     NotApplicableError
-        If the network has more than 20,000 nodes, or there are more than `MOST_ROWS` hops.
+        If the network has more than 20,000 nodes, there are more than `aggregated.MOST_HOPS` hops, or
+        more than `MOST_ROWS` and no way to count them.
     FileFormatError
         If the file cannot be written.
 
@@ -110,23 +112,26 @@ def _scene(given: Any) -> Scene:
         if given.schedule is None:
             raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to explore")
         schedule, bounds, facts = given.schedule, given.bounds, given.facts.rows
-        _check_size(schedule)
-        return scene(schedule, bounds, facts)
+        return (aggregated if _check_size(schedule) else scene)(schedule, bounds, facts)
     kind = switching.of(given)
-    _check_size(given)
+    many = _check_size(given)
     kind.verify(given, 20).raise_if_invalid()
     bounds = planner.lower_bounds(given.network, given.task, switching=kind.name,
                                   rules=getattr(given, "rules", None), cost=given.cost)  # fmt: skip
-    return scene(given, bounds, kind.facts(given).rows)
+    return (aggregated if many else scene)(given, bounds, kind.facts(given).rows)
 
 
-def _check_size(schedule: Any) -> None:
+def _check_size(schedule: Any) -> bool:
+    """Return whether a schedule has too many hops to be shown one by one."""
     rows = int(getattr(schedule, "hop_count", 0) or getattr(schedule, "message_count", 0))
+    if rows > MOST_ROWS and schedule.switching == "store-and-forward" and rows <= MOST_HOPS:
+        return True
     if rows > MOST_ROWS:
         raise NotApplicableError(
-            f"the explorer shows at most {MOST_ROWS:,} hops, and this schedule has {rows:,}; a smaller network of the "
+            f"the explorer shows at most {MOST_HOPS:,} hops, and this schedule has {rows:,}; a smaller network of the "
             "same family shows the same"
         )
+    return False
 
 
 def _packed(scenes: Sequence[Scene]) -> tuple[str, str]:

@@ -70,7 +70,8 @@ class App {
     this.legendKey = key;
     for (const p of this.painters) {
       const s = p.view.scene, stops = [0, 8, 16, 24, 31].map((k) => p.shade(k)).join(",");
-      p.view.box.querySelector(".key").innerHTML = this.state.mode === "now" ? "the color of a packet is that of its origin"
+      p.view.box.querySelector(".key").innerHTML = this.state.mode === "now" && s.frames ? `load 0<i style="background:linear-gradient(90deg,${stops})"></i>${+s.frameMost.toFixed(2)} packets in ${s.each === 1 ? "a slot" : `${s.each} slots`}`
+        : this.state.mode === "now" ? "the color of a packet is that of its origin"
         : this.state.mode === "queue" ? `in a node wait 0<i style="background:linear-gradient(90deg,${stops})"></i>${s.queueMost} packets`
         : `load 0<i style="background:linear-gradient(90deg,${stops})"></i>${+s.most.toFixed(2)} packets over ${this.state.mode === "past" ? "the time so far" : s.timed ? "the whole time" : "the whole schedule"}`;
     }

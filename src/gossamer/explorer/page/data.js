@@ -36,6 +36,8 @@ class Schedule {
     this.packets = new Int32Array(this.linkCount);
     for (let r = 0; r < this.count; r++)
       if (this.message[r] >= 0) for (let w = this.first[r]; w < this.first[r + 1]; w++) this.packets[this.way[w]]++;
+    if (this.crossed) this.packets.set(this.crossed);
+    if (this.frames) this.counted();
     this.most = 0;
     for (let l = 0; l < this.linkCount; l++) {
       this.load[l] = this.packets[l] / this.capacity[l];
@@ -45,6 +47,19 @@ class Schedule {
     this.timed = this.switching === "simulation";
     this.queue = new Int32Array(this.nodes);
     this.queueMost = Math.max(1, this.held_peak);
+  }
+
+  // Of too many hops to be here one by one: what each link carries in each part of the time.
+  counted() {
+    this.parts = this.frames.length / this.linkCount;
+    this.frameMost = 1;
+    for (let i = 0; i < this.frames.length; i++) this.frameMost = Math.max(this.frameMost, this.frames[i] / this.capacity[i % this.linkCount]);
+  }
+  frameAt(t) { return Math.min(this.parts - 1, Math.floor(t / this.each)); }
+  frame(t) {
+    const load = new Float32Array(this.linkCount), from = this.frameAt(t) * this.linkCount;
+    for (let l = 0; l < this.linkCount; l++) load[l] = this.frames[from + l] / this.capacity[l];
+    return load;
   }
 
   // How many packets wait in each node at time t; what comes and leaves again at once is there at that time.
@@ -101,6 +116,8 @@ class Schedule {
   // How much has crossed each link by time t.
   past(t) {
     const load = new Float32Array(this.linkCount), last = this.lower(t);
+    if (this.frames) for (let i = 0, n = (t >= this.ticks ? this.parts : Math.floor(t / this.each)) * this.linkCount; i < n; i++)
+      load[i % this.linkCount] += this.frames[i] / this.capacity[i % this.linkCount];
     for (let r = 0; r < last; r++)
       if (this.message[r] >= 0 && this.end[r] <= t)
         for (let w = this.first[r]; w < this.first[r + 1]; w++) load[this.way[w]] += 1 / this.capacity[this.way[w]];

@@ -30,7 +30,7 @@ class Painter {
     const w = Math.round(v.width * ratio), h = Math.round(v.height * ratio);
     if (c.width !== w || c.height !== h) { c.width = w; c.height = h; }
     const key = [w, h, v.zoom, v.shift, v.turn, v.solid, this.dark, state.mode,
-      state.mode === "past" ? Math.floor(state.t) : ""].join();
+      state.mode === "past" ? Math.floor(state.t) : state.mode === "now" && v.scene.frames ? v.scene.frameAt(state.t) : ""].join();
     const many = v.scene.linkCount > 4000;
     if (key !== this.key) {
       v.project();
@@ -71,9 +71,10 @@ class Painter {
 
   // The links of each shade, -1 for those that nothing crosses.
   shades(state) {
-    const s = this.view.scene, load = state.mode === "past" ? s.past(state.t) : s.load, shades = new Map();
+    const s = this.view.scene, shades = new Map(), framed = state.mode === "now" && s.frames;
+    const load = state.mode === "past" ? s.past(state.t) : framed ? s.frame(state.t) : s.load, most = framed ? s.frameMost : s.most;
     for (let l = 0; l < s.linkCount; l++) {
-      const k = state.mode === "now" || state.mode === "queue" || !load[l] ? -1 : Math.min(31, Math.floor((31.99 * load[l]) / (s.most || 1)));
+      const k = (state.mode === "now" && !framed) || state.mode === "queue" || !load[l] ? -1 : Math.min(31, Math.floor((31.99 * load[l]) / (most || 1)));
       if (!shades.has(k)) shades.set(k, []);
       shades.get(k).push(l);
     }

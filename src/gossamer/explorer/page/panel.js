@@ -45,17 +45,28 @@ class Panel {
       [s.worms ? "routing" : s.timed ? "scheme" : "algorithm", plain(s.algorithm)],
       ["time", `<b id="time">${s.time}</b> ${s.unit}s`],
       ...(s.timed ? [] : [["bound", s.bound === null ? "-" : `<span id="bound">${s.bound}</span>`]]),
-      [s.worms ? "channels held" : s.timed ? "transmissions" : "hops", `<span id="hops">${count(s.count)}</span>`],
-      ["begun", `${count(s.lower(t, true))}`],
-      ["on their way", `<span id="moving">${count(now)}</span>`],
+      [s.worms ? "channels held" : s.timed ? "transmissions" : "hops", `<span id="hops">${count(s.rows)}</span>`],
+      ...(s.frames ? [] : [["begun", `${count(s.lower(t, true))}`], ["on their way", `<span id="moving">${count(now)}</span>`]]),
       ...(waits < 0 ? [] : [["wait in nodes", `<span id="waiting">${count(waits)}</span>`]]),
       ...(phase ? [["phase", plain(phase)]] : []),
-      ["most load", s.count ? `${+s.most.toFixed(3)} on ${this.toLink(s, busiest)}` : "-"],
+      ["most load", s.most ? `${+s.most.toFixed(3)} on ${this.toLink(s, busiest)}` : "-"],
     ]) + (s.witness ? `<h3>why no schedule is faster than the bound</h3>${plain(s.witness)}` : "")
       + `<h3>more</h3>` + list(s.facts.map(([k, v]) => [k, plain(v)]));
   }
 
+  // Of a node or link where hops are counted only: what crosses by and by.
+  counts(s, links, name, t) {
+    const load = links.reduce((n, l) => n + s.packets[l], 0), now = links.reduce((n, l) => n + s.frames[s.frameAt(t) * s.linkCount + l], 0);
+    this.box.innerHTML = `<h2>${plain(name)}</h2>` + list([
+      ["packets", `<span id="packets">${count(load)}</span>`],
+      [s.each === 1 ? "in this slot" : `in these ${s.each} slots`, `<span id="now">${count(now)}</span>`],
+    ]) + "<h3>over time</h3><canvas></canvas><h3>why only counts</h3>The schedule has more hops than a page takes one by one.";
+    const steps = [...Array(s.parts).keys()].map((k) => links.reduce((n, l) => n + s.frames[k * s.linkCount + l], 0));
+    this.curve(s, steps.map((n, k) => [k * s.each, n - (k ? steps[k - 1] : 0)]), t);
+  }
+
   node(s, v, t) {
+    if (s.frames) return this.counts(s, [...s.target.keys()].filter((l) => s.target[l] === v), `into ${s.name(v)}`, t);
     const at = s.at(v, t), came = s.by("to").of(v), left = s.by("from").of(v);
     const next = [...came].filter((r) => s.start[r] <= t && s.end[r] > t), out = [...left].filter((r) => s.start[r] <= t && s.end[r] > t);
     const life = [...came, ...left].sort((a, b) => s.start[a] - s.start[b]);
@@ -81,6 +92,7 @@ class Panel {
   }
 
   link(s, l, t) {
+    if (s.frames) return this.counts(s, [l], `link ${s.linkName(l)}`, t);
     const rows = [...s.by("link").of(l)], now = rows.filter((r) => s.start[r] <= t && s.end[r] > t);
     const busy = rows.reduce((sum, r) => sum + (s.end[r] - s.start[r]) * (s.weight.length ? s.weight[r] : 1), 0) / ((s.ticks || 1) * s.capacity[l]);
     const next = rows.findIndex((r) => s.end[r] > t);

@@ -1,0 +1,55 @@
+"""Schedules of many hops: what is counted for a page is what the metrics count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gossamer
+from gossamer.errors import NotApplicableError
+from gossamer.explorer import aggregated as module
+from gossamer.explorer import explore, pages
+from gossamer.explorer.aggregated import aggregated
+from gossamer.plots.ways import Pairs
+from gossamer.schedules import link_load
+
+CASES = [("torus:4x4", "allgather"), ("array:5x3", "alltoall"), ("star:4", "allgather"), ("ring:9", "scatter"),
+         ("fat-tree:k=2,h=3,capacity=exponential", "alltoall")]  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(CASES), st.integers(1, 4000))
+def test_frames_add_up_to_the_loads_and_to_the_hops(case, cells):
+    schedule = gossamer.plan(*case).schedule
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CELLS", cells)
+        column = aggregated(schedule).columns
+    network, pairs = schedule.network, Pairs(schedule.network)
+    load = np.bincount(pairs.number(network.link_source, network.link_target), link_load(schedule), pairs.key.size)
+    assert column["crossed"].tolist() == load.tolist()
+    frames = column["frames"].reshape(-1, pairs.key.size)
+    assert frames.sum(axis=0).tolist() == load.tolist()
+    assert 1 <= len(frames) <= max(1, schedule.slot_count)
+    assert column["busy"].mean() == pytest.approx(
+        float(schedule.hop_count / schedule.slot_count / pairs.capacity.sum())
+    )
+
+
+def test_a_schedule_of_many_hops_is_counted_and_one_of_too_many_refused(tmp_path, monkeypatch):
+    schedule = gossamer.plan("torus:4x4", "alltoall").schedule
+    explore(schedule, tmp_path / "a.html")
+    one_by_one = (tmp_path / "a.html").read_text()
+    assert '"frames"' not in one_by_one
+    monkeypatch.setattr(pages, "MOST_ROWS", 100)
+    explore(schedule, tmp_path / "a.html")
+    counted = (tmp_path / "a.html").read_text()
+    assert '"frames"' in counted
+    assert f'"rows":{schedule.hop_count}' in counted
+    monkeypatch.setattr(pages, "MOST_HOPS", 200)
+    with pytest.raises(NotApplicableError, match=f"at most 200 hops, and this schedule has {schedule.hop_count:,}"):
+        explore(schedule, tmp_path / "a.html")
+    monkeypatch.setattr(module, "MOST_HOPS", 200)
+    with pytest.raises(NotApplicableError, match="at most 200 hops"):
+        aggregated(schedule)
