@@ -26,6 +26,7 @@ __all__ = [
     "LatticeGroup",
     "PermutationGroup",
     "ProductGroup",
+    "TableGroup",
 ]
 
 Elements = npt.NDArray[np.int64]
@@ -302,3 +303,38 @@ class ProductGroup:
         for f, stride in zip(self.factors, self._strides(), strict=True):
             total += f.inverse(x // stride % f.order) * stride
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class TableGroup:
+    """A group given by its table: `table` int32[N, N] has the product ``a*b`` in row a and column b.
+
+    >>> g = TableGroup(np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.int32))
+    >>> int(g.compose(2, 2)), int(g.inverse(2)), g.abelian
+    (1, 1, True)
+    """
+
+    table: npt.NDArray[np.int32]
+
+    @property
+    def order(self) -> int:
+        """Number of elements."""
+        return len(self.table)
+
+    @cached_property
+    def abelian(self) -> bool:
+        """Whether the table is symmetric."""
+        return bool((self.table == self.table.T).all())
+
+    @cached_property
+    def _inverses(self) -> Elements:
+        found: Elements = np.argmax(self.table == 0, axis=1).astype(np.int64)
+        return found
+
+    def compose(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Elements:
+        """Look up the products."""
+        return np.asarray(self.table[np.asarray(a, np.int64), np.asarray(b, np.int64)], np.int64)
+
+    def inverse(self, a: npt.ArrayLike) -> Elements:
+        """Look up the inverses."""
+        return np.asarray(self._inverses[np.asarray(a, np.int64)])

@@ -14,6 +14,7 @@ from gossamer.networks.network import Network
 from gossamer.networks.product import product
 from gossamer.networks.recognition.candidates import candidate_order
 from gossamer.networks.recognition.factoring import prime_factors
+from gossamer.networks.recognition.free_groups import cayley_order
 from gossamer.networks.recognition.primes import Prime, prime
 from gossamer.networks.recognition.trees import fat_tree_order
 from gossamer.networks.renumbering import Renumbered
@@ -219,7 +220,7 @@ def _other(network: Network, factor: Prime, edges: Ints) -> tuple[Network, Ints]
 
 def _candidate(network: Network, otherwise: str) -> Recognition:
     """Return the family, of those that are no products, of which the network is a member."""
-    found = candidate_order(network)
+    found = candidate_order(network) or cayley_order(network)
     if found is None:
         return Recognition(None, None, otherwise)
     original, place = found

@@ -1,0 +1,128 @@
+"""Groups of symmetries that move every node; with one that takes each node to each other, it is a Cayley network."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.cayley import cayley_network
+from gossamer.networks.groups import TableGroup
+from gossamer.networks.network import Network
+from gossamer.networks.structures import IntArray, Speeds, int_array
+
+__all__ = ["cayley_order", "free_group"]
+
+_MOST_NODES = 600
+_TRIES, _STEPS = 12, 60
+"""Groups that are begun, and symmetries that are tried for each."""
+
+Table = npt.NDArray[np.int32]
+
+
+def cayley_order(network: Network) -> tuple[Network, IntArray] | None:
+    """Return the Cayley network that a network is, of a group among its symmetries, and the node there of each node.
+
+    None if none is found: symmetries are looked for by the package ``igraph`` (the extra ``symmetry``), on networks of
+    at most 600 nodes whose links go both ways and differ in nothing.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from gossamer.networks import from_networkx
+    >>> cayley_order(from_networkx(nx.petersen_graph())) is None  # it is none, although all nodes look the same
+    True
+    """
+    table = free_group(network)
+    if table is None or len(table) < network.node_count:
+        return None
+    group = TableGroup(table)
+    near = network.link_target[: network.out_degree[0]].tolist()
+    found = cayley_network(f"Cayley network of {len(table)} elements", group, near, links_only=True)
+    return found, int_array(np.arange(network.node_count, dtype=np.int32), "places")
+
+
+def free_group(network: Network) -> Table | None:
+    """Return a group of symmetries of which none but the identity leaves any node where it is: a large one.
+
+    Parameters
+    ----------
+    network : Network
+        Any network.
+
+    Returns
+    -------
+    int32[H, N] or None
+        ``table[h]`` are the nodes to which symmetry h takes nodes 0, 1, ...; the identity comes first, and then they
+        are in the order of what becomes of node 0. None if nothing is known of the symmetries.
+
+    Notes
+    -----
+    Random products of generators of all symmetries are added as long as the group stays free. O(tries * H * N) time.
+    """
+    generators = _generators(network)
+    if generators is None:
+        return None
+    n, draw = network.node_count, np.random.default_rng(0)
+    identity = np.arange(n, dtype=np.int32)
+    best = identity[None]
+    for _ in range(_TRIES if len(generators) else 0):
+        chosen: list[Table] = []
+        now = identity[None]
+        walk = [g.copy() for g in generators]
+        for _ in range(_STEPS):
+            i, j = draw.integers(0, len(walk), 2)
+            walk[i] = walk[i][walk[j]]  # a random walk through the group
+            g = walk[i]
+            if bool((g == identity).any()) or bool((now[:, 0] == g[0]).any()):
+                continue
+            grown = _closure([*chosen, g], n)
+            if grown is not None:
+                chosen.append(g)
+                now = grown
+            if len(now) == n:
+                break
+        if len(now) > len(best):
+            best = now
+        if len(best) == n:
+            break
+    return best[np.argsort(best[:, 0], kind="stable")]
+
+
+def _closure(generators: list[Table], n: int) -> Table | None:
+    """Return the group that symmetries generate, or None if one of it leaves a node where it is."""
+    found = {0: np.arange(n, dtype=np.int32)}
+    frontier = [found[0]]
+    while frontier:
+        following = []
+        for p in frontier:
+            for g in generators:
+                q = g[p]
+                known = found.get(int(q[0]))
+                if known is None:
+                    if bool((q == found[0]).any()):
+                        return None
+                    found[int(q[0])] = q
+                    following.append(q)
+                elif not np.array_equal(known, q):
+                    return None
+        frontier = following
+    return np.stack(list(found.values()))
+
+
+def _generators(network: Network) -> list[Table] | None:
+    """Return generators of all symmetries; None if they are not looked for."""
+    even = network.two_way and network.uniform_capacity is not None and network.terminal_count == network.node_count
+    times = network.uniform_occupancy is not None and network.uniform_latency is not None
+    alone = network.shared_ports is None and not network.parallel and network.find(Speeds) is None
+    if not (even and times and alone) or not 2 < network.node_count <= _MOST_NODES or not network.link_count:
+        return None
+    if int(network.out_degree.min()) < network.degree or importlib.util.find_spec("igraph") is None:
+        return None
+    import igraph
+
+    once = network.link_source < network.link_target
+    edges = np.stack([network.link_source[once], network.link_target[once]], axis=1).tolist()
+    found = igraph.Graph(network.node_count, edges).automorphism_group()
+    return [np.asarray(g, np.int32) for g in found]
