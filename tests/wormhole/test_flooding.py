@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.errors import GossamerError, ModelError
+from gossamer.plots import draw
 from gossamer.routers import Routers, simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.case import WormholeCase
@@ -119,3 +120,10 @@ def test_prices_that_are_none(words, text):
 def test_rules_besides_ports_are_refused():
     with pytest.raises(GossamerError, match="of the rules only ports are a choice of wormhole switching"):
         planned("torus:4x4", "allgather", rules=Rules(buffer=3))
+
+
+@pytest.mark.parametrize("kind", ["worms", "occupancy"])
+def test_plans_on_networks_without_grid_are_drawn(kind, tmp_path):
+    schedule = planned("star:3", "broadcast").schedule
+    draw(schedule, tmp_path / "x.svg", kind=kind)
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<?xml")

@@ -47,7 +47,13 @@ def routes(
     first = np.concatenate([[0], np.cumsum(hops)]).astype(np.int32)
     row = np.repeat(np.arange(rows.count), hops)
     within = np.arange(row.size) - first[row]
-    channels, steps = schedule.channels, np.abs(displacement.astype(np.int64))
+    channels = schedule.channels
+    if not channels.on_grid:
+        begins, links = channels.paths(schedule.source, displacement)
+        link = links[begins[of][row] + within]
+        net = schedule.network
+        return first, pairs.number(net.link_source[link], net.link_target[link]), (1 / sizes[of]).astype(np.float32)
+    steps = np.abs(displacement.astype(np.int64))
     gone = np.concatenate([np.zeros((len(steps), 1), np.int64), np.cumsum(steps, axis=1)], axis=1)[of]
     sign = np.sign(displacement.astype(np.int64))[of]
 

@@ -320,9 +320,10 @@ def _channel_name(schedule: WormholeSchedule, link: int) -> str:
 
 
 def _groups(schedule: WormholeSchedule, links: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return twice the dimension of each link, and one more if it leads downwards in it."""
+    """Return twice the dimension of each link, and one more if it leads downwards in it; 0 where there is no grid."""
     network = schedule.network
-    assert network.grid is not None
+    if network.grid is None:
+        return np.zeros(links.size, np.int64)
     a, b = (
         np.stack(np.unravel_index(ends[links], network.grid.sides), axis=1).astype(np.int64)
         for ends in (network.link_source, network.link_target)
@@ -372,6 +373,8 @@ def _name_rows(axes: Any, schedule: WormholeSchedule, links: npt.NDArray[np.int6
     names, first = np.unique(group, return_index=True)
     ends = np.append(first[1:], links.size)
     labels = [f"dim {k // 2} {'−' if k % 2 else '+'}" for k in names.tolist()]
+    if schedule.network.grid is None:
+        labels = ["channels"]
     axes.set_yticks((first + ends - 1) / 2, labels, fontsize=7)
     for at in first[1:]:
         axes.axhline(at - 0.5, color=MUTED, linewidth=0.6)

@@ -70,7 +70,8 @@ class Latencies:
 
         Batch means, with the correlation of neighboring batches taken into account: their residuals about the mean, as
         a ratio of sums, follow an autoregressive process of order one, whose variance at frequency 0 counts, with as
-        many degrees of freedom as independent batches of that variance would have.
+        many degrees of freedom as independent batches of that variance would have. Close to saturation means of runs
+        are skewed to the right; the interval is that of their logarithm, on its longer side.
         """
         if not self.counts.all():
             return float("nan")
@@ -83,7 +84,8 @@ class Latencies:
         rho = min(0.95, max(0.0, rho + (1 + 4 * rho) / n))  # the estimate is too low by that on average
         variance = spread / (n - 1) * n * (1 + rho) / (1 - rho)
         freedom = max(4.0, (n - 1) * (1 - rho) / (1 + rho))
-        return float(_student(freedom) * variance**0.5 / self.count)
+        share = _student(freedom) * variance**0.5 / float(self.sums.sum())
+        return float(self.mean * np.expm1(min(share, 1.0)))
 
 
 def _student(freedom: float) -> float:
