@@ -2,8 +2,8 @@
 
     python benchmarks/bench_interval_coverage.py [RUNS]
 
-For each case the load is 0.9 of the largest that gets through 40,000 cycles, which the runs last too. The true mean is that of all runs, which are drawn with
-different seeds; stated limits: 93 % to 97 % over all cases.
+For each case the load is 0.9 of the largest that gets through 40,000 cycles, which the runs last too. The true mean is
+that of all runs, which are drawn with different seeds; stated limits: 93 % to 97 % over all cases.
 """
 
 from __future__ import annotations

@@ -127,3 +127,12 @@ def test_plans_on_networks_without_grid_are_drawn(kind, tmp_path):
     schedule = planned("star:3", "broadcast").schedule
     draw(schedule, tmp_path / "x.svg", kind=kind)
     assert (tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize("task", ["scatter", "gather", "alltoall", "allgather"])
+@pytest.mark.parametrize("spec", ["star:3", "hypercube:3", "array:3x2", "folded-clos:4,2", "jellyfish:n=8,d=3,seed=1"])
+def test_every_task_on_every_network(spec, task):
+    cost = LinearCost(startup=10, message_bytes=16)
+    for ports in ("all", "one"):
+        plan = planned(spec, task, cost=cost, rules=Rules(ports=ports))
+        assert plan.bound <= plan.completion_time <= 4 * plan.bound

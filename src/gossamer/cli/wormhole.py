@@ -77,7 +77,12 @@ Networks = Annotated[
     typer.Argument(help="Networks, such as torus:8x8 or fat-tree:k=2,h=3; one or more.", metavar="NETWORK..."),
 ]
 PresetName = Annotated[
-    str, typer.Option("--preset", help="Routers to begin with: plain or booksim (a head takes 4 cycles a hop, a body flit 3).", metavar="NAME")
+    str,
+    typer.Option(
+        "--preset",
+        help="Routers to begin with: plain or booksim (a head takes 4 cycles a hop, a body flit 3).",
+        metavar="NAME",
+    ),
 ]
 Jobs = Annotated[int | None, typer.Option(help="Points simulated at once. Default: one a processor.", metavar="N")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
