@@ -1,7 +1,8 @@
 """The outputs of commands in hand-written pages: every ``console`` block is run.
 
 Lines that begin with ``$ `` are commands, and what lies between them is replaced by what they print. The commands of a
-page run one after the other in one folder, which holds `examples/machines`. Times and memory become ``...``.
+page run one after the other in one folder, which holds `examples/machines` and `examples/studies`. Times and memory
+become ``...``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
 WIDTH = 100
+EXAMPLES = ("machines", "studies")
+"""The folders of examples that commands find."""
 PICTURES = (".svg", ".png", ".gif")
 """Files with these names that the commands of a page leave are its pictures."""
 
@@ -39,10 +42,11 @@ def blocks(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def workplace() -> Iterator[Path]:
-    """Enter a folder with the example machines, with a `gossamer` of this Python on the path and a fixed terminal."""
+    """Enter a folder with the examples, with a `gossamer` of this Python on the path and a fixed terminal."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tools:
-        shutil.copytree(SOURCE.parent / "examples" / "machines", Path(folder) / "machines")
+        for name in EXAMPLES:
+            shutil.copytree(SOURCE.parent / "examples" / name, Path(folder) / name)
         command = Path(tools) / "gossamer"
         command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gossamer "$@"\n')
         command.chmod(0o755)

@@ -14,7 +14,7 @@ from typing import Any
 
 from generating import gallery, registry_pages, reproductions
 from generating.cli_page import cli_page
-from generating.commands import PICTURES, blocks, with_outputs
+from generating.commands import EXAMPLES, PICTURES, blocks, with_outputs
 from generating.inputs import ROOT, Inputs, digest
 from generating.pictures import same_picture
 
@@ -147,8 +147,8 @@ class Record:
 
     def _entry(self, piece: Piece, files: Iterable[str]) -> dict[str, Any]:
         inputs = self.inputs.digest(piece.entries or self.inputs.modules, piece.titles)
-        if not piece.entries:  # commands may read the example machines
-            machines = sorted((self.root / "examples" / "machines").glob("*"))
+        if not piece.entries:  # commands may read the example machines and studies
+            machines = sorted(file for name in EXAMPLES for file in (self.root / "examples" / name).glob("*"))
             inputs = digest(b"\0".join([inputs.encode(), *(file.read_bytes() for file in machines)]))
         return {
             "inputs": inputs,

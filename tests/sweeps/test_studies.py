@@ -117,6 +117,11 @@ def test_numbers_of_formulas_do_not_grow_without_end():
         formula("network < 3").value({"network": "ring:4"}.get)
 
 
+def test_a_condition_on_named_braces_holds_only_where_they_are():
+    found = grid({"network": ["torus:{a=2..3}x{b=2..3}", "ring:4"], "task": "allgather"}, where="a <= b")
+    assert [p.words["network"] for p in found] == ["torus:2x2", "torus:2x3", "torus:3x3"]
+
+
 def test_conditions_that_cannot_be_met_or_read_are_told():
     with pytest.raises(ModelError, match="names 'knots', which a point does not have; there are: nodes, links"):
         list(grid({"network": "ring:4", "task": "allgather"}, where="knots > 3"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
@@ -29,6 +29,8 @@ class Constraints:
         All of them must hold.
     define : mapping of str to str
         Formulas by name.
+    braced : set of str
+        Names of braces in some texts; where a text has no such braces, no condition on them holds.
 
     Raises
     ------
@@ -36,12 +38,13 @@ class Constraints:
         If one cannot be read, or formulas are defined by each other in a circle.
     """
 
-    def __init__(self, conditions: Sequence[str], define: Mapping[str, str]) -> None:
+    def __init__(self, conditions: Sequence[str], define: Mapping[str, str], braced: Set[str] = frozenset()) -> None:
+        self._braced = braced
         self._defined = {name: formula(text) for name, text in define.items()}
         self._conditions = [formula(text) for text in conditions]
         for name in self._defined:
             self._circle(name, ())
-        self._conditions.sort(key=lambda f: self._dear(f))  # what is known by arithmetic first
+        self._conditions.sort(key=lambda f: self._dear(f))  # what is known at once first
 
     def _circle(self, name: str, seen: tuple[str, ...]) -> None:
         if name in seen:
@@ -49,9 +52,10 @@ class Constraints:
         for inner in self._defined[name].names & self._defined.keys():
             self._circle(inner, (*seen, name))
 
-    def _dear(self, asked: Formula) -> bool:
-        inner = [self._defined[name] for name in asked.names if name in self._defined]
-        return bool(asked.names.intersection(MEASURES[2:])) or any(self._dear(f) for f in inner)
+    def _dear(self, asked: Formula) -> int:
+        """Return what a condition takes: 0 for words alone, 1 for arithmetic, 2 for building networks."""
+        own = 2 if asked.names.intersection(MEASURES[2:]) else 1 if asked.names.intersection(MEASURES) else 0
+        return max([own, *(self._dear(self._defined[name]) for name in asked.names if name in self._defined)])
 
     def met(self, words: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
         """Return whether a point meets all; `named` are the numbers in named braces."""
@@ -68,6 +72,8 @@ class Constraints:
                 return words[name]
             if name in MEASURES:
                 return _measured(str(words.get("network", "")), name)
+            if name in self._braced:
+                return None
             known = ", ".join([*MEASURES, *words, *named, *self._defined])
             raise ModelError(f"a condition names {name!r}, which a point does not have; there are: {known}")
 

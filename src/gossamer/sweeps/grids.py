@@ -63,10 +63,18 @@ def grid(
     """
     from gossamer.sweeps.constraints import Constraints
 
-    kept = Constraints([where] if isinstance(where, str) else list(where), define or {})
+    braced = {label for value in values.values() for label in _labels(value)}
+    kept = Constraints([where] if isinstance(where, str) else list(where), define or {}, braced)
     for words, named in combinations(values, zipped):
         if kept.met(words, named):
             yield asked_point(words)
+
+
+def _labels(given: Any) -> Iterator[str]:
+    """Yield the names of the braces in the texts of a word."""
+    for text in given if isinstance(given, list | tuple) else [given]:
+        if isinstance(text, str):
+            yield from (match[1] for inner in _BRACES.findall(text) if (match := _NAMED.fullmatch(inner)))
 
 
 def combinations(
