@@ -344,10 +344,10 @@ def test_patterns_of_traffic(name):
     matrix = traffic_matrix(name, network, packets=7, seed=3)
     assert np.array_equal(matrix, traffic_matrix(name, network, packets=7, seed=3))
     DemandTable.from_matrix(matrix).check(network)
-    if name in ("zipf", "h-relation"):
+    if name in ("zipf", "h-relation", "permutation"):
         assert set(matrix.sum(axis=1).tolist()) == {7}
         assert not np.array_equal(matrix, traffic_matrix(name, network, packets=7, seed=4))
-    if name == "h-relation":
+    if name in ("h-relation", "permutation"):
         assert set(matrix.sum(axis=0).tolist()) == {7}
     if name == "stencil":
         assert set((matrix > 0).sum(axis=1).tolist()) == {8}

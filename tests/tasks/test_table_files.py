@@ -154,6 +154,8 @@ def test_groups_demands_and_traffic_as_json(capsys, tmp_path):
     status, out, _ = run(capsys, "bounds", "ring:8", "demands", "--demands", path, "--json")
     assert status == 0
     assert json.loads(out)["bounds"][0]["value"] == 3
+    status, out, _ = run(capsys, "plan", "ring:8", "allreduce", "--group", "0-3", "--json")
+    assert (status, json.loads(out)["task_in_words"]) == (0, "allreduce in a group of 4 nodes")
     status, out, _ = run(capsys, "demands", "ring:3", "broadcast", "--json")
     assert json.loads(out)["destinations"] == [1, 2]
 
@@ -194,6 +196,8 @@ def test_bad_tables_get_one_line_with_the_row(capsys, tmp_path, content, name, t
         (("alltoallv", "--traffic", "zipf:exponent"), "zipf:exponent"),
         (("neighbor-exchange", "--graph", "ring:5"), "edge"),
         (("broadcast", "--graph", "ring:4"), "takes no --graph"),
+        (("broadcast", "--group", "0-1;2,3"), "--group is one group"),
+        (("broadcast", "--group", "0-1", "--groups", "0-1"), "give --group or --groups, not both"),
     ],
 )
 def test_bad_words_get_one_line(capsys, words, told):

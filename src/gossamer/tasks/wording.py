@@ -50,6 +50,8 @@ class TaskWords:
         Share of the messages of a pattern that are sent, 0 to 1. Default 1.
     chunks : int
         Packets of each message, which may go different ways. Default 1.
+    group : str
+        Only among these nodes, such as 0-7; the others pass packets on.
     groups : str
         Groups in each of which the task is carried out: lists such as 0-7 or 0,2;1,3, 'dimension 1', 'blocks 8' (the
         GPUs of a server), 'rails 8', or a file with a group a line.
@@ -71,6 +73,7 @@ class TaskWords:
     pattern: str | None = None
     density: float | None = None
     chunks: int | None = None
+    group: str | None = None
     groups: str | None = None
     graph: str | None = None
     demands: Path | None = None
@@ -80,6 +83,8 @@ class TaskWords:
 
 def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) -> Task:
     """Return the task of a name and its options, or raise a TaskError that names the option that is wrong."""
+    if "group" in words:
+        words = _one_group(words)
     outer: dict[str, Any] = {word: words[word] for word in ("chunks", "groups") if word in words}
     if outer:
         return _outer(name, outer, {w: v for w, v in words.items() if w not in outer}, network, seed)
@@ -113,6 +118,16 @@ def asked_task(name: str, words: dict[str, Any], network: Network, seed: int) ->
     made = kind(**fields)
     made.check(network)
     return made
+
+
+def _one_group(words: dict[str, Any]) -> dict[str, Any]:
+    """Return the words with their one group as groups; TaskError if there are several."""
+    group = words["group"]
+    if "groups" in words:
+        raise TaskError("give --group or --groups, not both")
+    if ";" in group:
+        raise TaskError(f"--group is one group, got {group!r}; several go with --groups")
+    return {word: value for word, value in words.items() if word != "group"} | {"groups": group}
 
 
 def _outer(name: str, outer: dict[str, Any], words: dict[str, Any], network: Network, seed: int) -> Task:

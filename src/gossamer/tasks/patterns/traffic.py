@@ -27,6 +27,7 @@ TRAFFIC: dict[str, str] = {
     "expert loads",
     "stencil": "on an array or torus every node sends `packets` packets to each node within `radius` steps in every "
     "dimension",
+    "permutation": "every node sends `packets` packets to one other, and receives as many from one",
     "h-relation": "every node sends `packets` packets and receives as many, `packets` random permutations at once",
 }
 """Every pattern of traffic with a line about it."""
@@ -55,7 +56,7 @@ def traffic_matrix(
     share, exponent, radius
         Of ``hot-spot``, ``zipf`` and ``stencil``; the others ignore them.
     seed : int
-        For ``zipf`` and ``h-relation``.
+        For ``zipf``, ``permutation`` and ``h-relation``.
 
     Returns
     -------
@@ -161,6 +162,14 @@ def _stencil(network: Network, draw: np.random.Generator, given: dict[str, Any])
     return matrix
 
 
+def _permutation(network: Network, draw: np.random.Generator, given: dict[str, Any]) -> Matrix:
+    n = network.terminal_count
+    order = draw.permutation(n)
+    matrix = np.zeros((n, n), np.int64)
+    matrix[order, np.roll(order, int(draw.integers(1, n)))] = given["packets"]  # nobody sends to itself
+    return matrix
+
+
 def _h_relation(network: Network, draw: np.random.Generator, given: dict[str, Any]) -> Matrix:
     n = network.terminal_count
     if given["packets"] > 100_000:
@@ -178,5 +187,6 @@ _MAKERS: dict[str, Callable[[Network, np.random.Generator, dict[str, Any]], Matr
     "hot-spot": _hot_spot,
     "zipf": _zipf,
     "stencil": _stencil,
+    "permutation": _permutation,
     "h-relation": _h_relation,
 }
