@@ -159,7 +159,7 @@ def test_the_scale_of_amounts_only_gets_darker(kind):
 # -- for papers ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [k for k in plots.KINDS if k not in ("regions", "timetable", "queue")])
+@pytest.mark.parametrize("kind", [k for k in plots.KINDS if k not in ("regions", "timetable", "queue", "worms")])
 def test_a_picture_for_a_paper_has_its_width_and_no_heading(kind, tmp_path):
     schedule = flood(gossamer.network("array:4x4"))
     plots.draw(schedule, tmp_path / "a.svg", kind, style="paper", width=3.3)
