@@ -90,7 +90,7 @@ def explain(
       slot 0: (2) sends it to (1)
       slot 1: (1) sends it to (0)
       it is where it has to be after slot 1
-    no schedule is faster than 2 steps: node (0) must receive 2 messages over its ports, at most 1 a step
+    no schedule is faster than 2 steps: a message of node (2) must reach node (0), 2 hops away
     """
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"a store-and-forward schedule is explained, got {shown(schedule)}")
