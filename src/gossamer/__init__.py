@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.outcome import Comparison, Outcome
-    from gossamer.planner import compare, lower_bounds, plan
+    from gossamer.planner import compare, lower_bounds, plan, replan
     from gossamer.programs import Program, lower
     from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
@@ -70,6 +70,7 @@ _HOME = {
     "lower_bounds": "gossamer.planner",
     "network": "gossamer.networks.as_network",
     "plan": "gossamer.planner",
+    "replan": "gossamer.planner",
     "save": "gossamer.switching",
     "sweep": "gossamer.sweeps",
     "task": "gossamer.tasks",
@@ -111,6 +112,7 @@ __all__ = [
     "lower_bounds",
     "network",
     "plan",
+    "replan",
     "save",
     "sweep",
     "task",

@@ -17,7 +17,7 @@ from gossamer.cases import EFFORTS, Case, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
-from gossamer.networks.network import Network
+from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.networks.recognition import recognized
 from gossamer.networks.renumbering import Renumbered
 from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
@@ -25,14 +25,15 @@ from gossamer.reading import choice
 from gossamer.reading import seed as read_seed
 from gossamer.reading.quantities import Bytes
 from gossamer.rules import Rules
-from gossamer.schedules import expand, relabel
+from gossamer.schedules import Schedule, expand, relabel
 from gossamer.switching import Switching
 from gossamer.switching.limits import Candidate, Fitting, Limits, expected, fitting, limits, time_text
+from gossamer.synthesis.repair import repaired
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
 from gossamer.writing import memory_text
 
-__all__ = ["compare", "lower_bounds", "plan"]
+__all__ = ["compare", "lower_bounds", "plan", "replan"]
 
 Say = Callable[[str], None]
 
@@ -121,7 +122,10 @@ class _Search:
     def bounds(self) -> tuple[Bound, ...]:
         """Return the lower bounds."""
         self.say("computing lower bounds")
-        return self.kind.bounds(self.planned)
+        found = self.kind.bounds(self.planned)
+        if found:
+            self.planned.tell_floor(found[0].value)
+        return found
 
     def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
@@ -147,6 +151,10 @@ class _Search:
             self.say("measuring links and buffers")
             facts = kind.facts(schedule)
         expense = Expense(built, verification.seconds, held, peak_memory())
+        proof = None if offer.proof is None else offer.proof()
+        if proof is not None:
+            proved = Bound(proof.name, proof.value, proof.witness, "search", candidate.algorithm, self.case.cost.unit)
+            limits = Bounds(sorted((*limits, proved), key=lambda bound: -bound.value))
         return Outcome(
             self.case, kind, candidate.algorithm, offer, schedule, completion, verification, limits, facts, expense
         )
@@ -163,7 +171,13 @@ def _no_such_option(offers: tuple[Offer[Any], ...], options: Mapping[str, Any]) 
 
 
 def _asked(
-    network: Any, task: Task | str, switching: str, rules: Rules | None, cost: AskedCost | None, seed: int
+    network: Any,
+    task: Task | str,
+    switching: str,
+    rules: Rules | None,
+    cost: AskedCost | None,
+    seed: int,
+    budget: float | None = None,
 ) -> _Asked:
     """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)
@@ -171,14 +185,14 @@ def _asked(
         raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
     made = parse_task(task) if isinstance(task, str) else task
     net = recognized(as_network(network))
-    case = kind.case(net, made, rules, cost, read_seed(seed))
+    case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget)
     known = net.find(Renumbered)
     if known is None or not kind.renames:
         return _Asked(kind, case, case, None)
     place = known.place.astype(np.int64)
     names = np.empty_like(place)
     names[place] = np.arange(place.size)
-    inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed)
+    inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed).within(budget)
     return _Asked(kind, case, inner, names)
 
 
@@ -190,6 +204,12 @@ def _within(
     for i, candidate in enumerate(candidates):
         late = i > 0 and deadline is not None and time.monotonic() > deadline
         yield candidate, candidates[i:] if late else []
+
+
+def _better(found: Outcome, best: Outcome) -> bool:
+    """Whether an outcome takes less time, or as much with fewer hops if a solver looked for these."""
+    fewer = found.offer.effort == "solver" and found.facts.size < best.facts.size
+    return found.completion_time < best.completion_time or (fewer and found.completion_time == best.completion_time)
 
 
 def _stopped(budget: float | None, left: list[Candidate[Any]]) -> str:
@@ -241,6 +261,7 @@ def plan(
     budget : float, optional
         Seconds after which no further algorithm is begun; the best found so far is returned, and `Outcome.stopped`
         says so. An algorithm that is estimated to take over twice as long is not begun if there is another.
+        A solver stops after so many seconds, too.
     stream : bool
         Check hops as they are made and keep none, for schedules too large to keep; not every algorithm can.
     seed : int
@@ -278,8 +299,8 @@ def plan(
     >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
     Fraction(22, 1)
     """
-    search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
     allowed = limits(memory, budget)
+    search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget), progress)
     candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
     chosen = Fitting(candidates[:1])  # of a stream nothing is kept, so that there is nothing to choose from
     if not stream:
@@ -295,10 +316,79 @@ def plan(
             said = "; ".join(filter(None, [_stopped(budget, left), said]))
             break
         found = search.carried_out(candidate, bounds, stream)
-        if best is None or found.completion_time < best.completion_time:
+        bounds = found.bounds  # with what was proved on the way
+        least = bounds[0].value if bounds else least
+        if best is None or _better(found, best):
             best = found
     assert best is not None  # candidates is never empty
+    best = replace(best, bounds=bounds)
     return best if best.optimal else replace(best, stopped=said)
+
+
+def replan(
+    schedule: Schedule | Outcome, network: Network | Any, *, seed: int = 0, progress: Say | None = None
+) -> Outcome:
+    """Repair a schedule after links failed instead of planning anew: in a tenth of the time, and about as good.
+
+    Parameters
+    ----------
+    schedule : Schedule or Outcome
+        What was planned on the sound network, store and forward, in whole messages.
+    network : Network
+        What is left of it, `Network.without` links.
+    seed : int
+        For the order in which packets are led elsewhere.
+    progress : callable, optional
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Outcome
+        Verified, beside the bounds on the network that is left.
+
+    Raises
+    ------
+    GossamerError
+        If the network is not what is left of the schedule's after links failed, some target is cut off, or the schedule
+        is of a kind that is not repaired.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> sound = gossamer.plan("torus:4x4", "allgather")
+    >>> gossamer.replan(sound, sound.case.network.without(links=[(0, 1)])).ratio
+    1.0
+    """
+    found = schedule.schedule if isinstance(schedule, Outcome) else schedule
+    if not isinstance(found, Schedule):
+        raise NotApplicableError("only store-and-forward schedules that were kept are repaired; plan anew")
+    left = as_network(network)
+    link = _links_left(found.network, left)
+    kind = switchings.named(found.switching)
+    case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
+    search = _Search(_Asked(kind, case, case, None), progress)
+    limits = search.bounds()
+    offer = Offer(lambda: repaired(found, case, link), effort="search")
+    name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
+    return search.carried_out(Candidate(name, offer), limits, stream=False)
+
+
+def _links_left(network: Network, left: Network) -> IntArray:
+    """Return the number in what is left of a network of each of its links, -1 for those that failed."""
+    failed, before = left.find(Failed), network.find(Failed)
+    numbers = np.arange(network.link_count, dtype=np.int32)
+    if failed is not None and before is not None and failed.sound != network:
+        network, numbers = before.sound, before.links  # some had failed already
+    if failed is None or failed.sound != network:
+        raise NotApplicableError(f"{left.spec} is not what is left of {network.spec} after links failed")
+    if left.node_count != network.node_count or left.terminal_count != network.terminal_count:
+        raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan anew")
+    number = np.full(network.link_count, -1, np.int32)
+    number[failed.links] = np.arange(left.link_count)
+    return np.asarray(number[numbers], np.int32)
+
+
+_REPAIRED = ", repaired"
 
 
 def compare(
@@ -339,8 +429,8 @@ def compare(
     >>> [(row["algorithm"], row["time"]) for row in gossamer.compare("ring:6", "broadcast")][0]
     ('shortest-path-tree', 3)
     """
-    search = _Search(_asked(network, task, switching, rules, cost, seed), progress)
     allowed = limits(memory, budget)
+    search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget), progress)
     candidates = search.candidates("best", options or {}, choice(effort, "effort", EFFORTS))
     chosen = search.fitting(candidates, allowed)
     bounds = search.bounds()
@@ -351,8 +441,10 @@ def compare(
             stopped = "; ".join(filter(None, [_stopped(budget, left), stopped]))
             break
         found.append(replace(search.carried_out(candidate, bounds, stream=False), schedule=None))
+        bounds = found[-1].bounds
     found.sort(key=lambda outcome: outcome.completion_time)
-    return Comparison(search.case, tuple(found), search.refusals, stopped)
+    proved = tuple(replace(outcome, bounds=bounds) for outcome in found)
+    return Comparison(search.case, proved, search.refusals, stopped)
 
 
 def lower_bounds(

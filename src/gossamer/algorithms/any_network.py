@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.synthesis.exact import propose_exact
 from gossamer.synthesis.overlapped import propose_allreduce
 from gossamer.synthesis.routed import propose_moves, propose_trees
 from gossamer.synthesis.together import propose_together
@@ -30,7 +31,7 @@ from gossamer.tasks import (
     UnevenScatter,
 )
 
-__all__ = ["OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES", "TREES_TOGETHER"]
+__all__ = ["EXACT", "OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES", "TREES_TOGETHER"]
 
 _GENERAL = (Chunked, Grouped, DemandTable, Together)
 """Tasks whose messages may be of any kind."""
@@ -95,6 +96,17 @@ TREES_TOGETHER = Algorithm(
     networks="any strongly connected",
     source="gossamer; no promised time",
     summary="trees for what is combined, copied and moved, grown together; each hop as soon as it can",
+    passes_on=True,
+    timed=True,
+)
+
+EXACT = Algorithm(
+    name="exact",
+    tasks=(*PRICED_TREES.tasks, *PRICED_PATHS.tasks[: -len(_GENERAL)], Allreduce),
+    propose=propose_exact,
+    networks="small ones (12 nodes for an alltoall, 16 for an allgather)",
+    source="gossamer; constraint programming by OR-Tools",
+    summary="the fewest steps, then the fewest hops, with a proof as a bound",
     passes_on=True,
     timed=True,
 )

@@ -21,7 +21,8 @@ def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:
     """Return the offer of the schedule of `offer` run backwards: reversal keeps the time and the optimum."""
     return Offer(
         lambda: offer.build().reverse(), offer.time, offer.at_most, offer.optimal, offer.effort, offer.least,
-        offer.options, orbit=offer.orbit, hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
+        offer.options, proof=offer.proof, orbit=offer.orbit,
+        hop_bytes=1.5 * offer.hop_bytes, hop_seconds=1.5 * offer.hop_seconds,
     )  # fmt: skip
 
 

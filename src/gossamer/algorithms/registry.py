@@ -6,7 +6,7 @@ Builders are listed for the forward tasks; their duals by time reversal and the 
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network import OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES, TREES_TOGETHER
+from gossamer.algorithms.any_network import EXACT, OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES, TREES_TOGETHER
 from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import allreduce_from, dual
@@ -82,7 +82,8 @@ _ALONE: tuple[Algorithm, ...] = (
     SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
     TREES_TOGETHER,
-    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
+    EXACT,
+    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES, EXACT) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
 

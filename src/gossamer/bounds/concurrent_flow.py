@@ -27,7 +27,6 @@ from gossamer.bounds.prices import (
     resources_of,
 )
 from gossamer.cases import Case
-from gossamer.cases.metric import axes_of
 from gossamer.tasks import Chunked, PartialExchange, PartialGather, TotalExchange
 from gossamer.writing import quantity
 
@@ -51,7 +50,7 @@ def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
     task = case.task.task if isinstance(case.task, Chunked) else case.task
     exchange = isinstance(task, PartialExchange | PartialGather | TotalExchange)
     net = case.network
-    known = net.group is not None or net.levels is not None or bool(axes_of(case.metric))
+    known = net.group is not None or net.levels is not None or net.grid is not None
     searched = not known or takes_time(case)
     several = case.invariant or (flows.source.size > 1 and np.unique(flows.target).size > 1)
     variables = flows.source.size * net.link_count

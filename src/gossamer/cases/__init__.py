@@ -2,6 +2,6 @@
 
 from gossamer.cases.case import Case
 from gossamer.cases.needs import Needs
-from gossamer.cases.offers import EFFORTS, Effort, Offer, Proposer, Refusal, first_refusal
+from gossamer.cases.offers import EFFORTS, Effort, Offer, Proof, Proposer, Refusal, first_refusal
 
-__all__ = ["EFFORTS", "Case", "Effort", "Needs", "Offer", "Proposer", "Refusal", "first_refusal"]
+__all__ = ["EFFORTS", "Case", "Effort", "Needs", "Offer", "Proof", "Proposer", "Refusal", "first_refusal"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class Case:
 
     Attributes
     ----------
+    budget : float or None
+        Seconds that a solver may take; None for an amount of work that is the same everywhere. Set by `within`.
     rules : Rules
         As given, but for what they say of switches where there are none.
     whole : bool
@@ -75,6 +78,9 @@ class Case:
         self.rules = (rules or Rules()).on(network)
         self._cost = cost or StepCost()
         self.seed = seed
+        self.budget: float | None = None
+        self._floor = Fraction(0)
+        self._turned: Case | None = None
         self.whole = not self.rules.split
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
@@ -89,6 +95,22 @@ class Case:
     def control_time(self) -> Fraction:
         """Steps that a control packet takes a hop, t_p."""
         return self._cost.control_time
+
+    @property
+    def floor(self) -> Fraction:
+        """The largest lower bound that was told of (`tell_floor`), or 0: a search may end there."""
+        return self._floor if self._turned is None else max(self._floor, self._turned._floor)
+
+    def tell_floor(self, floor: Fraction) -> None:
+        """Let searches know that no schedule takes less, in the unit of the cost.
+
+        >>> import gossamer
+        >>> case = Case(gossamer.network("ring:5"), gossamer.task("allgather"))
+        >>> case.tell_floor(Fraction(2))
+        >>> case.floor, case.dual.floor
+        (Fraction(2, 1), Fraction(2, 1))
+        """
+        self._floor = max(self._floor, floor)
 
     # -- shared work ------------------------------------------------------------------------------------------
 
@@ -108,6 +130,17 @@ class Case:
         known: T = self._known[key]
         return known
 
+    def within(self, budget: float | None) -> Self:
+        """Return the case for solvers that may take so many seconds, before anything is known of it.
+
+        >>> import gossamer
+        >>> Case(gossamer.network("ring:5"), gossamer.task("alltoall")).within(2.5).budget
+        2.5
+        """
+        other = copy.copy(self)
+        other._known, other.budget = {}, budget
+        return other
+
     def related(self, network: Network | None = None, task: Task | None = None, rules: Rules | None = None) -> Case:
         """Return the case that differs in what is given: the same object each time, sharing what is known.
 
@@ -120,6 +153,7 @@ class Case:
         key = (Case, asked)
         if key not in self._known:
             other = Case(*asked, self._cost, seed=self.seed)
+            other.budget = self.budget
             other._known = self._known
             self._known[key] = other
         found: Case = self._known[key]
@@ -129,7 +163,10 @@ class Case:
     def dual(self) -> Case:
         """The case whose schedules, reversed in time, carry out this one: the dual task under the dual rules."""
         rules = self.rules.dual.on(self.network)
-        return self.related(self.network.transposed, self.task.dual(self.network), rules)
+        found = self.related(self.network.transposed, self.task.dual(self.network), rules)
+        if found._turned is None and found is not self:
+            found._turned = self
+        return found
 
     # -- what is asked ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from gossamer.cases.case import Case
 from gossamer.errors import NotApplicableError
 from gossamer.tasks import Task
 
-__all__ = ["EFFORTS", "Effort", "Offer", "Promise", "Proposer", "Refusal", "first_refusal"]
+__all__ = ["EFFORTS", "Effort", "Offer", "Promise", "Proof", "Proposer", "Refusal", "first_refusal"]
 
 Promise = Literal["exact", "at most", "none"]
 Effort = Literal["closed form", "search", "solver"]
@@ -37,6 +37,25 @@ class Refusal:
 
     def __str__(self) -> str:
         return self.why
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
+
+    Attributes
+    ----------
+    name : str
+        How it is called among the bounds.
+    value : Fraction
+        Least completion time, in the unit of the case's cost.
+    witness : str
+        What proves it, in words.
+    """
+
+    name: str
+    value: Fraction
+    witness: str
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,8 @@ class Offer(Generic[S]):
         Of how many nodes a stored hop is: all, where the schedule is invariant.
     hop_bytes, hop_seconds : float
         About what a stored hop takes while the schedule is built and checked.
+    proof : callable or None
+        ``() -> Proof or None``: what `build` proved on its way; asked after it.
     """
 
     build: Callable[[], S]
@@ -84,6 +105,7 @@ class Offer(Generic[S]):
     orbit: int = 1
     hop_bytes: float = 24.0
     hop_seconds: float = 1e-7
+    proof: Callable[[], Proof | None] | None = None
 
     @property
     def promise(self) -> Promise:

@@ -169,6 +169,24 @@ def plan(
 
 
 @app.command()
+def replan(
+    file: Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")],
+    *,
+    without: Annotated[
+        list[str],
+        typer.Option("--without", help="Links that fail: links:0-1,5-6 or random-links:2; repeatable.", metavar="WHAT"),
+    ],
+    seed: Annotated[int, typer.Option(help="For links at random, and the order of what is led elsewhere.")] = 0,
+    output: PlanOutput = None,
+    json: Json = False,
+) -> None:
+    """Repair a schedule after links failed, instead of planning anew."""
+    from gossamer.cli import planning
+
+    planning.replan(file, without, seed, output or [], json)
+
+
+@app.command()
 @fails
 @fills(task_words=TASK, rules=RULES, search=RANKING, spread=(Words("sweeps/sizes.py", "compare_sizes", ("jobs",)),))
 def compare(

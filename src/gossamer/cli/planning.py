@@ -18,7 +18,7 @@ from gossamer.switching.wording import rules_and_cost
 from gossamer.tasks import Task
 from gossamer.tasks.wording import asked_task
 
-__all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan"]
+__all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan", "replan"]
 
 
 class Asked(NamedTuple):
@@ -84,6 +84,30 @@ def plan(
         return
     rows = [*found.rows(), *_sound_rows(found, sound), *(("wrote", str(path)) for path in output)]
     print_entries((label, [text]) for label, text in rows)
+
+
+def replan(file: Path, without: list[str], seed: int, output: list[Path], json: bool) -> None:
+    """Repair the schedule of a file for what is left of its network, print what came out, and write it."""
+    import gossamer
+    from gossamer.networks.failures import without as left
+
+    check_schedule_outputs(output)
+    before = gossamer.load(file)
+    with progress() as stage:
+        found = gossamer.replan(before, left(before.network, without, seed), seed=seed, progress=stage)
+        for path in output:
+            stage(f"writing {path}")
+            if is_picture(path):
+                from gossamer.plots import draw
+
+                draw(found.schedule, path)
+            else:
+                found.save(path)
+    if json:
+        print_json(found.to_dict() | {"before": float(before.completion_time)})
+        return
+    rows = [*found.rows(), ("before", f"{before.network.spec}: {before.completion_time} steps, by {before.algorithm}")]
+    print_entries((label, [text]) for label, text in [*rows, *(("wrote", str(path)) for path in output)])
 
 
 def _sound(asked: Asked, options: dict[str, Any], search: dict[str, Any]) -> Any:

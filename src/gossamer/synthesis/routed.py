@@ -8,6 +8,8 @@ to go (`gossamer.paths.precedence`). Little is lost there: a schedule is often n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from math import ceil
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import Roads, Starts, scheduled
 from gossamer.schedules import Phase, Schedule
 from gossamer.synthesis.demands import demand_of, least_slots
+from gossamer.synthesis.squeezed import squeezed
 from gossamer.tasks import COMBINE, MOVE
 
 __all__ = ["branching", "grown", "propose_moves", "propose_trees", "routed", "timed"]
@@ -28,6 +31,9 @@ _MOST_WORK = 5_000_000_000
 """Links looked at in one round (minutes), above which a case is refused."""
 _ROUNDS = 24
 _VAIN = 8
+_MOST_TRIES, _HOPS = 60, 12_000
+"""Orders in which the hops of a small case are tried, and hops of all of them."""
+_AGAIN = 4
 _BELOW = (1, 2, 3, 5)
 """How far below the largest load links are still relieved of packets, in shares of 1/300, in turn."""
 _BLUNT, _STEEP = 4.0, 60.0
@@ -64,23 +70,29 @@ def routed(case: Case) -> Schedule:
     """
     demand, roads = demand_of(case), Roads.of(case.network, case.rules)
     moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
-    least = least_slots(demand, roads, moved)
+    least = max(least_slots(demand, roads, moved), ceil(case.floor))
     best: tuple[Starts, IntArray, IntArray] | None = None
-    costs = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
+    costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
     effort = max(1, demand.origin.size) * max(1, roads.source.size)
-    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
+    costs = costs if effort * _ROUNDS < _WORK else costs[:1]
+    again = max(1, min(_AGAIN, _WORK // 50 // (effort * _ROUNDS)))  # small cases are tried from several seeds
+    for seed, depth_cost in product(range(case.seed, case.seed + again), costs):
         if moved and _bundles(demand, roads):
-            forest = _exchanged(demand, roads, depth_cost, least, case.seed)
+            forest = _exchanged(demand, roads, depth_cost, least, seed)
         else:
-            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
+            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, seed)
         graph = forest.graph()
         tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
-        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
+        tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
+        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=seed)
         if best is None or found.slots < best[0].slots:
             best = found, graph.link, graph.packet
         if best[0].slots <= least:
             break
     assert best is not None
+    shorter = squeezed(demand, roads, branching(case) | moved, best[0].slots, least, case.seed)
+    if shorter is not None:
+        best = Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3]
     return timed(case, *best)
 
 

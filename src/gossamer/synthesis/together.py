@@ -22,7 +22,7 @@ from gossamer.synthesis.demands import demand_of, least_slots
 from gossamer.synthesis.routed import branching, timed
 from gossamer.tasks import COMBINE, Messages
 
-__all__ = ["propose_together", "together"]
+__all__ = ["joined", "part_of", "propose_together", "together"]
 
 _WORK = 150_000_000
 _MOST_WORK = 5_000_000_000
@@ -82,20 +82,12 @@ def together(case: Case) -> Schedule:
     """
     messages, roads = case.messages, Roads.of(case.network, case.rules)
     combined = messages.discipline == COMBINE
-    first = messages.first_packet()
-    row = np.repeat(np.arange(messages.count), np.diff(first))
-    numbers = [np.flatnonzero(combined[row] == half) for half in (True, False)]
-    demands = [demand_of(case, _rows(messages, combined == half)) for half in (True, False)]
+    demands = [demand_of(case, part_of(messages, combined == half)) for half in (True, False)]
     least = least_slots(demands[1], roads, moved=False)
     best: Schedule | None = None
     for depth_cost in _DEPTH_COSTS:
         come, go = _grown(case, roads, demands, depth_cost)
-        halves = []
-        if come is not None:
-            halves.append(_inward(case, come.graph().turned_round(), numbers[0], row))
-        if go is not None:
-            halves.append(_outward(case, go.graph(), numbers[1], row))
-        graph, packet = _graph(case, halves, row)
+        graph, packet = joined(case, come, go)
         small = graph.link.size < 100_000
         slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
         found = timed(case, slots, graph.link, packet)
@@ -107,7 +99,23 @@ def together(case: Case) -> Schedule:
     return best
 
 
-def _rows(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
+def joined(case: Case, come: Forest | None, go: Forest | None) -> tuple[HopGraph, IntArray]:
+    """Return the hops of trees to the roots and of trees from the origins as one graph, and the packet of each.
+
+    Trees are those of the packets that are combined, and of the others, in the order of the messages.
+    """
+    messages = case.messages
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline[row] == COMBINE
+    halves = []
+    if come is not None:
+        halves.append(_inward(case, come.graph().turned_round(), np.flatnonzero(combined), row))
+    if go is not None:
+        halves.append(_outward(case, go.graph(), np.flatnonzero(~combined), row))
+    return _graph(case, halves, row)
+
+
+def part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
     """Return some of the messages, by themselves."""
     sizes = None if messages.sizes is None else messages.sizes[kept]
     start, targets = messages.target_start, messages.targets

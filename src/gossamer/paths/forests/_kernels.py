@@ -64,11 +64,11 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
     """Put a packet on a link and on its ports, or take it off, and bring the prices up to date."""
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
-    if send_limited:
+    if send_limited and occupancy[e] > 0:
         u = tail[e]
         loads[1][u] += times * occupancy[e]
         price[1][u] = _price(loads[1][u] + occupancy[e], scale, power)
-    if receive_limited:
+    if receive_limited and occupancy[e] > 0:
         v = head[e]
         loads[2][v] += times * occupancy[e]
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)

@@ -222,7 +222,9 @@ def _ranks(
             yield _ranked(-weight, -height, order)
         return
     for i in range(tries):
-        if i % 4 == 0:
+        if i > 4 and i % 2:  # small cases only
+            yield _ranked(-(height + draw.random(height.size) * (height.max() + 1) * draw.random()))
+        elif i % 4 == 0:
             yield _ranked(-weight, -height)
         elif i % 4 == 1:
             yield _ranked(draw.permutation(height.size), -height)

@@ -7,6 +7,8 @@ few candidates and with many, each against the time of the best so far: hops tha
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
@@ -28,6 +30,8 @@ _FEW = 3
 _WORK = 8_000_000
 """Hops after which no further order is tried."""
 _TRIES = 12
+_MOST_TRIES, _FEW_HOPS = 60, 30_000
+"""Tries of a small case, and the hops of all of them."""
 
 
 def greedy_flooding(case: Case) -> Schedule:
@@ -46,8 +50,9 @@ def greedy_flooding(case: Case) -> Schedule:
 
     Notes
     -----
-    About O(hops) for each try, plus the links in every slot; one bit for each packet and node. At most 12 tries, fewer
-    for large schedules, and none after one that takes no longer than the busiest terminal must receive.
+    About O(hops) for each try, plus the links in every slot; one bit for each packet and node. At most 12 tries, more
+    for small and fewer for large schedules, and none after one that takes no longer than the busiest terminal must
+    receive, or than a bound that is known.
 
     Examples
     --------
@@ -61,8 +66,9 @@ def greedy_flooding(case: Case) -> Schedule:
     origin, roads = Packets.of(case.messages).origin, Roads.of(case.network, case.rules)
     most = _hops(case)
     best: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
-    least = _least(case, origin, roads)
-    for attempt in range(max(1, min(_TRIES, _WORK // max(most, 1)))):
+    least = max(_least(case, origin, roads), ceil(case.floor))
+    tries = max(1, min(_TRIES, _WORK // max(most, 1)), min(_MOST_TRIES, _FEW_HOPS // max(most, 1)))
+    for attempt in range(tries):
         looks = _FEW if most > _WORK else _LOOKS[attempt % 2]
         deadline = 2**62 if best is None else best[0] - 1
         best = _flooded(case, origin, roads, most, looks, deadline, case.seed + attempt) or best

@@ -1,0 +1,233 @@
+"""A schedule repaired after links failed: only the packets that crossed them, or crowd now, are led elsewhere.
+
+The hops of every packet make a tree. Trees over links that are gone are grown anew over the loads of all others, by the
+prices of `gossamer.paths.forests`; then the hops are scheduled in the order in which they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.cases import Case
+from gossamer.errors import NotApplicableError
+from gossamer.networks.network import IntArray
+from gossamer.paths.forests import Demand, Forest, Growth
+from gossamer.paths.precedence import HopGraph, Roads, heights, scheduled
+from gossamer.schedules import CONTROL, Schedule, expand
+from gossamer.schedules.state import message_rows
+from gossamer.synthesis.demands import demand_of
+from gossamer.synthesis.routed import branching, timed
+from gossamer.synthesis.together import joined, part_of
+from gossamer.tasks import COMBINE
+
+__all__ = ["repaired"]
+
+_POWERS = (8.0, 30.0)
+_RELIEF = (30.0, 60.0, 100.0) * 4
+_SMALL = 30_000
+"""Hops up to which orders are also drawn at random."""
+_SHARES = (0.02, 0.1, 0.3, 1.0) * 3
+"""Slots by which a packet that is drawn one place later may wait in each of them."""
+
+Longs = npt.NDArray[np.int64]
+
+
+class _Hops(NamedTuple):
+    """Hops of packets as numbered in the messages of the task: link (-1 if it is gone), packet and slot, int64[H]."""
+
+    link: Longs
+    packet: Longs
+    slot: Longs
+
+    def of(self, kept: npt.NDArray[np.bool_]) -> _Hops:
+        return _Hops(self.link[kept], self.packet[kept], self.slot[kept])
+
+
+def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
+    """Return a schedule of the same task on what is left of a network.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid schedule of whole packets.
+    case : Case
+        Its task and rules on a network of the same nodes.
+    link : int32[L]
+        The number in `case.network` of each link of the schedule's network, -1 for what is gone.
+
+    Raises
+    ------
+    NotApplicableError
+        If messages are in parts, or control packets tell nodes of each other, or the rules limit the buffers.
+    NetworkError
+        If some target is cut off.
+
+    Notes
+    -----
+    O(H log H) for H hops, and O(L + N log N) for each packet that is led elsewhere.
+
+    References
+    ----------
+    Gossamer.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> found = gossamer.plan("torus:4x4", "alltoall").schedule
+    >>> left = found.network.without(links=[(0, 1)])
+    >>> gossamer.replan(found, left).verification.ok
+    True
+    """
+    _refuse(schedule)
+    found = expand(schedule)
+    messages, roads = case.messages, Roads.of(case.network, case.rules)
+    table = found.packets
+    number = messages.first_packet()[message_rows(messages, table)] + table.part
+    hops = _Hops(link.astype(np.int64)[found.link], number[found.packet], found.slot.astype(np.int64))
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline == COMBINE
+    growth, draw = Growth(roads), np.random.default_rng(case.seed)
+    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
+    branches = {True: branching(case.related(rules=dual)), False: branching(case)}
+    numbers = {half: np.flatnonzero(combined[row] == half) for half in (True, False)}
+    demands = {half: demand_of(case, part_of(messages, combined == half)) for half in (True, False)}
+    halves = [half for half in (True, False) if numbers[half].size]
+    trees = {half: _kept(hops, numbers[half], demands[half], roads, branches[half], half) for half in halves}
+    for tree in trees.values():
+        _load(growth, tree[0])
+    forests = {
+        half: _regrown(growth, demands[half], *trees[half], branches[half], half, draw) for half in halves
+    }  # fmt: skip
+    for power in _RELIEF:
+        for half in halves:
+            hot = 0.995 * growth.congestion
+            visit = draw.permutation(numbers[half].size)
+            forests[half] = growth.grow(
+                demands[half], branches[half], forests[half],
+                power=power, depth_cost=0.03, hot=hot, inward=half, visit=visit,
+            )  # fmt: skip
+    graph, packet = joined(case, forests.get(True), forests.get(False))
+    starts = scheduled(graph, roads, rounds=4, orders=_orders(graph, packet, hops, roads, draw), least=int(case.floor))
+    return timed(case, starts, graph.link, packet)
+
+
+def _refuse(schedule: Schedule) -> None:
+    if schedule.parts > 1:
+        raise NotApplicableError("a schedule of messages in parts is not repaired; plan it anew")
+    if bool((schedule.packet == CONTROL).any()):
+        raise NotApplicableError("a schedule with control packets is not repaired; plan it anew")
+    if schedule.rules.buffer is not None:
+        raise NotApplicableError("a schedule under a limit of the buffers is not repaired; plan it anew")
+
+
+def _kept(
+    hops: _Hops, numbers: Longs, demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], inward: bool
+) -> tuple[Forest, Longs]:
+    """Return the trees of the packets whose hops still make one, and the packets of the others."""
+    count, nodes = numbers.size, roads.cut.size
+    half = np.full(int(max(hops.packet.max(initial=-1), numbers.max(initial=-1))) + 1, -1, np.int64)
+    half[numbers] = np.arange(count)
+    mine = hops.of(half[hops.packet] >= 0)
+    packet, link = half[mine.packet], mine.link
+    broken = np.zeros(count, bool)
+    broken[packet[link < 0]] = True
+    whole = ~broken[packet]
+    packet, link, slot = packet[whole], link[whole], mine.slot[whole]
+    takes = (roads.occupancy + roads.latency)[link]
+    tail, head = (roads.target, roads.source) if inward else (roads.source, roads.target)
+    begin = -(slot + takes) if inward else slot
+    order = np.lexsort((begin, packet))
+    packet, link, begin, over = packet[order], link[order], begin[order], (begin + takes)[order]
+    first = np.searchsorted(packet, np.arange(count + 1))
+    # the hop that brings a packet to a node: the last that is over in time
+    low, wide = int(begin.min(initial=0)), int(over.max(initial=0) - begin.min(initial=0)) + 1
+    came = (packet * nodes + head[link]) * wide + (over - low)
+    sort = np.argsort(came, kind="stable")
+    asked = (packet * nodes + tail[link]) * wide + (begin - low)
+    place = np.searchsorted(came[sort], asked, "right") - 1
+    by = sort[np.maximum(place, 0)] if sort.size else np.zeros(0, np.int64)
+    fits = (place >= 0) & (came[by] // wide == asked // wide) & (by < np.arange(by.size))
+    at_origin = tail[link] == demand.origin[packet]
+    parent = np.where(at_origin, -1, by - first[packet])
+    broken[packet[~(fits | at_origin)]] = True
+    single = np.flatnonzero(~branches[tail[link]] & ~at_origin)  # what passes a node once for each copy
+    used = np.bincount(by[single], minlength=link.size)
+    broken[packet[used > 1]] = True
+    arrived = np.unique(packet * nodes + head[link])
+    which = np.repeat(np.arange(count), np.diff(demand.first))
+    away = demand.target != demand.origin[which]
+    missing = ~np.isin(which[away] * nodes + demand.target[away], arrived)
+    broken[which[away][missing]] = True
+    begins, ends = first[:-1].copy(), first[1:].copy()
+    ends[broken] = begins[broken]
+    forest = Forest(begins, ends, link.astype(np.int32), parent.astype(np.int32))
+    return forest, np.flatnonzero(broken)
+
+
+def _load(growth: Growth, forest: Forest) -> None:
+    """Put the hops of trees on links and ports."""
+    size = forest.end - forest.begin
+    offset = np.cumsum(size) - size
+    link = forest.link[np.arange(size.sum()) + np.repeat(forest.begin - offset, size)]
+    roads = growth.roads
+    growth.loads[0][:] += np.bincount(link, minlength=roads.source.size) * growth.use
+    growth.loads[1][:] += np.bincount(
+        roads.source[link], weights=growth.occupancy[link] * roads.send_limited, minlength=roads.cut.size
+    )
+    growth.loads[2][:] += np.bincount(
+        roads.target[link], weights=growth.occupancy[link] * roads.receive_limited, minlength=roads.cut.size
+    )
+
+
+def _regrown(
+    growth: Growth,
+    demand: Demand,
+    forest: Forest,
+    broken: Longs,
+    branches: npt.NDArray[np.bool_],
+    inward: bool,
+    draw: np.random.Generator,
+) -> Forest:
+    """Return all trees, those of some packets grown anew."""
+    if not broken.size:
+        return forest
+    count = np.diff(demand.first)[broken]
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
+    place = np.arange(first[-1]) + np.repeat(demand.first[broken] - first[:-1], count)
+    some = Demand(demand.origin[broken], first, demand.target[place])
+    new: Forest | None = None
+    for power in _POWERS:
+        visit = draw.permutation(broken.size)
+        new = growth.grow(some, branches, new, power=power, depth_cost=0.03, inward=inward, visit=visit)
+    assert new is not None
+    begin, end = forest.begin.copy(), forest.end.copy()
+    begin[broken], end[broken] = new.begin + forest.link.size, new.end + forest.link.size
+    link, parent = (np.concatenate([a, b]) for a, b in ((forest.link, new.link), (forest.parent, new.parent)))
+    return Forest(begin, end, link, parent)
+
+
+def _orders(
+    graph: HopGraph, packet: IntArray, hops: _Hops, roads: Roads, draw: np.random.Generator
+) -> list[npt.NDArray[np.float64]]:
+    """Return orders of the hops: as they were, new ones as late as they may be; and by what is still to come."""
+    links = roads.source.size
+    old = np.flatnonzero(hops.link >= 0)
+    keys = hops.packet[old] * links + hops.link[old]
+    sort = np.argsort(keys, kind="stable")
+    wanted = packet.astype(np.int64) * links + graph.link
+    place = np.minimum(np.searchsorted(keys[sort], wanted), max(keys.size - 1, 0))
+    height = heights(graph, roads)[0].astype(np.float64)
+    late = max(float(hops.slot.max(initial=0)), float(height.max(initial=0))) - height
+    if not keys.size:
+        return [late]
+    known = keys[sort][place] == wanted
+    before = np.where(known, hops.slot[old][sort][place].astype(np.float64), late)
+    found = [before, late, np.minimum(before, late)]
+    if graph.link.size < _SMALL:
+        turns = (draw.permutation(int(packet.max(initial=0)) + 1) for _ in _SHARES)
+        found += [late + share * turn[packet] for turn, share in zip(turns, _SHARES, strict=True)]
+    return found

@@ -1,0 +1,75 @@
+"""Schedules repaired after links failed: valid, close to what planning anew gives, refused where they cannot be."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer import Rules
+from gossamer.errors import GossamerError, NotApplicableError
+from gossamer.networks import from_networkx
+
+
+def cable(network, number):
+    return [(int(network.link_source[number]), int(network.link_target[number]))]
+
+
+@pytest.mark.parametrize("task", ["allgather", "alltoall", "allreduce", "reduce-scatter", "scatter", "broadcast"])
+@pytest.mark.parametrize("spec", ["torus:6x6", "hypercube:4"])
+def test_a_repaired_schedule_is_close_to_a_new_one(task, spec):
+    sound = gossamer.plan(spec, task)
+    left = sound.case.network.without(links=cable(sound.case.network, 5))
+    found, new = gossamer.replan(sound, left), gossamer.plan(left, task)
+    assert found.verification.ok
+    assert found.completion_time <= new.completion_time + (2 if task == "allreduce" else 1)
+
+
+def test_schedules_are_repaired_again_and_again():
+    found = gossamer.plan("torus:4x4", "alltoall")
+    name = found.algorithm
+    for number in (3, 11, 20):
+        found = gossamer.replan(found, found.case.network.without(links=cable(found.case.network, number)))
+        assert found.verification.ok
+        assert found.algorithm == f"{name}, repaired"
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_repairs_are_valid_on_any_network(number):
+    """With switches that copy or do not, ports, links with times; the cable is one that nothing is cut off by."""
+    draw = np.random.default_rng(number)
+    graph = nx.random_regular_graph(4, 12, seed=number)
+    nx.set_node_attributes(graph, {11: False, 10: bool(number % 2)}, "terminal")
+    network = from_networkx(graph, "twelve nodes")
+    network = network.with_times(draw.integers(1, 3, network.link_count), draw.integers(0, 2, network.link_count))
+    switches = {"replication": number % 3 > 0, "reduction": number % 2 > 0, "cut_through": number == 3}
+    rules = Rules(ports=("all", "one", "one-send")[number % 3], **switches)
+    for task in ("allgather", "alltoall", "reduce-scatter", "allreduce", "gather", "broadcast"):
+        sound = gossamer.plan(network, task, rules=rules, algorithm="best")
+        for link in draw.integers(0, network.link_count, 1).tolist():
+            assert gossamer.replan(sound, network.without(links=cable(network, link))).verification.ok
+
+
+def test_a_link_that_nothing_crossed_changes_no_time():
+    network = from_networkx(nx.Graph([(0, 1), (1, 2), (0, 2)]), "triangle")
+    sound = gossamer.plan(network, "broadcast")
+    left = network.without(links=[(1, 2)])
+    assert gossamer.replan(sound, left).completion_time == sound.completion_time == 1
+
+
+def test_what_is_not_repaired_is_one_line():
+    sound = gossamer.plan("torus:4x4", "allgather")
+    network = sound.case.network
+    for left, why in (
+        (network.without(nodes=[3]), "links failed, not nodes"),
+        (gossamer.network("torus:4x4"), "is not what is left of torus:4x4"),
+        (gossamer.network("ring:5").without(links=[(0, 1)]), "is not what is left of torus:4x4"),
+    ):
+        with pytest.raises(NotApplicableError, match=why):
+            gossamer.replan(sound, left)
+    tree = gossamer.plan("array:4", "broadcast")
+    with pytest.raises(GossamerError, match="no path"):
+        gossamer.replan(tree, tree.case.network.without(links=[(1, 2)]))
+    with pytest.raises(NotApplicableError, match="store-and-forward"):
+        gossamer.replan(gossamer.plan("torus:3x3", "broadcast", switching="wormhole"), network)
