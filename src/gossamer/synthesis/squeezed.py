@@ -33,7 +33,7 @@ def squeezed(
     demand : Demand
         The packets.
     roads : Roads
-        Links whose packets occupy them for one slot each.
+        Links that share no ports; only where packets occupy them for one slot each, something is found.
     branches : bool[N]
         Whether a node sends several copies of what it received once.
     slots, least : int
@@ -58,7 +58,7 @@ def squeezed(
     >>> squeezed(demand, roads, np.ones(4, bool), 4, 2, 0)[0]
     2
     """
-    if bool((roads.occupancy > 1).any()) or bool(roads.cut.any()):
+    if bool((roads.occupancy > 1).any()) or bool(roads.cut.any()) or roads.ports.hold.size:
         return None
     best = None
     tried = False
@@ -115,7 +115,7 @@ def _cells(roads: Roads, slots: int) -> Roads:
     return Roads(
         source.astype(np.int32), target.astype(np.int32), np.concatenate([np.ones(link.size, np.int64), free]),
         np.concatenate([roads.latency[link], free]), np.concatenate([roads.capacity[link], free + 1]),
-        roads.send_limited, roads.receive_limited, np.zeros(nodes * wide, bool),
+        roads.send_limited, roads.receive_limited, np.zeros(nodes * wide, bool), roads.ports,
     )  # fmt: skip
 
 

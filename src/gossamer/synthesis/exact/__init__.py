@@ -99,6 +99,8 @@ def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal("plans whole messages")
     if case.rules.cut_through:
         return Refusal("is for switches that store what they pass on")
+    if case.network.shared_ports is not None:
+        return Refusal("does not know ports that links share")
     packets = case.task.most_messages(case.network)
     if packets * case.network.link_count > _MOST:
         return Refusal(f"looks at no more than {_MOST:,} pairs of a packet and a link")
