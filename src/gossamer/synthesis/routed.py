@@ -8,7 +8,6 @@ to go (`gossamer.paths.precedence`). Little is lost there: a schedule is often n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from math import ceil
 
 import numpy as np
@@ -31,9 +30,8 @@ _MOST_WORK = 5_000_000_000
 """Links looked at in one round (minutes), above which a case is refused."""
 _ROUNDS = 24
 _VAIN = 8
-_MOST_TRIES, _HOPS = 60, 12_000
+_MOST_TRIES, _HOPS = 40, 8_000
 """Orders in which the hops of a small case are tried, and hops of all of them."""
-_AGAIN = 4
 _BELOW = (1, 2, 3, 5)
 """How far below the largest load links are still relieved of packets, in shares of 1/300, in turn."""
 _BLUNT, _STEEP = 4.0, 60.0
@@ -74,17 +72,15 @@ def routed(case: Case) -> Schedule:
     best: tuple[Starts, IntArray, IntArray] | None = None
     costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
     effort = max(1, demand.origin.size) * max(1, roads.source.size)
-    costs = costs if effort * _ROUNDS < _WORK else costs[:1]
-    again = max(1, min(_AGAIN, _WORK // 50 // (effort * _ROUNDS)))  # small cases are tried from several seeds
-    for seed, depth_cost in product(range(case.seed, case.seed + again), costs):
+    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
         if moved and _bundles(demand, roads):
-            forest = _exchanged(demand, roads, depth_cost, least, seed)
+            forest = _exchanged(demand, roads, depth_cost, least, case.seed)
         else:
-            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, seed)
+            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
         graph = forest.graph()
         tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
         tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
-        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=seed)
+        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
         if best is None or found.slots < best[0].slots:
             best = found, graph.link, graph.packet
         if best[0].slots <= least:

@@ -18,7 +18,7 @@ from gossamer.paths.precedence import Roads
 __all__ = ["squeezed"]
 
 _ROUNDS = 100
-_WORK = 30_000_000
+_WORK = 5_000_000
 """Cells looked at in all rounds of one number of slots."""
 _POWER, _PAST = 4.0, 0.1
 
