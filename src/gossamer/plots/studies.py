@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_report", "group_figure", "report_figure"]
 
-_NAMED, _FEW = 8, 2
+_NAMED, _FEW = 8, 1
 _CURVES = 8
 
 
@@ -121,10 +121,11 @@ def _curves(panel: Axes, group: Group) -> None:
 
 def _scale(axis: Any, values: Sequence[float], name: str) -> None:
     """Choose between a linear and a logarithmic axis, and name it."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     if values and min(values) > 0 and max(values) > 20 * min(values):
-        axis._set_axes_scale("log")
+        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+        axis.set_minor_formatter(NullFormatter())
     else:
         axis.set_major_locator(MaxNLocator(5, integer=all(float(v).is_integer() for v in values)))
     seconds = name.endswith("seconds")
