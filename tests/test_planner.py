@@ -305,8 +305,8 @@ def test_a_cost_or_rules_of_another_switching_are_refused(ask):
         ask("torus:4x4", "allgather", cost=gossamer.LinearCost())
     with pytest.raises(ModelError, match="cost must be a LinearCost, got StepCost"):
         ask("torus:4x4", "allgather", switching="wormhole", cost=gossamer.StepCost())
-    with pytest.raises(ModelError, match="not choices of wormhole switching"):
-        ask("torus:4x4", "allgather", switching="wormhole", rules=Rules(ports="one"))
+    with pytest.raises(ModelError, match="only ports are a choice of wormhole switching"):
+        ask("torus:4x4", "allgather", switching="wormhole", rules=Rules(split=True))
     with pytest.raises(ModelError, match="switching must be 'store-and-forward' or 'wormhole', got 'worm'"):
         ask("torus:4x4", "allgather", switching="worm")
 
