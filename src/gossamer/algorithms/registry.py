@@ -82,9 +82,11 @@ _ALONE: tuple[Algorithm, ...] = (
     SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
     TREES_TOGETHER,
-    EXACT,
-    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES, EXACT) for task in a.tasks if task in _DUAL),
+    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
 
-ALGORITHMS: tuple[Algorithm, ...] = (*_ALONE, each_group(_ALONE))
+_SOLVED: tuple[Algorithm, ...] = (EXACT, *(dual(EXACT, _DUAL[task]) for task in EXACT.tasks if task in _DUAL))
+"""What a solver does, by itself only."""
+
+ALGORITHMS: tuple[Algorithm, ...] = (*_ALONE, *_SOLVED, each_group(_ALONE))
