@@ -344,7 +344,7 @@ def test_save_into_a_missing_folder(capsys, tmp_path):
 def test_a_limit_on_everything_held_is_checked_and_told(capsys):
     words = ["plan", "array:16x16", "permutation", "--pattern", "random", "--algorithm", "Q", "--buffer-counts", "all"]
     assert main([*words, "--buffer", "5"]) == 0
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert "5 with its own and those delivered" in printed
     assert "15 slots of control packets at t_p = 0 step" in printed
     assert main([*words, "--buffer", "4"]) == 2

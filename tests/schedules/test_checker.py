@@ -63,7 +63,7 @@ def test_buffer_peak_and_limit_are_those_of_the_twin(schedule, counts, slack):
 
 
 def test_every_kind_has_a_name_of_its_own():
-    assert len(set(KINDS)) == len(KINDS) == 14
+    assert len(set(KINDS)) == len(KINDS) == 15
 
 
 @pytest.mark.parametrize("listed", [True, False])

@@ -8,6 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import ScheduleError, VerificationError
+from gossamer.networks import SharedPorts
 from gossamer.schedules import CONTROL, KINDS, Packets, Phase, Schedule, verify
 from schedules import timed_twin
 
@@ -23,6 +24,8 @@ def schedule(task, *columns, spec="array:3", **options) -> Schedule:
     task = gossamer.task(name, **fields)
     network = gossamer.network(spec)
     network = network.with_times(*options.pop("times")) if "times" in options else network
+    if options.pop("shared", False):
+        network = network.with_ports(SharedPorts(network.link_source, network.link_target))
     return Schedule(network, task, rules, *(columns or ([], [], [])), cost=cost, **options)
 
 
@@ -202,7 +205,12 @@ SMALLEST = {
     ),
     "control packet": (
         schedule("broadcast", [0, 0, 2], [0, 2, 1], [0, CONTROL, 0], times=(2, 0)),
-        "control packet: slot 0: (1)->(0) carries a control packet; where links take time there are none",
+        "control packet: slot 0: (1)->(0) carries a control packet; "
+        "where links take time or share ports there are none",
+    ),
+    "shared port": (
+        schedule(MIDDLE, [0, 0], [1, 2], [0, 0], shared=True),
+        "shared port: slot 0: (1)->(0) carries packet 0 through a shared port that is full",
     ),
     "link capacity on a slow link": (
         schedule("scatter", [0, 1, 3, 6], [0, 0, 1, 1], [1, 0, 1, 0], times=(3, 0)),

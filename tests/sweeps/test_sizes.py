@@ -25,9 +25,13 @@ def lines(**algorithms):
     return at
 
 
+def crossovers(low, high, at):
+    return list(_between(low, high, at(low), at(high), SimpleNamespace(at=lambda sizes: [at(size) for size in sizes])))
+
+
 def test_a_crossover_is_where_two_lines_meet():
     at = lines(quick=(10, Fraction(2, 1000)), wide=(110, Fraction(1, 1000)))
-    (found,) = _between(1, 10**9, at(1), at(10**9), at)
+    (found,) = crossovers(1, 10**9, at)
     assert (found.before, found.after) == ("quick", "wide")
     assert 100_000 < found.bytes <= 102_100  # the best changes at 100,000; a crossover is found to within 2 %
     assert at(found.bytes).best.algorithm == "wide"
@@ -36,7 +40,7 @@ def test_a_crossover_is_where_two_lines_meet():
 
 def test_every_crossover_between_two_sizes_is_found():
     at = lines(a=(1, 100), b=(1001, 90), c=(100_001, 80))
-    found = list(_between(1, 2**30, at(1), at(2**30), at))
+    found = crossovers(1, 2**30, at)
     assert [(c.before, c.after) for c in found] == [("a", "b"), ("b", "c")]
     for crossover, exact in zip(found, (100, 9900), strict=True):
         assert exact <= crossover.bytes <= exact * 1.03
@@ -44,9 +48,9 @@ def test_every_crossover_between_two_sizes_is_found():
 
 def test_no_crossover_where_one_is_always_best_or_both_are_equal():
     at = lines(a=(1, 1), b=(2, 2))
-    assert list(_between(1, 1000, at(1), at(1000), at)) == []
+    assert crossovers(1, 1000, at) == []
     same = lines(a=(1, 1), b=(1, 1))
-    assert list(_between(1, 1000, same(1), same(1000), same)) == []
+    assert crossovers(1, 1000, same) == []
 
 
 @pytest.fixture(scope="module")

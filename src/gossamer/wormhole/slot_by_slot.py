@@ -57,7 +57,7 @@ def flooded_in_pieces(case: WormholeCase, pieces: int) -> WormholeSchedule:
     >>> import gossamer
     >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("broadcast"))
     >>> flooded_in_pieces(case, 1).step_count, flooded_in_pieces(case, 8).step_count
-    (4, 6)
+    (4, 5)
     """
     origin = case.messages.origin
     nodes = case.network.node_count
