@@ -50,14 +50,34 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 
+FOLDERS = ("tutorials", "how_to", "reference", "explanation", "papers")
+"""Pages in them once stood one folder up, those of papers as ``reproduce_<paper>``: old addresses lead to them."""
+
+
+def moved() -> dict[str, str]:
+    """Return where each page at an old address is now."""
+    docs = Path(__file__).parent
+    pages = [page.relative_to(docs).with_suffix("") for folder in FOLDERS for page in (docs / folder).glob("*.md")]
+    return {
+        ("reproduce_" if page.parts[0] == "papers" else "") + page.name: page.as_posix()
+        for page in pages
+        if page.name != "index"
+    }
+
+
 def setup(app: object) -> None:
-    """Write the page of the explorer that the docs show, of the code as it is."""
+    """Write the page of the explorer that the docs show, of the code as it is, and pages at old addresses."""
 
     def written(app: object, failed: Exception | None) -> None:
         import gossamer
         from gossamer.explorer import explore
 
-        if failed is None and app.builder.format == "html":  # type: ignore[attr-defined]
-            explore(gossamer.plan("torus:8x8", "allgather"), Path(app.outdir) / "_static" / "explorer.html")  # type: ignore[attr-defined]
+        if failed is not None or app.builder.format != "html":  # type: ignore[attr-defined]
+            return
+        out = Path(app.outdir)  # type: ignore[attr-defined]
+        explore(gossamer.plan("torus:8x8", "allgather"), out / "_static" / "explorer.html")
+        for old, new in moved().items():
+            leads = f'<meta http-equiv="refresh" content="0; url={new}.html"><a href="{new}.html">{new}</a>'
+            (out / f"{old}.html").write_text(f"<!DOCTYPE html>{leads}\n", encoding="utf-8")
 
     app.connect("build-finished", written)  # type: ignore[attr-defined]

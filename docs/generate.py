@@ -1,6 +1,6 @@
 """Write the generated pages and pictures, and the outputs of commands in the hand-written pages.
 
-    python docs/generate.py [PAGE ...] write what is stale, of all pages or of those named, such as docs/cli.md
+    python docs/generate.py [PAGE ...] write what is stale, of all pages or of those named (docs/reference/cli.md)
     python docs/generate.py --check    name what is stale, put a .new file beside it, and exit with status 1
     python docs/generate.py --all      make everything again, also what is fresh; with --check to compare all of it
 

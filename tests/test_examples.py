@@ -18,7 +18,7 @@ import gossamer
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-PAGE = ROOT / "docs" / "example_fixed_point.md"
+PAGE = ROOT / "docs" / "tutorials" / "example_fixed_point.md"
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,9 @@ def thresholded(graph, tolerance, accuracy, d=0.85):
 
 def test_the_page_shows_what_the_script_prints(default):
     shown = re.search(r"```sh\npython examples/fixed_point.py\n```\n\n```text\n(.*?)```", PAGE.read_text("utf-8"), re.S)
-    assert shown[1] == default[0], "put the output of python examples/fixed_point.py into docs/example_fixed_point.md"
+    assert shown[1] == default[0], (
+        "put the output of python examples/fixed_point.py into docs/tutorials/example_fixed_point.md"
+    )
 
 
 def test_steps_saved_are_those_of_the_table(default):

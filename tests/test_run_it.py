@@ -20,7 +20,7 @@ from gossamer.cli import main
 from on_torch.test_torch import python_with_torch
 from test_docs import ROOT, blocks
 
-PAGE = ROOT / "docs" / "run_it.md"
+PAGE = ROOT / "docs" / "how_to" / "run_it.md"
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 

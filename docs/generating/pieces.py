@@ -54,18 +54,24 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
     """Return every piece, those that take longest first."""
     from gossamer.experiments import REPRODUCTIONS
 
-    pieces = [_with_commands(root, path) for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
+    pieces = [_with_commands(root, path) for path in _hand_written(root)]
     for name in REPRODUCTIONS:
         pieces += [_reproduced(name), _pictures(name)]
     pieces += [_drawn(root, path) for path in gallery.pages(root / "docs")]
     return [piece for piece in pieces if piece is not None] + [
-        _page("docs/algorithms.md", registry_pages.algorithms_page),
-        _page("docs/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
-        _page("docs/networks.md", registry_pages.networks_page),
-        _page("docs/tasks.md", registry_pages.tasks_page),
-        _page("docs/cli.md", cli_page),
+        _page("docs/reference/algorithms.md", registry_pages.algorithms_page),
+        _page("docs/explanation/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
+        _page("docs/reference/networks.md", registry_pages.networks_page),
+        _page("docs/reference/tasks.md", registry_pages.tasks_page),
+        _page("docs/reference/cli.md", cli_page),
         _page("docs/api/builders.md", registry_pages.builders_page),
     ]
+
+
+def _hand_written(root: Path) -> list[Path]:
+    """Return the pages that may have commands: the README and those of the docs, without what Sphinx built."""
+    pages = (root / "docs").rglob("*.md")
+    return [root / "README.md", *sorted(path for path in pages if "_build" not in path.parts)]
 
 
 def _page(name: str, make: Callable[[], str]) -> Piece:
@@ -97,7 +103,7 @@ def _drawn(root: Path, path: Path) -> Piece:
 
 
 def _reproduced(name: str) -> Piece:
-    page = f"docs/reproduce_{name.replace('-', '_')}.md"
+    page = f"docs/papers/{name.replace('-', '_')}.md"
     return Piece(
         page,
         (f"gossamer.experiments.{name.replace('-', '_')}",),

@@ -32,11 +32,11 @@ Every undirected edge is two links; links of Kautz and de Bruijn networks are on
 underscores in names of families are accepted. Sources are listed in the [references](references.md).
 
 Wherever a network is asked for, on the command line and in Python, the path of a file does as well: an edge list, a
-graph in JSON, GraphML or GML, or what tools of clusters print; [from your cluster to a schedule](from_your_cluster.md)
-has the formats. In Python a NetworkX graph does too, and `gossamer.networks.to_networkx` goes the other way. Links may
-have a capacity, the packets that they carry per slot, and a bandwidth and a latency. `gossamer network` says what a
-network is, draws it, and writes it to files. Any group and generators make a Cayley network with
-`gossamer.networks.cayley`.
+graph in JSON, GraphML or GML, or what tools of clusters print; the formats are on the page
+[from your cluster to a schedule](../how_to/from_your_cluster.md). In Python a NetworkX graph does too, and
+`gossamer.networks.to_networkx` goes the other way. Links may have a capacity, the packets that they carry per slot,
+and a bandwidth and a latency. `gossamer network` says what a network is, draws it, and writes it to files. Any group
+and generators make a Cayley network with `gossamer.networks.cayley`.
 
 Where a family has routers, `p=P` gives each of them P terminals of its own, and the routers are switches that only pass
 packets on; without it the routers are the terminals themselves. The terminals are always the first nodes, the switches
@@ -90,7 +90,7 @@ mean here what they mean in MPI and NCCL.
 
 Any of them may be carried out among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
 with messages of several packets (`--chunks`, `packets=`). `gossamer.tasks.Together` puts several tasks into one, also
-one after the other; a [job](training_step.md) is a file of them.
+one after the other; a [job](../tutorials/training_step.md) is a file of them.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
 
@@ -130,12 +130,12 @@ def algorithms_page() -> str:
     text = f"""
 Every algorithm of the registry, by task. `gossamer algorithms` prints them, `gossamer algorithms NETWORK` those that
 cover a network, and `--algorithm NAME` asks for one. The functions that build the schedules are on the page
-[Builders](api/builders.md).
+[Builders](../api/builders.md).
 
 A claim is the completion time that the source promises, exactly or as an upper bound. "Promises the bound" means that
 the algorithm claims to meet the largest lower bound, and that the battery holds it to that. Ports and claims are read
-off the cases of the [battery](how_it_works.md#the-battery): small networks of every family under several models, so
-"on some" means on some of those. Sources are listed in the [references](references.md).
+off the cases of the [battery](../explanation/how_it_works.md#the-battery): small networks of every family under
+several models, so "on some" means on some of those. Sources are listed in the [references](references.md).
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
@@ -152,7 +152,7 @@ def _wormhole_section() -> str:
         rows.append([f"`{a.name}`", f"{tasks}; {a.networks}", f"{a.summary}. *Source:* {a.source}"])
     return f"""## With wormhole switching
 
-Asked for with `--switching wormhole`; see [wormhole switching](wormhole.md).
+Asked for with `--switching wormhole`; see [wormhole switching](../explanation/wormhole.md).
 
 {table(["algorithm", "covers", "what it does"], rows)}"""
 
@@ -164,7 +164,7 @@ def _schemes_section() -> str:
     rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
     return f"""## Schemes for broadcasts that arrive at random
 
-Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at random times](dynamic.md).
+Asked for with `gossamer dynamic NETWORK --scheme NAME`; see [broadcasts at random times](../explanation/dynamic.md).
 `varvarigos-bertsekas` names the scheme of intervals.
 
 {table(["scheme", "what it does"], rows)}"""
@@ -267,8 +267,8 @@ def builders_page() -> str:
         directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)
         sections.append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
     text = """
-The functions behind the [table of algorithms](../algorithms.md). Reversed and two-way algorithms are made from these by
-`gossamer.algorithms.derived.dual` and `allreduce_from`, and have no functions of their own.
+The functions behind the [table of algorithms](../reference/algorithms.md). Reversed and two-way algorithms are made
+from these by `gossamer.algorithms.derived.dual` and `allreduce_from`, and have no functions of their own.
 
 """
     return page("Builders", text + "\n\n".join(sections), "gossamer.algorithms")

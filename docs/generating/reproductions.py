@@ -43,15 +43,15 @@ def reproduction_page(name: str, made: Sequence[dict[int, str]]) -> str:
 
     source = reproduction(name)
     shown = [text for _, text in sorted((place, text) for some in made for place, text in some.items())]
-    figures = [f"## {f.title}\n\n![{f.title}](_static/{f.file})" for f in SOURCE_FIGURES[name]]
+    figures = [f"## {f.title}\n\n![{f.title}](../_static/{f.file})" for f in SOURCE_FIGURES[name]]
     text = f"""
 `gossamer reproduce {name}` prints these tables; with `-o FILE` it draws the curves, and with `-o FOLDER`
-the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](errata.md).
+the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](../reference/errata.md).
 
 {chr(10).join(t + chr(10) for t in shown)}
 ## Curves
 
-![{getattr(source, "CURVES_TITLE", "Measured times between their bounds")}](_static/{curves_file(name)})
+![{getattr(source, "CURVES_TITLE", "Measured times between their bounds")}](../_static/{curves_file(name)})
 
 {getattr(source, "CURVES_ABOUT", _CURVES_ABOUT)}
 

@@ -24,7 +24,7 @@ TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")
      (TORUS, 4, 8, 1, 0.3648)],
 )  # fmt: skip
 def test_in_overload_as_much_gets_through_as_in_booksim(network, channels, depth, flits, booksim):
-    """BookSim 2 with the settings of docs/flit_simulator.md, uniform traffic at a load of 0.9."""
+    """BookSim 2 with the settings of docs/explanation/flit_simulator.md, uniform traffic at a load of 0.9."""
     routers = Routers.preset("booksim", virtual_channels=channels, buffer_depth=depth)
     settings = TrafficSettings(message_flits=flits, routers=routers, warmup=3000, measured=6000)
     run = simulate_traffic(network, "uniform", 0.9, settings=settings)

@@ -139,9 +139,9 @@ def folded_tree(case: Case) -> Schedule:
     Notes
     -----
     The time is the lower bound for whole messages. It is not a theorem that the search gets there; it did on every
-    array that was tried (docs/multinode_broadcast_on_arrays.md). Where some dimensions wrap around, it takes one step
-    more on some networks, such as those with a ring of three nodes. Time and memory linear in the hops: 12 bytes a hop,
-    and 16 more while it is built.
+    array that was tried (the page on multinode broadcast on arrays has a table). Where some dimensions wrap around, it
+    takes one step more on some networks, such as those with a ring of three nodes. Time and memory linear
+    in the hops: 12 bytes a hop, and 16 more while it is built.
 
     References
     ----------

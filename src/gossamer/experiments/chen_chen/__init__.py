@@ -17,7 +17,7 @@ __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"
 ABOUT = """Every step costs a start-up T_s, and m T_c for each message of m bytes that its longest wormhole message
 holds; tau = T_s / (m T_c). *Messages* are added up over the steps. Every measured figure comes from schedules that the
 checker accepted; *bound* is what no schedule can beat. How to plan such broadcasts is told on the page about
-[wormhole switching](wormhole.md)."""
+[wormhole switching](../explanation/wormhole.md)."""
 """What the page of the reproduction says first."""
 CURVES_TITLE = "Time of ATD-5 against the number of sources"
 """What the curves show."""
