@@ -54,12 +54,6 @@ def test_version(capsys):
     assert run(capsys, "--version") == (0, f"gossamer {gossamer.__version__}\n", "")
 
 
-def test_no_command_shows_the_help(capsys):
-    status, out, err = run(capsys)
-    assert "Commands" in out + err
-    assert status in (0, 2)
-
-
 @pytest.mark.parametrize("command", ["plan", "bounds", "verify", "draw", "networks", "tasks", "algorithms"])
 def test_every_command_has_help(capsys, command):
     status, out, _ = run(capsys, command, "--help")

@@ -109,4 +109,5 @@ def test_the_command_prints_a_part_and_counts_the_rest(capsys, tmp_path):
     assert told["bound"]["value"] == "2"
     assert told["hops"][0]["slot"] == 0
     assert main(["explain", str(path), "--message", "99"]) == 2
-    assert capsys.readouterr().err == ("gossamer: multinode-broadcast on torus:3x3 has no message 99; there are 0..8\n")
+    told = "gossamer: multinode-broadcast on torus:3x3 has no message 99; there are 0..8"
+    assert capsys.readouterr().err == f"{told}; try: gossamer explain -h\n"

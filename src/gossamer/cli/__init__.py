@@ -42,19 +42,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
     from gossamer.errors import GossamerError, VerificationError
 
+    typed = sys.argv[1:] if arguments is None else arguments
     try:
         status = app(args=None if arguments is None else list(arguments), prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()
     except VerificationError as error:
-        return _fail(str(error), 1)
+        return _fail(with_advice(str(error), typed, error), 1)
     except GossamerError as error:
-        return _fail(str(error), 2)
+        return _fail(with_advice(str(error), typed, error), 2)
     except MemoryError:
-        return _fail("not enough memory for this size", 2)
+        return _fail("not enough memory for this size; try: a smaller network, or --stream", 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except OSError:
@@ -64,7 +66,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it
             raise
-        return _fail(_usage(error, sys.argv[1:] if arguments is None else arguments), 2)
+        return _fail(with_advice(_usage(error, typed), typed), 2)
     return status if isinstance(status, int) else 0
 
 
@@ -109,7 +111,7 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
     """Return what was wrong with the usage, with the word that was given."""
     text = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
     if not text:
-        return "no command given; see gossamer --help"
+        return "no command given; see gossamer -h"
     for name in getattr(getattr(error, "param", None), "opts", ()):
         for word, given in itertools.pairwise(arguments):
             if word == name and repr(given) not in text:
@@ -118,7 +120,9 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 
 def _fail(text: str, status: int) -> int:
+    from gossamer.cli.console import styled
+
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
     with suppress(OSError):
-        print(f"gossamer: {line}", file=sys.stderr)
+        print(f"{styled('gossamer:', 'red', sys.stderr)} {line}", file=sys.stderr)
     return status

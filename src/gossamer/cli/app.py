@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli import completing
 from gossamer.cli.designing import command as design
 from gossamer.cli.failing import fails
-from gossamer.cli.groups import Commands
+from gossamer.cli.groups import WIDTH, Commands, dressed
 from gossamer.cli.handing_on import export, formats, run, simulate
 from gossamer.cli.options import Words, fills
+from gossamer.cli.outfit import doctor, manual
 from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
@@ -23,7 +25,7 @@ app = typer.Typer(
     name="gossamer",
     cls=Commands,
     help="Collective communication on interconnection networks: verified schedules beside lower bounds.",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH, "color": True},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -47,26 +49,36 @@ def _flag(name: str) -> str:
     return f"--{word}/--no-{word}"
 
 
-TASK = (Words("tasks/wording.py", "TaskWords"),)
+_FLAGS = {"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}
+_SEARCHING = "How to search"
+TASK = (Words("tasks/wording.py", "TaskWords", heading="The task"),)
 RULES = (
-    Words("rules.py", "Rules", flags={"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}),
-    Words("costs/steps.py", "StepCost"),
-    Words("costs/time.py", "TimeCost"),
-    Words("costs/linear.py", "LinearCost"),
+    Words("rules.py", "Rules", flags=_FLAGS, heading="Rules that schedules obey"),
+    Words("costs/steps.py", "StepCost", heading="Cost in steps"),
+    Words("costs/time.py", "TimeCost", heading="Cost in seconds"),
+    Words("costs/linear.py", "LinearCost", heading="Cost of wormhole messages"),
 )
-SEARCH = (
-    Words("planner.py", "plan", ("algorithm", "effort", "memory", "budget", "stream", "seed"), {"stream": "--stream"}),
-)
-RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed")),)
+_PLAN = ("algorithm", "effort", "memory", "budget", "stream", "seed")
+SEARCH = (Words("planner.py", "plan", _PLAN, {"stream": "--stream"}, _SEARCHING),)
+RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed"), heading=_SEARCHING),)
 SIMULATION = (
     Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
 )
 
 NetworkArgument = Annotated[
     str,
-    typer.Argument(help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.", metavar="NETWORK"),
+    typer.Argument(
+        help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.",
+        metavar="NETWORK",
+        autocompletion=completing.networks,
+    ),
 ]
-TaskArgument = Annotated[str, typer.Argument(help="Task, such as allgather; see 'gossamer tasks'.", metavar="TASK")]
+TaskArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Task, such as allgather; see 'gossamer tasks'.", metavar="TASK", autocompletion=completing.tasks
+    ),
+]
 SwitchingOption = Annotated[
     str, typer.Option(help="store-and-forward, or wormhole messages on dimension-ordered paths.", metavar="NAME")
 ]
@@ -430,3 +442,6 @@ for handed in (verify, draw, explore, explain, export, formats, run, simulate):
     app.command()(handed)
 app.command("import")(import_foreign)
 app.command("design")(design)
+app.command("doctor")(doctor)
+app.command("manual")(manual)
+dressed(app)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
-__all__ = ["print_entries", "print_json", "progress"]
+__all__ = ["print_entries", "print_json", "progress", "styled"]
+
+_CODES = {"bold": 1, "red": 31, "green": 32}
+
+
+def styled(text: str, style: str, stream: TextIO | None = None) -> str:
+    """Return text as a terminal shows it in a style: bold, red or green; plain where the output is no terminal.
+
+    NO_COLOR and TERM=dumb switch styles off, FORCE_COLOR switches them on.
+    """
+    stream = stream or sys.stdout
+    wanted = bool(os.environ.get("FORCE_COLOR")) or (stream is not None and stream.isatty())
+    if not wanted or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
 
 
 def print_json(value: Any) -> None:
@@ -26,7 +41,7 @@ def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
     width = max(shutil.get_terminal_size((120, 24)).columns, left + 40)
     for label, texts in rows:
         lines = [line for text in texts for line in textwrap.wrap(text, width - left - 2) or [""]]
-        print(f"{label:<{left}}{lines[0] if lines else ''}".rstrip())
+        print(f"{styled(f'{label:<{left}}', 'bold')}{lines[0] if lines else ''}".rstrip())
         for line in lines[1:]:
             print(" " * left + line)
 

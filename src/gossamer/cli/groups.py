@@ -1,26 +1,88 @@
-"""Groups of commands: alone they print their help, and a misspelt command gets the nearest one."""
+"""Commands and groups of them: help by purpose with an example each, and the nearest command for a misspelt one."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
+import typer
 import typer.core
 
+from gossamer.cli.console import styled
+from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
 from gossamer.errors import nearest
 
-__all__ = ["Commands"]
+__all__ = ["Command", "Commands", "dressed"]
+
+WIDTH = 110
+"""Columns that help takes at most, however wide the terminal is."""
+_BESIDE = 14
+"""The column in which what commands do begins."""
+
+
+def dressed(app: typer.Typer) -> typer.Typer:
+    """Give every command of an application, and of its groups, the help of `Command`."""
+    for command in app.registered_commands:
+        command.cls = Command
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            dressed(group.typer_instance)
+    return app
+
+
+def _path(context: Any) -> str:
+    """Return the words that name a command, without the name of the program."""
+    return str(context.command_path).partition(" ")[2]
+
+
+class Command(typer.core.TyperCommand):
+    """A command whose options stand under headings, with an example below."""
+
+    def format_options(self, context: Any, formatter: Any) -> None:
+        """Write what the command takes: arguments, then options by heading in the order of the first of each."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(context):
+            row = parameter.get_help_record(context)
+            if row is not None:
+                plain = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or plain, []).append(row)
+        for heading, rows in sections.items():
+            if rows:
+                with formatter.section(styled(heading, "bold")):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, context: Any, formatter: Any) -> None:
+        """Write an example."""
+        example = EXAMPLES.get(_path(context))
+        if example:
+            with formatter.section(styled("Example", "bold")):
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
 class Commands(typer.core.TyperGroup):
-    """A group that prints its help when no command is given, and hints at the nearest of its commands."""
+    """A group that prints a tour or its help when no command is given, and hints at the nearest of its commands."""
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
-        """Print the help and end with status 2 when there is nothing to parse."""
+        """Print the tour of the program when there is nothing to parse; of a group its help, and end with status 2."""
         if not arguments and not context.resilient_parsing:
-            print(context.get_help())
-            context.exit(2)
+            print(context.get_help() if context.parent else TOUR.rstrip())
+            context.exit(2 if context.parent else 0)
         parsed: list[str] = super().parse_args(context, arguments)
         return parsed
+
+    def format_commands(self, context: Any, formatter: Any) -> None:
+        """Write the commands by purpose, each with its first sentence and an example."""
+        inside = _path(context)
+        groups = PURPOSES if not inside else (("Commands", dict.fromkeys(self.list_commands(context), "")),)
+        for purpose, names in groups:
+            with formatter.section(styled(purpose, "bold")):
+                for name in names:
+                    command = self.get_command(context, name)
+                    sentence = "" if command is None else command.get_short_help_str(limit=300)
+                    lines = textwrap.wrap(sentence.removesuffix("."), formatter.width - _BESIDE)
+                    lines.append(f"$ {EXAMPLES[f'{inside} {name}'.strip()]}")
+                    formatter.write(f"  {name:<{_BESIDE - 2}}{lines[0]}\n")
+                    formatter.write("".join(f"{'':{_BESIDE}}{line}\n" for line in lines[1:]))
 
     def resolve_command(self, context: Any, arguments: list[str]) -> Any:
         """Return the command that is meant; the error of an unknown one names the nearest."""

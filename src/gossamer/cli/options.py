@@ -42,12 +42,15 @@ class Words:
         The fields or keywords that are options, in order; all of a dataclass when empty.
     flags : mapping of str to str
         The words of those that are not ``--`` and the name, such as ``{"split": "--split/--whole"}``.
+    heading : str, optional
+        The heading above them in the help.
     """
 
     module: str
     name: str
     fields: tuple[str, ...] = ()
     flags: dict[str, str] = field(default_factory=dict)
+    heading: str | None = None
 
     def parameters(self) -> Iterator[inspect.Parameter]:
         """Yield a parameter for each option, None where it is not given."""
@@ -65,7 +68,10 @@ class Words:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=None,
-                annotation=Annotated[kind | None, typer.Option(*flag.split(), help=text, metavar=metavar)],
+                annotation=Annotated[
+                    kind | None,
+                    typer.Option(*flag.split(), help=text, metavar=metavar, rich_help_panel=self.heading),
+                ],
             )
 
 

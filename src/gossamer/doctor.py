@@ -1,0 +1,175 @@
+"""What is installed here: versions, compilers, MPI, SimGrid, browsers, caches; what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gossamer.version import __version__
+from gossamer.writing import memory_text
+
+__all__ = ["EXTRAS", "NEEDED", "Finding", "State", "examine"]
+
+State = Literal["good", "absent", "broken"]
+"""good: here; absent: not here, and only needed for what it is named after; broken: needed for everything."""
+
+NEEDED = ("networkx", "matplotlib", "numba", "numpy", "pyarrow", "rich", "scipy", "typer")
+"""The packages without which nothing works."""
+EXTRAS = {
+    "solver": (("ortools",), "exact schedules, --effort solver"),
+    "mpi": (("mpi4py", "mpich"), "gossamer run, gossamer.mpi"),
+    "jax": (("jax",), "gossamer.jax"),
+    "symmetry": (("igraph",), "symmetries of networks from files"),
+    "dask": (("distributed", "cloudpickle"), "gossamer sweep on several machines"),
+    "video": (("imageio-ffmpeg",), "animations as .mp4"),
+    "browser": (("playwright",), "tests of the explorer"),
+}
+"""The extras of the package: what each installs, and what it is for."""
+_PROGRAMS = (
+    ("compilers", "C compiler", ("cc", "gcc", "clang"), "exported C programs", "apt install build-essential"),
+    ("compilers", "mpicc", ("mpicc",), "C programs over MPI", "pip install 'gossamer[mpi]'"),
+    ("MPI", "mpiexec", ("mpiexec", "mpirun"), "gossamer run", "pip install 'gossamer[mpi]'"),
+    ("SimGrid", "smpirun", ("smpirun",), "gossamer simulate --engine smpi", "apt install libsimgrid-dev"),
+    (
+        "browsers",
+        "browser",
+        ("chromium", "chromium-browser", "google-chrome", "firefox"),
+        "explorer pages; any other will do",
+        "apt install chromium",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for.
+
+    Attributes
+    ----------
+    subject : str
+        What it belongs to: this program, packages, extras, compilers, MPI, SimGrid, browsers, caches.
+    name : str
+        What was looked for.
+    state : str
+        ``"good"``, ``"absent"`` or ``"broken"``.
+    found : str
+        Its version or place, or what it would be for.
+    remedy : str
+        The command that gets it; empty where nothing is to be done.
+    """
+
+    subject: str
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look for everything that gossamer can use.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the subjects; programs are asked for their versions, for at most 10 seconds each.
+
+    Examples
+    --------
+    >>> found = examine()
+    >>> [f.state for f in found if f.name == "numba"]
+    ['good']
+    """
+    return [*_program(), *_packages(), *_extras(), *_programs(), *_caches()]
+
+
+def _program() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = Path(__file__).parent
+    yield Finding("this program", "gossamer", "good", f"{__version__} in {here}")
+    supported = sys.version_info >= (3, 11)
+    python = f"{platform.python_version()} in {sys.prefix}"
+    yield Finding(
+        "this program", "Python", "good" if supported else "broken", python, "" if supported else "Python 3.11 or newer"
+    )
+    memory = ""
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = f", {memory_text(os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE'))} of memory"
+    yield Finding("this program", "machine", "good", f"{platform.platform()}, {cores} processors{memory}")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Iterator[Finding]:
+    for name in NEEDED:
+        version = _version(name)
+        if version is None:
+            yield Finding("packages", name, "broken", "not installed", f"pip install {name}")
+        else:
+            yield Finding("packages", name, "good", version)
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (packages, use) in EXTRAS.items():
+        versions = {package: _version(package) for package in packages}
+        if all(versions.values()):
+            found = ", ".join(f"{package} {version}" for package, version in versions.items())
+            yield Finding("extras", extra, "good", found)
+        else:
+            yield Finding("extras", extra, "absent", f"for {use}", f"pip install 'gossamer[{extra}]'")
+
+
+def _programs() -> Iterator[Finding]:
+    for subject, name, words, use, remedy in _PROGRAMS:
+        place = next(filter(None, map(_place, words)), None)
+        if place is None:
+            yield Finding(subject, name, "absent", f"for {use}", remedy)
+        else:
+            yield Finding(subject, name, "good", f"{_says(place)} in {place}")
+
+
+def _place(word: str) -> str | None:
+    """Return where a program is: beside this Python, or on the path."""
+    return shutil.which(word, path=sysconfig.get_path("scripts")) or shutil.which(word)
+
+
+def _says(place: str) -> str:
+    """Return the line of a program's answer to ``--version`` that has a number in it."""
+    try:
+        done = subprocess.run([place, "--version"], capture_output=True, text=True, timeout=10, check=False, input="")
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return "no version"
+    lines = [" ".join(line.split()) for line in (done.stdout + done.stderr).splitlines()]
+    return next((line[:60] for line in lines if any(c.isdigit() for c in line)), "no version")
+
+
+def _caches() -> Iterator[Finding]:
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    root = Path(given) if given else Path(__file__).parent
+    kernels = list(root.rglob("*.nbi")) + list(root.rglob("*.nbc"))
+    size = memory_text(sum(path.stat().st_size for path in kernels))
+    place = root if root.exists() else root.parent
+    told = f"{sum(path.suffix == '.nbi' for path in kernels)} kernels, {size} in {root}"
+    if os.access(place, os.W_OK):
+        yield Finding("caches", "compiled kernels", "good", told)
+    else:
+        remedy = "export NUMBA_CACHE_DIR=~/.cache/gossamer"
+        yield Finding("caches", "compiled kernels", "absent", f"{root} is not writable: each start compiles", remedy)
+    folder = tempfile.gettempdir()
+    yield Finding(
+        "caches", "temporary files", "good", f"{memory_text(shutil.disk_usage(folder).free)} free in {folder}"
+    )

@@ -1,0 +1,298 @@
+"""The command line as someone meets it who has never seen it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import gossamer.doctor
+from gossamer.cli import main
+from gossamer.cli.advice import with_advice
+from gossamer.cli.app import app
+from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
+from gossamer.doctor import EXTRAS, NEEDED
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def said(capsys, *words):
+    status = main(words)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def tree():
+    """Return the commands by their words, those of groups among them, each with a context."""
+    root = typer.main.get_command(app)
+
+    def commands(group, context, before):
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            inner = type(context)(command, parent=context, info_name=name)
+            yield f"{before}{name}", (command, inner)
+            if hasattr(command, "list_commands"):
+                yield from commands(command, inner, f"{before}{name} ")
+
+    context = root.make_context("gossamer", ["networks"])
+    return root, context, dict(commands(root, context, ""))
+
+
+def parsed(line):
+    """Parse what follows ``gossamer`` in a line; the command line's errors are raised."""
+    _, context, known = tree()
+    words = shlex.split(line.partition("gossamer ")[2])
+    if words in (["-h"], []):
+        return
+    name = words[0]
+    if f"{name} {' '.join(words[1:2])}" in known:
+        command, words = known[f"{name} {words[1]}"][0], words[2:]
+    elif name == "sweep":
+        command, words = known["sweep run"][0], words[1:]
+    else:
+        assert name in known, line
+        command, words = known[name][0], words[1:]
+    with contextlib.suppress(SystemExit, typer.Exit):
+        command.make_context(name, words, parent=context).close()
+
+
+def test_every_command_has_one_purpose_and_an_example():
+    _, _, known = tree()
+    assert [name for _, names in PURPOSES for name in names] == list(
+        dict.fromkeys(name for _, names in PURPOSES for name in names)
+    )
+    assert set(EXAMPLES) == set(known)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_a_command_line_that_is_understood(name, capsys):
+    assert f"gossamer {name}" in EXAMPLES[name] or name == "sweep run"
+    parsed(EXAMPLES[name])
+
+
+def test_examples_of_the_help_work_one_after_the_other(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    quick = ("plan", "bounds", "demands", "network", "networks", "tasks", "schemes", "formats", "verify", "draw")
+    for name in (*quick, "explore", "explain", "export", "import", "manual"):
+        words = shlex.split(EXAMPLES[name])
+        assert main(words[1:]) == 0, (name, capsys.readouterr().err)
+    assert {"plan.parquet", "plan.xml", "page.html", "gossamer.1"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_help_shows_every_command_under_its_purpose_with_its_example(capsys):
+    status, out, _ = said(capsys, "-h")
+    assert (status, out) == said(capsys, "--help")[:2]
+    places = [out.index(f"\n{purpose}:\n") for purpose, _ in PURPOSES]
+    assert places == sorted(places)
+    for purpose, names in PURPOSES:
+        for name, example in names.items():
+            assert out.index(f"\n{purpose}:\n") < out.index(f"\n  {name} ") < out.index(f"$ {example}\n")
+
+
+@pytest.mark.parametrize("name", ["plan", "wormhole traffic", "sweep report"])
+def test_help_of_a_command_ends_with_its_example_and_sorts_its_options(name, capsys):
+    status, out, _ = said(capsys, *name.split(), "-h")
+    assert status == 0
+    assert out.rstrip().endswith(EXAMPLES[name])
+    if name == "plan":
+        headings = re.findall(r"^(\w[\w ]*):$", out, re.MULTILINE)
+        assert headings[:3] == ["Arguments", "Options", "The task"]
+        assert headings.index("Rules that schedules obey") < headings.index("How to search")
+        assert out.index("How to search:") < out.index("--effort")
+
+
+def test_alone_it_gives_a_short_tour_of_commands_that_are_understood(capsys):
+    status, out, err = said(capsys)
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) <= 24
+    lines = re.findall(r"(gossamer [a-z]+ .*?)(?:  |$)", TOUR.partition("First steps")[2], re.MULTILINE)
+    assert len(lines) == 10
+    for line in lines:
+        parsed(line)
+
+
+@pytest.mark.parametrize("width", [50, 80, 200])
+def test_lines_of_help_are_as_wide_as_the_terminal_but_for_examples(width, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    _, out, _ = said(capsys, "-h")
+    lines = [line for line in out.splitlines() if "$ gossamer" not in line and "$ mpiexec" not in line]
+    assert max(map(len, lines)) <= min(width, 110)
+    assert max(map(len, lines)) > min(width, 110) - 15
+
+
+def test_bold_and_color_only_where_they_are_wanted(capsys, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b" not in said(capsys, "-h")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1mPlan\x1b[0m:" in said(capsys, "-h")[1]
+    assert said(capsys, "paln")[2].startswith("\x1b[31mgossamer:\x1b[0m no command")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in "".join(said(capsys, "-h")[1:]) + "".join(said(capsys, "paln")[1:])
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("paln torus:8x8 allgather", "plan torus:8x8 allgather"),
+        ("plan tours:8x8 allgather", "plan torus:8x8 allgather"),
+        ("plan torus:8x8 algather --json", "plan torus:8x8 allgather --json"),
+        ("plan torus:8x8 allgather --aglorithm best", "plan torus:8x8 allgather --algorithm best"),
+        ("wormhole trafic torus:4x4", "wormhole traffic torus:4x4"),
+        ("reproduce hahn", "reproduce han"),
+        ("plan 'tours:8x8' allgather -o 'a b.svg'", "plan torus:8x8 allgather -o 'a b.svg'"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_the_command_as_it_was_meant(typed, meant, capsys):
+    status, out, err = said(capsys, *shlex.split(typed))
+    assert (status, out) == (2, "")
+    assert err.endswith(f"; try: gossamer {meant}\n")
+    parsed(f"gossamer {meant}")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "plan",
+        "plan torus:8x8",
+        "plan nowhere.edges allgather",
+        "plan torus:8x8 allgather --ports two",
+        "plan torus:8x8 allgather --seed x",
+        "plan torus:8x8 allgather --algorithm none-such",
+        "plan star:4 partial-exchange --active 0,3 --algorithm rows-and-columns",
+        "plan torus:0x8 allgather",
+        "plan torus:8x8 everything-to-nobody",
+        "verify nothing.parquet",
+        "draw",
+        "zzzz",
+        "-z",
+        "network",
+        "sweep report",
+        "demands torus:4x4 alltoall -o x.gif",
+        "reproduce everything",
+        "compare torus:4x4 allgather --jobs 2",
+    ],
+)
+def test_every_error_is_one_line_that_says_what_to_type_next(typed, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = said(capsys, *shlex.split(typed))
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    advised = re.search(r"(?:try: |see |')(gossamer [^']*)", err)
+    assert advised, err
+    parsed(advised[1].strip())
+
+
+def test_a_text_that_says_what_to_type_is_left_as_it_is():
+    text = "gossamer run needs MPI for Python: pip install 'gossamer[mpi]'"
+    assert with_advice(text, ["run", "x"]) == text
+
+
+# -- doctor, manual, completion ------------------------------------------------------------------------------------
+
+
+def test_the_doctor_knows_what_the_project_needs_and_offers():
+    assert set(NEEDED) == {re.match(r"[\w-]+", word)[0] for word in PROJECT["dependencies"]}
+    extras = {name: words for name, words in PROJECT["optional-dependencies"].items() if name in EXTRAS}
+    assert {name: tuple(re.match(r"[\w-]+", w)[0] for w in words) for name, words in extras.items()} == {
+        name: packages for name, (packages, _) in EXTRAS.items()
+    }
+    assert set(PROJECT["optional-dependencies"]) - set(EXTRAS) == {"test", "docs", "dev"}
+
+
+def test_the_doctor_reports_versions_and_how_to_get_what_is_missing(capsys, monkeypatch):
+    monkeypatch.setattr(gossamer.doctor, "_place", lambda word: sys.executable if word == "mpiexec" else None)
+    status, out, err = said(capsys, "doctor", "--json")
+    found = {row["name"]: row for row in json.loads(out)}
+    assert (status, err) == (0, "")
+    assert found["numpy"]["found"] == __import__("numpy").__version__
+    assert found["gossamer"]["found"].startswith(gossamer.__version__)
+    assert found["mpiexec"]["state"] == "good"
+    assert f"Python {sys.version.split()[0]}" in found["mpiexec"]["found"]
+    assert found["smpirun"] == {
+        "subject": "SimGrid",
+        "name": "smpirun",
+        "state": "absent",
+        "found": "for gossamer simulate --engine smpi",
+        "remedy": "apt install libsimgrid-dev",
+    }
+    shown = said(capsys, "doctor")[1]
+    for row in found.values():
+        assert row["name"] in shown
+    assert "get it: apt install libsimgrid-dev" in " ".join(shown.split())
+
+
+def test_the_doctor_ends_with_status_1_where_something_needed_is_missing(capsys, monkeypatch):
+    versions = gossamer.doctor._version
+    monkeypatch.setattr(gossamer.doctor, "_version", lambda name: None if name == "scipy" else versions(name))
+    monkeypatch.setattr(gossamer.doctor, "_place", lambda word: None)
+    status, out, _ = said(capsys, "doctor")
+    assert status == 1
+    assert re.search(r"BAD +scipy +not installed\n +get it: pip install scipy\n", out)
+
+
+def test_the_doctor_says_when_kernels_cannot_be_kept(monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/1/nowhere")
+    kernels = next(f for f in gossamer.doctor._caches() if f.name == "compiled kernels")
+    assert kernels.state == "absent"
+    assert "NUMBA_CACHE_DIR" in kernels.remedy
+
+
+def test_the_manual_has_every_command_and_option(tmp_path):
+    from gossamer.cli.manual import manual_page
+
+    _, context, known = tree()
+    page = manual_page(context.find_root())
+    for name, (command, _) in known.items():
+        if not hasattr(command, "list_commands"):
+            section = page.partition(f".SH GOSSAMER {name.upper()}\n".replace("-", "\\-"))[2].partition("\n.SH ")[0]
+            for option in (o for p in command.params for o in p.opts if o.startswith("--")):
+                assert option.replace("-", "\\-") in section, (name, option)
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""
+        assert "gossamer plan torus:8x8 allgather -o plan.parquet" in re.sub(r"\x1b\[\d+m", "", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("gossamer pl", {"plan"}),
+        ("gossamer plan tor", {"torus:16x16x16"}),
+        ("gossamer plan torus:8x8 allg", {"allgather"}),
+    ],
+)
+def test_the_shell_completes_commands_networks_and_tasks(typed, offered):
+    words = {"_GOSSAMER_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-m", "gossamer"], env={**os.environ, **words}, capture_output=True, text=True, check=False
+    )
+    assert offered <= set(done.stdout.split()), (done.stdout, done.stderr)
+    assert "replan" not in done.stdout.split()
+
+
+def test_help_asks_for_no_color_when_it_is_kept_in_a_file():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(["plan", "-h"]) == 0
+    assert "\x1b" not in out.getvalue()
