@@ -95,7 +95,7 @@ def test_messages_are_conserved():
     run.advance(3000)
     state = run.state
     assert run.used.sum() >= run.count("IN_FLIGHT") > 0
-    assert np.sort(run.free).tolist() == np.flatnonzero(~run.used).tolist()
+    assert np.sort(run.rows[: run.free]).tolist() == np.flatnonzero(~run.used).tolist()
     run.arrivals.rate = 1e-9
     run.advance(6000)
     assert run.count("IN_FLIGHT") == 0 == run.used.sum()

@@ -23,8 +23,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-from numba.extending import overload
+import numpy as np
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 NEVER = 2**31 - 1
 """Opening time of a slot with a flit; runs end before."""
@@ -53,6 +55,9 @@ OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
     SOURCE, FLITS, ROUTE, FOLLOWING, WAITING, SUCCESSOR, OTHER, TARGET, CREATED, STARTED, FINISHED
 ) = range(11)  # message  # fmt: skip
 PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
+
+# widths of the tables
+QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 21, 5, 11
 
 # rules
 (
@@ -136,11 +141,52 @@ def _lowest(bits: Any) -> Any:
     return compiled
 
 
+def assume(known: bool) -> None:
+    """Tell the compiler what is known to be true."""
+    assert known
+
+
+def natural(number: int) -> int:
+    """Return a number that is known not to be negative: as an index it needs no test for counting from the end."""
+    assert number >= 0
+    return number
+
+
+@intrinsic
+def _assumed(typing_context: Any, known: Any) -> Any:
+    from llvmlite import ir
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), arguments)
+        return context.get_dummy_value()
+
+    return types.void(known), generate
+
+
+@overload(assume, inline="always")
+def _assume(known: Any) -> Any:
+    def compiled(known: Any) -> Any:
+        _assumed(known)
+
+    return compiled
+
+
+@overload(natural, inline="always")
+def _natural(number: Any) -> Any:
+    def compiled(number: Any) -> Any:
+        wide = np.intp(number)
+        _assumed(wide >= 0)
+        return wide
+
+    return compiled
+
+
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _at(rules, wheel, counters, when, event):
     """Let something happen in cycle `when`."""
-    place = when & rules[WHEEL]
-    k = wheel[place, 0] + 1
+    place = natural(when & rules[WHEEL])
+    k = natural(wheel[place, 0]) + 1
     wheel[place, k] = event
     wheel[place, 0] = k
     counters[EVENTS] += 1
@@ -149,14 +195,14 @@ def _at(rules, wheel, counters, when, event):
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _want(rules, queue, slot, channel, wheel, lists, counters, q, c):
     """Let the front flit of queue q, whose message has a virtual channel, ask for the switch once there is a slot."""
-    w = queue[q, OUT]
-    opens = slot[w * rules[DEPTH] + queue[w, BACK], OPENS]
+    w = natural(queue[q, OUT])
+    opens = slot[w * natural(rules[DEPTH]) + natural(queue[w, BACK]), OPENS]
     if opens <= c:
-        p = queue[q, CHANNEL]
+        p = natural(queue[q, CHANNEL])
         channel[p, WANT] |= 1 << queue[q, LANE]
         if channel[p, LISTED] == 0:
             channel[p, LISTED] = 1
-            lists[PORTS, counters[PORTS]] = p
+            lists[PORTS, natural(counters[PORTS])] = p
             counters[PORTS] += 1
         if queue[q, STALL] >= 0:
             counters[STALLED] += c - queue[q, STALL]
@@ -178,13 +224,14 @@ def _head(rules, queue, wheel, lists, counters, q, c, later):
     if rules[ROUTING_DELAY] > 0 or later:
         _at(rules, wheel, counters, c + rules[ROUTING_DELAY], 4 * q + ROUTED)
     else:
-        lists[HEADS, counters[HEADS]] = q
+        lists[HEADS, natural(counters[HEADS])] = q
         counters[HEADS] += 1
 
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _released(message, released, counters, startup, m, c):
     """Take one, of cycle c, from what message m waits for; after the last of them, it starts `startup` cycles later."""
+    assume(message.shape[1] == MESSAGES)
     if m < 0:
         return
     message[m, WAITING] -= 1
@@ -204,12 +251,15 @@ def _released(message, released, counters, startup, m, c):
 @njit(cache=True, nogil=True, _nrt=False)
 def _events(rules, queue, slot, channel, wheel, lists, counters, c):
     """Let happen what the wheel holds for cycle c."""
-    place = c & rules[WHEEL]
+    assume(queue.shape[1] == QUEUES)
+    assume(slot.shape[1] == SLOTS)
+    assume(channel.shape[1] == CHANNELS)
+    place = natural(c & rules[WHEEL])
     n = wheel[place, 0]
     wheel[place, 0] = 0
     counters[EVENTS] -= n
     for k in range(1, n + 1):
-        q = wheel[place, k] >> 2
+        q = natural(wheel[place, k] >> 2)
         kind = wheel[place, k] & 3
         asks = kind == RETRY
         if kind == ARRIVE:
@@ -222,7 +272,7 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
                 queue[q, SINCE] = max(c, queue[q, GATE])
                 asks = True
         elif kind == ROUTED:
-            lists[HEADS, counters[HEADS]] = q
+            lists[HEADS, natural(counters[HEADS])] = q
             counters[HEADS] += 1
         if asks and queue[q, OUT] != FREE and queue[q, COUNT] > 0 and queue[q, GATE] <= c:
             _want(rules, queue, slot, channel, wheel, lists, counters, q, c)
@@ -231,6 +281,8 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
 @njit(cache=True, nogil=True, _nrt=False)
 def _release(rules, channel, message, lists, counters, m, c):
     """Put message m into its source queue in cycle c."""
+    assume(channel.shape[1] == CHANNELS)
+    assume(message.shape[1] == MESSAGES)
     p = rules[LINKS] + message[m, SOURCE]
     message[m, CREATED] = c
     message[m, FOLLOWING] = -1
@@ -249,6 +301,8 @@ def _release(rules, channel, message, lists, counters, m, c):
 @njit(cache=True, nogil=True, _nrt=False)
 def _choose_route(rules, queue, message, route, counters, m):
     """Let message m take its other route if that promises to be faster: fewer flits in the way times links."""
+    assume(queue.shape[1] == QUEUES)
+    assume(message.shape[1] == MESSAGES)
     here, there = message[m, ROUTE], message[m, OTHER]
     near, far = 0, 0
     for v in range(rules[LANES]):
@@ -262,10 +316,14 @@ def _choose_route(rules, queue, message, route, counters, m):
 @njit(cache=True, nogil=True, _nrt=False)
 def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters, c):
     """Let each source with a message send a flit; return how many did."""
-    lanes, depth = rules[LANES], rules[DEPTH]
+    assume(queue.shape[1] == QUEUES)
+    assume(slot.shape[1] == SLOTS)
+    assume(channel.shape[1] == CHANNELS)
+    assume(message.shape[1] == MESSAGES)
+    lanes, depth = natural(rules[LANES]), natural(rules[DEPTH])
     sent, kept = 0, 0
     for k in range(counters[SOURCES]):
-        p = lists[SOURCES, k]
+        p = natural(lists[SOURCES, k])
         m = channel[p, CURRENT]
         if m < 0:
             m = channel[p, BACKLOG]
@@ -279,7 +337,7 @@ def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters
             for _ in range(lanes):
                 v = v + 1 if v + 1 < lanes else 0
                 q = p * lanes + v
-                if slot[q * depth + queue[q, BACK], OPENS] <= c:
+                if slot[q * depth + natural(queue[q, BACK]), OPENS] <= c:
                     found = q
                     break
             if found < 0:
@@ -296,8 +354,8 @@ def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters
         else:
             lists[SOURCES, kept] = p
             kept += 1
-        q = channel[p, SENDING]
-        place = q * depth + queue[q, BACK]
+        q = natural(channel[p, SENDING])
+        place = q * depth + natural(queue[q, BACK])
         if slot[place, OPENS] > c:
             continue
         sent += 1
@@ -336,8 +394,11 @@ def _in_turn(free, base, turn, lanes):
 @njit(cache=True, nogil=True, _nrt=False)
 def _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m):
     """Return the queue that the head of message m in queue q asks for among those of the highest rank, or -1."""
-    lanes = rules[LANES]
-    p = queue[q, CHANNEL]
+    assume(queue.shape[1] == QUEUES)
+    assume(channel.shape[1] == CHANNELS)
+    assume(message.shape[1] == MESSAGES)
+    lanes = natural(rules[LANES])
+    p = natural(queue[q, CHANNEL])
     best, rank, chosen = 1 << 60, -1, -1
     size = channel[p, OUTPUTS] * lanes
     first = candidate_first[channel[p, TO], message[m, TARGET]]
@@ -365,13 +426,17 @@ def _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m):
 @njit(cache=True, nogil=True, _nrt=False)
 def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, candidate, counters):
     """Let each head ask for a virtual channel; return how many virtual channels are asked for."""
-    lanes, depth = rules[LANES], rules[DEPTH]
+    assume(queue.shape[1] == QUEUES)
+    assume(slot.shape[1] == SLOTS)
+    assume(channel.shape[1] == CHANNELS)
+    assume(message.shape[1] == MESSAGES)
+    lanes, depth = natural(rules[LANES]), natural(rules[DEPTH])
     wanted, kept = 0, 0
     for k in range(counters[HEADS]):
-        q = lists[HEADS, k]
-        p = queue[q, CHANNEL]
-        m = slot[q * depth + queue[q, FRONT], FLIT] >> 1
-        step = route[message[m, ROUTE]]
+        q = natural(lists[HEADS, k])
+        p = natural(queue[q, CHANNEL])
+        m = natural(slot[q * depth + natural(queue[q, FRONT]), FLIT] >> 1)
+        step = route[natural(message[m, ROUTE])]
         if step == ADAPTIVE:
             w = _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m)
             if w < 0:
@@ -381,7 +446,7 @@ def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, ca
         else:
             o, kind = channel[p, EJECTION], 0
             if step >= 0:
-                o, kind = step >> 8, step & 255
+                o, kind = natural(step >> 8), step & 255
             free = _lanes_of(rules, queue, kind, q) & ~channel[o, TAKEN]
             if free == 0:
                 queue[q, NEXT] = channel[o, WAITERS]
@@ -413,12 +478,16 @@ def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, ca
 @njit(cache=True, nogil=True, _nrt=False)
 def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, wanted, c):
     """Give the virtual channels that are asked for to those whose turn it is."""
-    lanes, depth = rules[LANES], rules[DEPTH]
+    assume(queue.shape[1] == QUEUES)
+    assume(slot.shape[1] == SLOTS)
+    assume(channel.shape[1] == CHANNELS)
+    assume(message.shape[1] == MESSAGES)
+    lanes, depth = natural(rules[LANES]), natural(rules[DEPTH])
     for k in range(wanted):
-        w = lists[WANTED, k]
-        q = queue[w, ASKER]
+        w = natural(lists[WANTED, k])
+        q = natural(queue[w, ASKER])
         queue[w, ASKER] = -1
-        p, o = queue[q, CHANNEL], queue[w, CHANNEL]
+        p, o = natural(queue[q, CHANNEL]), natural(queue[w, CHANNEL])
         channel[o, TAKEN] |= 1 << queue[w, LANE]
         queue[w, OWNER] = q
         queue[q, OUT] = w
@@ -426,7 +495,7 @@ def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, 
         queue[q, ASK_TURN] = turn if turn < channel[p, OUTPUTS] * lanes else 0
         turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] + 1
         queue[w, GRANT_TURN] = turn if turn < channel[o, INPUTS] * lanes else 0
-        m = slot[q * depth + queue[q, FRONT], FLIT] >> 1
+        m = natural(slot[q * depth + natural(queue[q, FRONT]), FLIT] >> 1)
         if route[message[m, ROUTE]] >= 0:
             message[m, ROUTE] += 1
         if rules[ALLOCATION_DELAY] == 0:
@@ -443,6 +512,9 @@ def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, 
 @njit(cache=True, nogil=True, _nrt=False)
 def _pick(lanes, queue, channel, turn, p, part, bits):
     """Return the queue of an input port that asks for the switch: that of the output in turn, and its lane in turn."""
+    assume(queue.shape[1] == QUEUES)
+    assume(channel.shape[1] == CHANNELS)
+    assume(turn.shape[1] == TURNS)
     outputs = channel[p, OUTPUTS]
     best, q = 1 << 60, -1
     while bits != 0:
@@ -485,11 +557,14 @@ def _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most):
 @njit(cache=True, nogil=True, _nrt=False)
 def _switch(rules, queue, channel, turn, lists, counters):
     """Let each port choose one of its queues and each output one of the ports; return the outputs that have one."""
+    assume(queue.shape[1] == QUEUES)
+    assume(channel.shape[1] == CHANNELS)
+    assume(turn.shape[1] == TURNS)
     lanes, inward, outward = rules[LANES], rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
     most = max(inward, outward)
     wanted, kept = 0, 0
     for k in range(counters[PORTS]):
-        p = lists[PORTS, k]
+        p = natural(lists[PORTS, k])
         bits = channel[p, WANT]
         if bits == 0:
             channel[p, LISTED] = 0
@@ -508,7 +583,7 @@ def _switch(rules, queue, channel, turn, lists, counters):
             alone = some & (some - 1) == 0
             q = p * lanes + lowest(some) if alone else _pick(lanes, queue, channel, turn, p, part, some)
             turn[part, PICK] = q
-            o = queue[queue[q, OUT], CHANNEL]
+            o = natural(queue[natural(queue[q, OUT]), CHANNEL])
             wanted = _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most)
     counters[PORTS] = kept
     return wanted
@@ -517,6 +592,7 @@ def _switch(rules, queue, channel, turn, lists, counters):
 @njit(cache=True, nogil=True, _nrt=False)
 def _ejected(rules, message, dependent_first, dependent, released, counters, m, c):
     """Note that the last flit of message m reaches its terminal in cycle c."""
+    assume(message.shape[1] == MESSAGES)
     message[m, FINISHED] = c
     counters[DELIVERED] += 1
     counters[IN_FLIGHT] -= 1
@@ -528,7 +604,9 @@ def _ejected(rules, message, dependent_first, dependent, released, counters, m, 
 @njit(cache=True, nogil=True, _nrt=False)
 def _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left):
     """Free virtual channel w, as the last flit of a message left queue q; who waits for one asks again."""
-    p, o = queue[q, CHANNEL], queue[w, CHANNEL]
+    assume(queue.shape[1] == QUEUES)
+    assume(channel.shape[1] == CHANNELS)
+    p, o = natural(queue[q, CHANNEL]), natural(queue[w, CHANNEL])
     channel[o, TAKEN] &= ~(1 << queue[w, LANE])
     channel[p, WANT] &= ~(1 << queue[q, LANE])
     queue[w, OWNER] = -1
@@ -550,16 +628,21 @@ def _leave(
     wanted, c,
 ):  # fmt: skip
     """Send the flits that the outputs chose on their way."""
-    lanes, depth, links, ejections = rules[LANES], rules[DEPTH], rules[LINKS], rules[EJECTIONS]
+    assume(queue.shape[1] == QUEUES)
+    assume(slot.shape[1] == SLOTS)
+    assume(channel.shape[1] == CHANNELS)
+    assume(turn.shape[1] == TURNS)
+    assume(message.shape[1] == MESSAGES)
+    lanes, depth, links, ejections = natural(rules[LANES]), natural(rules[DEPTH]), rules[LINKS], rules[EJECTIONS]
     inward, most = rules[INPUT_SPEEDUP], max(rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP])
     left = c + rules[SWITCH_DELAY]
     for k in range(wanted):
-        out = lists[WANTED, k]
-        part = turn[out, BEST]
+        out = natural(lists[WANTED, k])
+        part = natural(turn[out, BEST])
         turn[out, BEST] = -1
-        q = turn[part, PICK]
-        p, w = queue[q, CHANNEL], queue[q, OUT]
-        o = queue[w, CHANNEL]
+        q = natural(turn[part, PICK])
+        p, w = natural(queue[q, CHANNEL]), natural(queue[q, OUT])
+        o = natural(queue[w, CHANNEL])
         place = channel[p, IN_PLACE] * inward + part - p * most + 1
         turn[out, OUT_TURN] = place if place < channel[o, INPUTS] * inward else 0
         place = channel[o, OUT_PLACE] + 1
@@ -567,7 +650,7 @@ def _leave(
         place = queue[q, LANE] + inward
         turn[part, OFFSET] = place if place < lanes else place - lanes
         # the flit, its slot and the next one
-        place = q * depth + queue[q, FRONT]
+        place = q * depth + natural(queue[q, FRONT])
         flit = slot[place, FLIT]
         opens = left + rules[CREDIT_DELAY]
         if p >= links:
@@ -594,7 +677,7 @@ def _leave(
             record[row, 1] = w
             record[row, 2] = flit >> 1
             record[row, 3] = flit & 1
-        place = w * depth + queue[w, BACK]
+        place = w * depth + natural(queue[w, BACK])
         queue[w, BACK] = queue[w, BACK] + 1 if queue[w, BACK] + 1 < depth else 0
         if o < ejections:
             slot[place, FLIT] = flit
@@ -611,7 +694,7 @@ def _leave(
             _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left)
             continue
         queue[q, SINCE] = left
-        opens = slot[w * depth + queue[w, BACK], OPENS]
+        opens = slot[w * depth + natural(queue[w, BACK]), OPENS]
         if left > c + 1:
             queue[q, GATE] = left
             channel[p, WANT] &= ~(1 << queue[q, LANE])
@@ -705,8 +788,8 @@ def holder(queue, way):
 def _way(s, q, k):
     """Return the k-th channel that the head at the front of queue q may take, and its virtual channels; or -1."""
     rules, queue, channel = s.rules, s.queue, s.channel
-    p = queue[q, CHANNEL]
-    m = s.slot[q * rules[DEPTH] + queue[q, FRONT], FLIT] >> 1
+    p = natural(queue[q, CHANNEL])
+    m = s.slot[q * rules[DEPTH] + natural(queue[q, FRONT]), FLIT] >> 1
     step = s.route[s.message[m, ROUTE]]
     if step != ADAPTIVE:
         if k > 0:

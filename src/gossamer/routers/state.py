@@ -164,18 +164,14 @@ def write_messages(
     `source` int[M] the source queue, `route` int[M] where the route of each begins, `flits` int[M], `target` the
     terminal of those that find their way, `other` a second route.
     """
-    from gossamer.routers import _kernels as k
+    from gossamer.routers import _tables
 
-    for column, values in (
-        (k.SOURCE, source),
-        (k.ROUTE, route),
-        (k.FLITS, flits),
-        (k.TARGET, target),
-        (k.OTHER, other),
-    ):
-        state.message[rows, column] = values
-    state.message[rows, k.FINISHED] = -1
-    state.message[rows, k.CREATED] = 0
+    where = np.arange(len(state.message))[rows] if isinstance(rows, slice) else np.asarray(rows, np.int64)
+    columns = (
+        np.ascontiguousarray(np.broadcast_to(values, where.shape), np.int64)
+        for values in (source, route, flits, target, other)
+    )
+    _tables.write(state.message, where, *columns)
 
 
 def crossings(state: State) -> npt.NDArray[np.int64]:

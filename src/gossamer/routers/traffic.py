@@ -182,7 +182,8 @@ class Simulation:
         self.state: State = new_state(
             self.fabric, settings.routers, 0, classes=rule.classes, adaptive=rule.adaptive, escape=rule.escape
         )
-        self.free, self.used = np.zeros(0, np.int64), np.zeros(0, np.bool_)
+        self.used = np.zeros(0, np.bool_)
+        self.rows, self.free = np.zeros(0, np.int64), 0  # the rows not in use are the first `free` ones
         self.source_of, self.target_of = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self.deadlock: Deadlock | None = None
         self.created = self.created_flits = self.peak = 0
@@ -210,7 +211,9 @@ class Simulation:
         self.state = state
         self.used = _longer(self.used, size)
         self.source_of, self.target_of = _longer(self.source_of, size), _longer(self.target_of, size)
-        self.free = np.concatenate([np.arange(old, size)[::-1], self.free])
+        kept, new = self.rows[: self.free], size - old
+        self.rows, self.free = np.zeros(size, np.int64), self.free + new
+        self.rows[: self.free] = np.concatenate([np.arange(old, size)[::-1], kept])
 
     def advance(self, until: int) -> None:
         """Simulate up to cycle `until`, or to a deadlock."""
@@ -253,10 +256,10 @@ class Simulation:
     def _write(
         self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], flits: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        if source.size > self.free.size:
+        if source.size > self.free:
             self.grow(max(2 * self.used.size, self.used.size + source.size))
-        rows = np.ascontiguousarray(self.free[self.free.size - source.size :][::-1])
-        self.free = self.free[: self.free.size - source.size]
+        rows = np.ascontiguousarray(self.rows[self.free - source.size : self.free][::-1])
+        self.free -= source.size
         self.used[rows] = True
         self.source_of[rows], self.target_of[rows] = source, target
         begin = rows * self.rule.row_size + 1
@@ -280,19 +283,16 @@ class Simulation:
 
     def harvest(self) -> None:
         """Count the messages delivered and free their rows."""
-        from gossamer.routers import _kernels
+        from gossamer.routers import _kernels, _tables
 
-        finished = self.state.message[:, _kernels.FINISHED]
-        done = np.flatnonzero(self.used & (finished >= 0) & (finished < self.state.counters[_kernels.NOW]))
-        created = self.state.message[done, _kernels.CREATED].astype(np.int64)
-        low, high = self.window
-        inside = (created >= low) & (created < high)
-        kept = done[inside]
-        self.latencies.add(
-            created[inside], finished[kept] - created[inside], self.source_of[kept], self.target_of[kept]
-        )
-        self.used[done] = False
-        self.free = np.concatenate([self.free, done[::-1]])
+        message, low, high = self.state.message, *self.window
+        done = np.zeros(self.used.size - self.free, np.int64)
+        done = done[: _tables.take_delivered(message, self.used, self.state.counters[_kernels.NOW], done)]
+        found = np.zeros((4, done.size), np.int64)
+        count = _tables.created_within(message, done, low, high, self.source_of, self.target_of, found)
+        self.latencies.add(*found[:, :count])
+        self.rows[self.free : self.free + done.size] = done[::-1]
+        self.free += done.size
 
     def warm_up(self) -> int:
         """Simulate until the number of messages on their way is steady, or for the longest time; return the cycle."""

@@ -197,7 +197,11 @@ class Channels:
 
     def coordinates(self, nodes: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the coordinates of nodes, int64[..., d]."""
-        node = np.asarray(nodes, np.int64)[..., None]
+        return self._coordinates.take(np.asarray(nodes, np.int64), axis=0)
+
+    @cached_property
+    def _coordinates(self) -> npt.NDArray[np.int64]:
+        node = np.arange(self.network.node_count)[:, None]
         return np.asarray(node // np.array(self.strides, np.int64) % np.array(self.sides, np.int64), np.int64)
 
     def nodes(self, coordinates: npt.ArrayLike) -> IntArray:
