@@ -1,10 +1,11 @@
-"""Compiled kernels that write rows of text and records of a protocol buffer; plain arrays in and out."""
+"""Compiled kernels that write rows of text, records of protocol buffers and plans for GPUs; plain arrays in and out."""
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-__all__ = ["chakra_nodes", "format_rows"]
+__all__ = ["chakra_nodes", "format_rows", "place_versions", "plan_costs", "plan_rows", "split"]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -115,3 +116,139 @@ def chakra_nodes(sends, source, target, tag, size, waits_for, also, names, name_
             if a < 4:
                 at = _varint(value, out, at)
     return at
+
+
+@njit(cache=True, nogil=True)
+def place_versions(kind, buffer, offset, operand, copies, output_size, scratch_size):
+    """Give every block that a rank writes a place of its own.
+
+    What is last written to a place of the output lies there; everything before lies in scratch, in a place that
+    nothing else is written to. Returns buffer and place that an operation reads; buffer and place that it writes;
+    the place in scratch into which a block to be added is put, else -1; the operation that wrote what it reads, or -1;
+    how many operations read what it writes; and the size of the scratch.
+    """
+    count = kind.size
+    read_in, wrote_in = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    read, wrote, came, needs = np.full((4, count), -1, np.int64)
+    readers = np.zeros(count, np.int64)
+    last = np.full(output_size, -1, np.int64)
+    for k in range(count):
+        if kind[k] != 0 and buffer[k] == 1:
+            last[offset[k]] = k
+    places = output_size + scratch_size
+    now_in, now = np.full(places, 2, np.int64), np.full(places, -1, np.int64)
+    writer = np.full(places, -1, np.int64)
+    for c in range(copies.shape[0]):
+        now_in[copies[c, 1]], now[copies[c, 1]] = 0, copies[c, 0]
+    free = 0
+    for k in range(count):
+        place = offset[k] if buffer[k] == 1 else output_size + offset[k]
+        if kind[k] == 0 and buffer[k] == 0:
+            read[k] = offset[k]
+        elif kind[k] == 2 and operand[k] >= 0:
+            read[k] = operand[k]
+        elif kind[k] != 1:
+            read_in[k], read[k], needs[k] = now_in[place], now[place], writer[place]
+            if needs[k] >= 0:
+                readers[needs[k]] += 1
+        if kind[k] == 0:
+            continue
+        if kind[k] == 2:
+            came[k] = free
+            free += 1
+        if buffer[k] == 1 and last[offset[k]] == k:
+            wrote_in[k], wrote[k] = 1, offset[k]
+        elif kind[k] == 2:
+            wrote_in[k], wrote[k] = 2, came[k]
+        else:
+            wrote_in[k], wrote[k] = 2, free
+            free += 1
+        now_in[place], now[place], writer[place] = wrote_in[k], wrote[k], k
+    return read_in, read, wrote_in, wrote, came, needs, readers, free
+
+
+@njit(cache=True, nogil=True)
+def plan_costs(kind, needs, readers, ids):
+    """Return how many operations of a plan each operation takes at most, with `ids` semaphores in one."""
+    cost = np.empty(kind.size, np.int64)
+    for k in range(kind.size):
+        waits = 1 if needs[k] >= 0 else 0
+        tells = 1 + (readers[k] + ids - 1) // ids if readers[k] > 0 else 0
+        if kind[k] == 0:
+            cost[k] = 1 + 2 * waits
+        elif kind[k] == 1:
+            cost[k] = 1 + tells
+        else:
+            cost[k] = 3 + waits + tells
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def split(sends, receives, send_room, receive_room):
+    """Return the threadblock of each block on a link, from 0, so that neither end has more operations than room."""
+    block = np.empty(sends.size, np.int64)
+    here = sent = got = 0
+    for i in range(sends.size):
+        if i and (sent + sends[i] > send_room or got + receives[i] > receive_room):
+            here += 1
+            sent = got = 0
+        sent += sends[i]
+        got += receives[i]
+        block[i] = here
+    return block
+
+
+@njit(cache=True, nogil=True)
+def plan_rows(order, block, kind, needs, read_in, read, wrote_in, wrote, came, buffer_id, put, ids, which, columns):
+    """Write the rows of a rank's threadblocks; return how many, and how many semaphores they use.
+
+    Operations are taken in `order`; `block` is the threadblock of each. The rows are those of
+    `gossamer.interchange.mscclpp`: 0 opens a threadblock, 1 closes it, 2 is a nop, 3 a wait, 4 acquires, 5 to 10 put,
+    11 to 16 add, 17 and more release one semaphore and more.
+    """
+    count = kind.size
+    told, first, given = np.zeros((3, count), np.int64)
+    for k in range(count):
+        if needs[k] >= 0 and block[needs[k]] != block[k]:
+            told[needs[k]] += 1
+    semaphores = 0
+    for k in range(count):  # those that tell of one block follow each other
+        first[k] = semaphores
+        semaphores += told[k]
+    at = 0
+    for i in range(count):
+        k = order[i]
+        opens = i == 0 or block[order[i - 1]] != block[k]
+        closes = i + 1 == count or block[order[i + 1]] != block[k]
+        waits = needs[k] >= 0 and block[needs[k]] != block[k]
+        if opens:
+            which[at], columns[0, at] = 0, block[k]
+            at += 1
+        if kind[k] != 0:
+            which[at] = 3
+            at += 1
+        if waits:
+            which[at], columns[0, at] = 4, first[needs[k]] + given[needs[k]]
+            given[needs[k]] += 1
+            at += 1
+        if waits or kind[k] == 2:
+            which[at] = 2
+            at += 1
+        if kind[k] == 0:
+            which[at] = 5 + read_in[k] + (3 if closes else 0)
+            columns[0, at], columns[1, at], columns[2, at] = read[k], buffer_id[k], put[k]
+            at += 1
+        elif kind[k] == 2:
+            which[at] = 11 + 2 * read_in[k] + wrote_in[k] - 1
+            columns[0, at], columns[1, at], columns[2, at] = read[k], came[k], wrote[k]
+            at += 1
+        if told[k] > 0:
+            which[at] = 2
+            at += 1
+            for j in range(0, told[k], ids):
+                which[at], columns[0, at] = 16 + min(ids, told[k] - j), first[k] + j
+                at += 1
+        if closes:
+            which[at] = 1
+            at += 1
+    return at, semaphores

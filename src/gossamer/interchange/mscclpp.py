@@ -1,0 +1,316 @@
+"""MSCCL++ execution plans: JSON that the executor of that library carries out on GPUs.
+
+A rank puts a block straight into the memory of its neighbor and signals; nobody takes it off a wire. So every block
+that comes has a place of its own: in the output where it stays, else in scratch, which is larger than that of the
+program. No place is written to twice, and nothing can come too early, except before the neighbor has begun: that is
+what it says on every channel first.
+
+A link has a threadblock that puts, one that waits and adds, and a channel for both, and further ones where an end would
+have more than 64 operations. Threadblocks of a rank tell each other by semaphores, one for each block and reader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.interchange.format import Format, Plan
+from gossamer.interchange.rows import RowText
+from gossamer.programs import SEND, Operations, Program
+
+__all__ = ["MSCCLPP"]
+
+Numbers = npt.NDArray[np.int64]
+
+COLLECTIVES = {
+    "multinode-broadcast": "allgather",
+    "total-exchange": "alltoall",
+    "reduce-scatter": "reducescatter",
+    "allreduce": "allreduce",
+}
+"""What the executor calls the tasks; for it only the allgather is special, whose size is that of its output."""
+
+OPERATIONS = 64
+"""The most operations of a threadblock."""
+
+_SEMAPHORES = 16
+"""The most semaphores of an operation."""
+
+_RESIDENT = 108
+"""Threadblocks that a GPU carries out at once, one on each multiprocessor: an A100's."""
+
+_OPENS_SEND, _OPENS_RECEIVE = 2, 1
+"""Operations before the first block."""
+
+_SAME_CHANNEL = '"channel_ids":[0],"channel_type":"port"'
+_BEGIN = '"channels":[{"channel_type":"port","channel_ids":[{1}]}],"remote_buffer_refs":['
+_REMOTE = '{"access_channel_type":"port","remote_buffer_ids":[%s]}],"ops":['
+_READY = f'{{"name":"rlxwait",{_SAME_CHANNEL}}},{{"name":"nop"}}'
+_PUT = (
+    ',{"name":"%s","src_buff":[{"type":"%s","index":{0},"size":1}],"dst_buff":[{"buffer_id":{1},"index":{2},"size":1}],'
+    f"{_SAME_CHANNEL}}}"
+)
+_ADD = (
+    ',{"name":"re","src_buff":[{"type":"%s","index":{0},"size":1},{"type":"s","index":{1},"size":1}],'
+    '"dst_buff":[{"type":"%s","index":{2},"size":1}],"reduce_op":"sum"}'
+)
+_RELEASE = ',{"name":"sem_release","semaphore_ids":[%s]}'
+_ROWS = [
+    "",  # a threadblock is opened by one of the last three
+    "]}",
+    ',{"name":"nop"}',
+    f',{{"name":"wait",{_SAME_CHANNEL}}}',
+    ',{"name":"sem_acquire","semaphore_ids":[{0}]}',
+    *(_PUT % (name, b) for name in ("pws", "pwsf") for b in "ios"),
+    *(_ADD % (a, b) for a in "ios" for b in "os"),
+    *(_RELEASE % ",".join(["{0}", *(f"{{{j}}}" for j in range(3, 2 + n))]) for n in range(1, _SEMAPHORES + 1)),
+    ',\n{"id":{0},' + _BEGIN + f'],"ops":[{{"name":"rlxsignal",{_SAME_CHANNEL}}}',
+    *(',\n{"id":{0},' + _BEGIN + _REMOTE % ids + _READY for ids in ("{2}", "{2},{3}")),
+]
+_OPEN = len(_ROWS) - 3
+_TEXT = RowText(*_ROWS)
+_COPY = RowText(
+    ',\n{"id":{0},"channels":[],"remote_buffer_refs":[],"ops":[{"name":"nop"}',
+    "]}",
+    ',{"name":"copy","src_buff":[{"type":"i","index":{0},"size":{2}}],'
+    '"dst_buff":[{"type":"o","index":{1},"size":{2}}]}',
+)
+
+
+class _Versions(NamedTuple):
+    """Where the blocks of a rank lie; see `_kernels.place_versions`."""
+
+    read_in: Numbers
+    read: Numbers
+    wrote_in: Numbers
+    wrote: Numbers
+    came: Numbers
+    needs: Numbers
+    readers: Numbers
+    scratch: int
+
+
+class _End(NamedTuple):
+    """What the neighbors of a rank must know of it: its sends and its receives, by peer and in order.
+
+    `put_in` and `put` say where what it receives is to be put.
+    """
+
+    to: npt.NDArray[np.int32]
+    send_costs: Numbers
+    by: npt.NDArray[np.int32]
+    receive_costs: Numbers
+    put_in: Numbers
+    put: Numbers
+
+    def sends(self, peer: int) -> slice:
+        """Return the rows of the sends to a peer."""
+        return slice(*np.searchsorted(self.to, [peer, peer + 1]).tolist())
+
+    def receives(self, peer: int) -> slice:
+        """Return the rows of the receives from a peer."""
+        return slice(*np.searchsorted(self.by, [peer, peer + 1]).tolist())
+
+
+def _versions(mine: Operations) -> _Versions:
+    from gossamer.interchange import _kernels
+
+    return _Versions(
+        *_kernels.place_versions(
+            mine.kind, mine.buffer, mine.offset, mine.operand, mine.copies, mine.output_size, mine.scratch_size
+        )
+    )
+
+
+def _end(mine: Operations) -> _End:
+    from gossamer.interchange import _kernels
+
+    own = _versions(mine)
+    cost = _kernels.plan_costs(mine.kind, own.needs, own.readers, _SEMAPHORES)
+    order = np.argsort(mine.peer, kind="stable")
+    sends, receives = order[mine.kind[order] == SEND], order[mine.kind[order] != SEND]
+    put_in = np.where(own.came >= 0, 2, own.wrote_in)
+    put = np.where(own.came >= 0, own.came, own.wrote)
+    return _End(
+        mine.peer[sends], cost[sends], mine.peer[receives], cost[receives], put_in[receives], put[receives]
+    )  # fmt: skip
+
+
+def _split(sender: _End, receiver: _End, source: int, target: int) -> Numbers:
+    """Return the threadblock of each block on a link, from 0; both ends find the same."""
+    from gossamer.interchange import _kernels
+
+    split: Numbers = _kernels.split(
+        sender.send_costs[sender.sends(target)], receiver.receive_costs[receiver.receives(source)],
+        OPERATIONS - _OPENS_SEND, OPERATIONS - _OPENS_RECEIVE,
+    )  # fmt: skip
+    return split
+
+
+class _Rank:
+    """The threadblocks, channels and buffers of a rank.
+
+    Attributes
+    ----------
+    connected : list of int
+        The rank at the other end of each channel. Two ranks list those between them in one order.
+    remote : list of int and int
+        Ranks, and which of their buffers are written to.
+    threadblocks : int
+        How many there are, those that copy included.
+    """
+
+    def __init__(self, mine: Operations, ends: list[_End]) -> None:
+        self.mine, rank = mine, mine.rank
+        self.connected: list[int] = []
+        self.remote: list[tuple[int, int]] = []
+        self.runs = _runs(mine.copies)
+        self.threadblocks = -(-len(self.runs) // (OPERATIONS - 1))
+        self.block, self.buffer_id, self.put = np.zeros((3, mine.count), np.int64)
+        self.opening: list[tuple[int, int, int]] = []  # row, channel and first remote buffer of each threadblock
+        for peer in np.unique(mine.peer).tolist():
+            here = np.flatnonzero(mine.peer == peer)
+            sends, receives = here[mine.kind[here] == SEND], here[mine.kind[here] != SEND]
+            out = _split(ends[rank], ends[peer], rank, peer)
+            into = _split(ends[peer], ends[rank], peer, rank)
+            counts = [int(blocks.max(initial=-1)) + 1 for blocks in (out, into)]
+            channel = len(self.connected)
+            self.connected += [peer] * sum(counts)
+            after = counts[1] if rank > peer else 0, 0 if rank > peer else counts[0]
+            self._send_to(peer, sends, ends[peer], out + self.threadblocks)
+            opens = _OPEN + len(np.unique(self.buffer_id[sends]))
+            first = len(self.remote) - (opens - _OPEN)
+            self._open(opens, channel + after[0], first, counts[0])
+            self.block[receives] = into + self.threadblocks
+            self._open(_OPEN, channel + after[1], 0, counts[1])
+
+    def _send_to(self, peer: int, sends: Numbers, end: _End, blocks: Numbers) -> None:
+        """Set where the blocks sent to a peer go."""
+        rows = end.receives(self.mine.rank)
+        buffers, self.buffer_id[sends] = np.unique(end.put_in[rows], return_inverse=True)
+        self.remote += [(peer, b) for b in buffers.tolist()]
+        self.put[sends], self.block[sends] = end.put[rows], blocks
+
+    def _open(self, row: int, channel: int, remote: int, count: int) -> None:
+        self.opening += [(row, channel + i, remote) for i in range(count)]
+        self.threadblocks += count
+
+    def text(self, own: _Versions) -> tuple[list[bytes], int]:
+        """Return the threadblocks as text, each after a comma, and how many semaphores they use."""
+        from gossamer.interchange import _kernels
+
+        mine = self.mine
+        most = mine.count * 7 + 2 * self.threadblocks
+        which, columns = np.empty(most, np.int64), np.zeros((4, most), np.int64)
+        count, semaphores = _kernels.plan_rows(
+            np.argsort(self.block, kind="stable"), self.block, mine.kind, own.needs, own.read_in, own.read,
+            own.wrote_in, own.wrote, own.came, self.buffer_id, self.put, _SEMAPHORES, which, columns,
+        )  # fmt: skip
+        which, columns = which[:count], columns[:, :count]
+        further = columns[0] + np.arange(1, max(int(which.max(initial=0)) - 16, 2))[:, None]
+        columns = np.concatenate([columns[:3], further])  # a row that releases n semaphores has n numbers
+        if self.opening:
+            opened = np.flatnonzero(which == 0)
+            row, channel, remote = np.array(self.opening, np.int64).T
+            which[opened] = row
+            columns[1, opened], columns[2, opened], columns[3, opened] = channel, remote, remote + 1
+        return [*_copying(self.runs), *_TEXT.rows(which, list(columns))], semaphores
+
+
+def _runs(copies: npt.NDArray[np.int32]) -> Numbers:
+    """Return copies as runs of places that follow each other: int64[R, 3] of input, output and how many."""
+    if not len(copies):
+        return np.zeros((0, 3), np.int64)
+    starts = np.flatnonzero(np.append(True, (np.diff(copies, axis=0) != 1).any(axis=1)))
+    sizes = np.diff(np.append(starts, len(copies)))
+    return np.column_stack([copies[starts].astype(np.int64), sizes])
+
+
+def _copying(runs: Numbers) -> Iterator[bytes]:
+    """Yield the threadblocks that copy."""
+    for number, a in enumerate(range(0, len(runs), OPERATIONS - 1)):
+        rows = np.vstack([[number, 0, 0], runs[a : a + OPERATIONS - 1], [0, 0, 0]])
+        which = np.full(len(rows), 2)
+        which[0], which[-1] = 0, 1
+        yield from _COPY.rows(which, list(rows.T))
+
+
+def _sizes(program: Program) -> npt.NDArray[np.int64]:
+    """Return the chunks of input and output of each rank, int64[ranks, 2].
+
+    The executor divides by them, so that a rank without an input or output is given one as large as the largest.
+    """
+    sizes = np.array([(mine.input_size, mine.output_size) for mine in program], np.int64)
+    return np.where(sizes == 0, np.maximum(sizes.max(axis=0), 1), sizes)
+
+
+def _limits(plan: Plan) -> Iterator[str]:
+    program, network = plan.program, plan.schedule.network
+    if network.node_count > network.terminal_count:
+        first = network.node_name(network.terminal_count)
+        yield f"the ranks of MSCCL++ are GPUs; {network.spec} has switches that pass messages on, the first is {first}"
+        return
+    ends = [_end(mine) for mine in program]
+    for mine in program:
+        found = _Rank(mine, ends).threadblocks
+        if found > _RESIDENT:
+            yield (
+                f"rank {mine.rank} would have {found} threadblocks, which wait for each other; a GPU of {_RESIDENT} "
+                f"multiprocessors carries out {_RESIDENT} at once"
+            )
+
+
+def _write(plan: Plan, path: Path) -> None:
+    program = plan.program
+    ends, sizes = [_end(mine) for mine in program], _sizes(program)
+    collective = COLLECTIVES.get(program.task.name, program.task.name)
+    largest = int(sizes.max())
+    with path.open("wb") as file:
+        head = {
+            "name": f"{program.algorithm or 'schedule'} on {program.network.spec}",
+            "collective": collective,
+            "protocol": "Simple",
+            "inplace": False,
+            "reuse_resources": False,
+        }
+        file.write(json.dumps(head).encode()[:-1] + b',\n"gpus":[')
+        for mine in program:
+            own, rank = _versions(mine), _Rank(mine, ends)
+            largest = max(largest, own.scratch)
+            given, got = sizes[mine.rank].tolist()
+            told = {"id": mine.rank, "input_chunks": given, "output_chunks": got, "scratch_chunks": own.scratch}
+            texts, semaphores = rank.text(own)
+            file.write(b",\n" * (mine.rank > 0) + json.dumps(told).encode()[:-1] + b',"threadblocks":[')
+            for number, text in enumerate(texts):
+                file.write(text if number else text[1:])  # no comma before the first
+            file.write(b"],\n" + _tail(rank, semaphores))
+        chunk = (2**32 - 1) // largest // 16 * 16  # offsets are numbers of 32 bits
+        sized = sizes[:, 1 if collective == "allgather" else 0]
+        foot = {
+            "num_threads_per_block": 1024,
+            "use_double_scratch_buffer": False,
+            "buffer_alignment": 16,
+            "min_message_size": 0,
+            "max_message_size": chunk * int(sized.min()),
+        }
+        file.write(b"],\n" + json.dumps(foot).encode()[1:] + b"\n")
+
+
+def _tail(rank: _Rank, semaphores: int) -> bytes:
+    """Return what follows the threadblocks of a rank."""
+    tail = {
+        "channels": [{"channel_type": "port", "connected_to": rank.connected}] if rank.connected else [],
+        "remote_buffers": [
+            {"rank": peer, "type": "ios"[b], "access_channel_types": ["port"]} for peer, b in rank.remote
+        ],
+    }
+    zeros = ",".join(['{"init_value":0}'] * semaphores)
+    return f'{json.dumps(tail)[1:-1]},"semaphores":[{zeros}]}}'.encode()
+
+
+MSCCLPP = Format("mscclpp", "MSCCL++ execution plan for GPUs", _write, _limits)
