@@ -90,7 +90,7 @@ def test_what_cannot_be_explained_is_refused():
         gossamer.explain(s, rank=9)
     with pytest.raises(VerificationError):
         gossamer.explain(s.replace(slot=s.slot[:1], link=s.link[:1], packet=s.packet[:1]))
-    with pytest.raises(ScheduleError, match="a store-and-forward schedule is explained"):
+    with pytest.raises(ScheduleError, match="a schedule is needed"):
         gossamer.explain(3)
 
 

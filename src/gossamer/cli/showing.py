@@ -105,7 +105,10 @@ def explore(
 
 def explain(
     file: ScheduleFile,
-    slot: Annotated[int | None, typer.Option(help="Who sends what to whom in this slot.", metavar="N")] = None,
+    slot: Annotated[
+        int | None,
+        typer.Option("--slot", "--step", help="Who sends what to whom in this slot, or wormhole step.", metavar="N"),
+    ] = None,
     rank: Annotated[
         str | None, typer.Option(help="What this node sends and gets: a number, or coordinates.", metavar="NODE")
     ] = None,

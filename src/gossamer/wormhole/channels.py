@@ -217,6 +217,16 @@ class Channels:
         """Return the number of the channel that leaves `node` along `dimension`, up for sign +1, down for -1."""
         return (int(node) * self.dimensions + int(dimension)) * 2 + (0 if sign > 0 else 1)
 
+    def end(self, channel: int) -> int:
+        """Return the node to which a channel leads."""
+        if not self.on_grid:
+            return int(self.network.link_target[channel])
+        node, place = divmod(int(channel), 2 * self.dimensions)
+        dimension, down = divmod(place, 2)
+        move = np.zeros(self.dimensions, np.int64)
+        move[dimension] = -1 if down else 1
+        return int(self.target(node, move))
+
     def name(self, channel: int) -> str:
         """Return ``source->target`` by node names, with the direction where two channels join the same nodes."""
         if not self.on_grid:
@@ -224,10 +234,8 @@ class Channels:
             return "->".join(self.network.node_name(node) for node in ends)
         node, place = divmod(int(channel), 2 * self.dimensions)
         dimension, down = divmod(place, 2)
-        move = np.zeros(self.dimensions, np.int64)
-        move[dimension] = -1 if down else 1
         name = self.network.node_name
-        text = f"{name(node)}->{name(int(self.target(node, move)))}"
+        text = f"{name(node)}->{name(self.end(channel))}"
         return f"{text} by {'-' if down else '+'}1" if self.sides[dimension] == 2 and self.wraps[dimension] else text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -13,9 +14,10 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
 from gossamer.schedules.timelines import Timeline, in_ticks
-from gossamer.wormhole import storing
+from gossamer.wormhole import storing, worms
 from gossamer.wormhole.message_table import MessageTable, Phase
 from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
+from gossamer.wormhole.worms import Worm
 from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
@@ -183,6 +185,18 @@ class WormholeSchedule(MessageTable, Pictured):
             tuple(p.name for p in self.phases),
             length,
         )
+
+    def worms(self) -> Iterator[Worm]:
+        """Yield the messages in order, each with what it is in words; see `gossamer.wormhole.worms.worms`."""
+        return worms.worms(self)
+
+    def to_arrow(self) -> Any:
+        """Return the messages as an Arrow table; see `gossamer.wormhole.worms.to_arrow`."""
+        return worms.to_arrow(self)
+
+    def to_frame(self) -> Any:
+        """Return the messages as a data frame of pandas; see `gossamer.wormhole.worms.to_frame`."""
+        return worms.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule to a file; see `gossamer.wormhole.files.save`."""
