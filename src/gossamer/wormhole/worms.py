@@ -134,9 +134,9 @@ def _carried(schedule: WormTable, pieces: npt.NDArray[np.int32]) -> str:
     table, messages = schedule.packets, schedule.messages
     ids = np.unique(table.message[pieces]).tolist()
     if len(ids) > 1:
-        listed = ", ".join(map(str, ids[:_NAMED])) + (", ..." if len(ids) > _NAMED else "")
-        many = quantity(len(ids), "message") if pieces.size == len(ids) else f"{quantity(pieces.size, 'piece')} of"
-        return f"{many} {listed}"
+        count = f"{len(ids)} " if len(ids) > _NAMED else ""
+        cut = "" if pieces.size == len(ids) else f"{quantity(pieces.size, 'piece')} of "
+        return f"{cut}{count}messages {', '.join(map(str, ids[:_NAMED]))}{', ...' if count else ''}"
     name = message_words(schedule.network, messages, ids[0])
     of_it = int(np.count_nonzero(table.message == ids[0]))
     if pieces.size == of_it:
