@@ -107,5 +107,5 @@ def test_what_cannot_be_bounded_is_refused():
         bounds(
             WormholeCase(gossamer.network("fat-tree:k=2,h=2,capacity=exponential"), gossamer.task("allgather"), MODEL)
         )
-    with pytest.raises(TaskError, match="wormhole messages carry out broadcasts and exchanges, not reduce-scatter"):
-        bounds(WormholeCase(gossamer.network("ring:4"), gossamer.task("reduce-scatter"), MODEL))
+    with pytest.raises(TaskError, match="wormhole messages have one length each, those of broadcast have several"):
+        bounds(WormholeCase(gossamer.network("ring:4"), gossamer.task("broadcast", packets=2), MODEL))

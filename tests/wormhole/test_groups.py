@@ -47,9 +47,7 @@ def test_groups_anywhere_are_planned_and_not_below_their_bounds(name, groups):
     assert not outside & set(outcome.schedule.messages.targets.tolist())
 
 
-def test_reductions_in_groups_are_refused():
-    with pytest.raises(NotApplicableError, match="does not combine contributions"):
-        planned("torus:4x4", task("reduce", groups=[[0, 1]]))
+def test_messages_of_several_packets_in_groups_are_refused():
     with pytest.raises(NotApplicableError, match="of one length"):
         planned("torus:4x4", task("broadcast", groups=[[0, 1]], packets=2))
 

@@ -116,8 +116,8 @@ def test_partition_sides_that_do_not_divide_are_named(h):
 
 def test_what_is_not_covered_is_told_in_one_line():
     model = gossamer.LinearCost()
-    with pytest.raises(NotApplicableError, match="no wormhole algorithm for reduce yet"):
-        gossamer.plan("torus:4x4", "reduce", switching="wormhole", cost=model)
+    with pytest.raises(NotApplicableError, match="no wormhole algorithm for neighbor-exchange yet"):
+        gossamer.plan("torus:4x4", "neighbor-exchange", switching="wormhole", cost=model)
     with pytest.raises(NotApplicableError, match=r"no wormhole algorithm 'sequental' .* \(did you mean 'sequential"):
         gossamer.plan("torus:4x4", "allgather", algorithm="sequental", switching="wormhole", cost=model)
     with pytest.raises(

@@ -188,8 +188,8 @@ def test_tasks_and_networks_that_do_not_fit_are_refused():
         example(network=gossamer.network("star:4"))
     with pytest.raises(TaskError, match=r"active node 12 is outside 0\.\.11"):
         example(task=gossamer.task("partial-multinode-broadcast", active=[12]))
-    with pytest.raises(TaskError, match="wormhole messages carry out broadcasts and exchanges, not reduce"):
-        example(task=gossamer.task("reduce"))
+    with pytest.raises(TaskError, match="wormhole messages have one length each and wait for no other collective"):
+        example(task=gossamer.task("broadcast", packets=2))
 
 
 def test_payload_tables_keep_equal_sets_once():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gossamer.tasks import COMBINE
 from gossamer.wormhole import WormholeSchedule
 
 
@@ -52,6 +53,8 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
     if counts["wrong payload"]:
         return +counts
 
+    if any(kind == COMBINE for kind in messages.discipline.tolist()):
+        return +(counts + combined_verdict(schedule, sets))
     holds: dict[tuple[int, ...], set[int]] = {}
     for v in range(schedule.network.node_count):
         at = tuple(schedule.network.coordinates[v].tolist())
@@ -84,3 +87,75 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
         for v in targets:
             counts["delivery"] += p not in holds[tuple(schedule.network.coordinates[v].tolist())]
     return +counts
+
+
+def combined_verdict(schedule: WormholeSchedule, sets: list[set[int]]) -> Counter[str]:
+    """The same where messages are combined: contributions are sets of names, and bytes are counted one by one."""
+    counts: Counter[str] = Counter()
+    messages, table, net = schedule.messages, schedule.packets, schedule.network
+    ids, terminals = messages.ids.tolist(), range(net.terminal_count)
+    row = [ids.index(m) for m in table.message.tolist()]
+    named = [
+        set(terminals if messages.targets is None else
+            messages.targets[messages.target_start[i] : messages.target_start[i + 1]].tolist())
+        for i in range(len(ids))
+    ]  # fmt: skip
+    reduces = [messages.discipline[i] == COMBINE for i in row]
+    bytes_of = []
+    for p, i in enumerate(row):
+        before = sum(int(table.size[q]) for q, j in enumerate(row) if j == i and table.piece[q] < table.piece[p])
+        bytes_of.append(set(range(before, before + int(table.size[p]))))
+    after = [-1] * len(ids) if messages.after is None else messages.after.tolist()
+    awaited = [
+        [q for q, j in enumerate(row) if j == after[i] and bytes_of[p] & bytes_of[q]] if after[i] >= 0 else []
+        for p, i in enumerate(row)
+    ]
+    has = {(p, v): {v} for p, i in enumerate(row) if reduces[p] for v in named[i]}
+    copies = {(p, int(table.origin[p])) for p in range(len(row)) if not reduces[p]}
+    gone: set[tuple[int, int]] = set()
+
+    def complete(q: int) -> bool:
+        return has.get((q, int(table.origin[q])), set()) == named[row[q]]
+
+    def wrong(p: int, u: int) -> str:
+        if reduces[p]:
+            if u == table.origin[p]:
+                return "causality"
+            return "duplicate" if (p, u) in gone else "" if has.get((p, u)) else "causality"
+        ready = u != table.origin[p] or all(map(complete, awaited[p]))
+        return "" if (p, u) in copies and ready else "causality"
+
+    for step in range(schedule.step_count):
+        taken, arriving = set(), []
+        for m in [m for m, t in enumerate(schedule.step.tolist()) if t == step]:
+            found = walked(schedule, m)
+            if found is None:
+                counts["displacement"] += 1
+                continue
+            path, _ = found
+            counts["channel"] += bool(taken & set(path))
+            taken |= set(path)
+            u, v = int(schedule.source[m]), int(schedule.target[m])
+            carried = sorted(sets[schedule.payload[m]]) if schedule.payload[m] >= 0 else []
+            faults = [fault for p in carried if (fault := wrong(p, u))]
+            if faults:
+                counts[faults[0]] += 1
+                continue
+            arriving.append((v, [(p, has.pop((p, u)) if reduces[p] else None) for p in carried]))
+            gone |= {(p, u) for p in carried if reduces[p]}
+        for v, carried in arriving:
+            late = False
+            for p, some in carried:
+                if some is None:
+                    copies.add((p, v))
+                elif (p, v) in gone:
+                    late = True
+                else:
+                    has[p, v] = has.get((p, v), set()) | some
+            counts["lost contribution"] += late
+    for p, i in enumerate(row):
+        if reduces[p]:
+            counts["delivery"] += not complete(p)
+        else:
+            counts["delivery"] += sum((p, v) not in copies for v in named[i])
+    return counts

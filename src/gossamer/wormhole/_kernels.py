@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["COUNTED", "payload_words", "replay", "unmet", "ways"]
+__all__ = ["COUNTED", "combine", "payload_words", "replay", "unmet", "ways"]
 
-# rows of the counters; `replay` finds the first three, `unmet` the last
-CHANNEL, CAUSALITY, DISPLACEMENT, DELIVERY = range(4)
-COUNTED = 4
+# rows of the counters; `replay` finds the first three, `unmet` the fourth, `combine` causality and the last two
+CHANNEL, CAUSALITY, DISPLACEMENT, DELIVERY, DUPLICATE, LOST = range(6)
+COUNTED = 6
 
 
 @njit(cache=True, nogil=True)
@@ -207,3 +207,96 @@ def unmet(held, row_of, target_start, targets, to_all, nodes, limit, found_piece
                     found_node[written] = v
                     written += 1
     return written, total
+
+
+@njit(cache=True, nogil=True)
+def _ready(p, u, origin, combined, held, parts, sent, share_first, share, needed):
+    """Return 0 if node u can send piece p, else the number of what is broken."""
+    if combined[p]:
+        if u == origin[p]:
+            return CAUSALITY
+        if sent[p, u]:
+            return DUPLICATE
+        return 0 if parts[p, u] > 0 else CAUSALITY
+    if not held[p, u]:
+        return CAUSALITY
+    if u == origin[p]:
+        for k in range(share_first[p], share_first[p + 1]):
+            if parts[share[k], u] != needed[share[k]]:
+                return CAUSALITY
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def combine(
+    step, source, displacement, payload, sides, wraps, strides, way, terminals, first, packet,
+    origin, combined, held, parts, sent, share_first, share, needed,
+    limit, found_kind, found_message, found_other, counts,
+):  # fmt: skip
+    """Replay what messages bring where some pieces are combined; return the number of violations written.
+
+    ``held[p, v]`` says whether node v has piece p, and ``parts[p, v]`` how many contributions to a combined piece are
+    together there; both must be at the initial state and end at the final one, `sent` uint8[P, N] starts with zeros. A
+    combined piece leaves a node once, with all contributions, and never the root. Piece p cannot leave its origin
+    before the pieces ``share[share_first[p]:share_first[p+1]]`` have all their `needed` contributions there. Of a
+    message the first piece that cannot leave is told, and it brings nothing; of one that comes where its value has
+    left, the first such piece. Displacements that are not allowed are left to `replay`.
+    """
+    messages = step.size
+    written = 0
+    a = 0
+    while a < messages:
+        t = step[a]
+        b = a
+        while b < messages and step[b] == t:
+            b += 1
+        brings = np.zeros(b - a, np.uint8)
+        amount_first = np.zeros(b - a + 1, np.int64)
+        for m in range(a, b):
+            size = first[payload[m] + 1] - first[payload[m]] if payload[m] >= 0 else 0
+            amount_first[m - a + 1] = amount_first[m - a] + size
+        amount = np.zeros(amount_first[b - a], np.int32)
+        for m in range(a, b):
+            u, k = np.int64(source[m]), payload[m]
+            v = _walk(u, displacement[m], sides, wraps, strides)
+            if k < 0 or v < 0 or v >= terminals or u >= terminals or (way.size and way[u, v] < 0):
+                continue
+            wrong = 0
+            for e in range(first[k], first[k + 1]):
+                wrong = _ready(packet[e], u, origin, combined, held, parts, sent, share_first, share, needed)
+                if wrong:
+                    counts[wrong] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written] = wrong, m
+                        found_other[written] = packet[e]
+                        written += 1
+                    break
+            if wrong:
+                continue
+            brings[m - a] = 1
+            for e in range(first[k], first[k + 1]):
+                p = packet[e]
+                if combined[p]:
+                    amount[amount_first[m - a] + e - first[k]] = parts[p, u]
+                    parts[p, u] = 0
+                    sent[p, u] = 1
+        for m in range(a, b):
+            if not brings[m - a]:
+                continue
+            k = payload[m]
+            v = _walk(np.int64(source[m]), displacement[m], sides, wraps, strides)
+            lost = False
+            for e in range(first[k], first[k + 1]):
+                p = packet[e]
+                if not combined[p]:
+                    held[p, v] = 1
+                elif not sent[p, v]:
+                    parts[p, v] += amount[amount_first[m - a] + e - first[k]]
+                elif not lost:
+                    lost = True
+                    counts[LOST] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written], found_other[written] = LOST, m, p
+                        written += 1
+        a = b
+    return written

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
 from gossamer.schedules.violations import Verification, Violation, named_count
-from gossamer.tasks import Messages
+from gossamer.tasks import COMBINE, Messages
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
 
-KINDS = ("channel", "causality", "displacement", "delivery", "wrong payload", "ports")
-"""Every kind of violation. The first four are in the order of the compiled kernels."""
+KINDS = (
+    *("channel", "causality", "displacement", "delivery", "duplicate", "lost contribution"),
+    *("wrong payload", "ports"),
+)
+"""Every kind of violation. The first six are in the order of the compiled kernels."""
 
 
 def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
@@ -48,6 +52,11 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     earlier step. *delivery*: at the end a target of a message lacks one of its pieces. *wrong payload*: the pieces are
     not exactly the task's messages, each piece once and their sizes adding up to the cost's message length, or a
     message carries nothing; then messages are not replayed.
+
+    Of a reduction every contributor has its own contribution to each piece; one message takes all that a node has of
+    it together, at most once (*duplicate*), and never from the root (*causality*); what comes where the value has left
+    is a *lost contribution*; in the end the root must have all (*delivery*). What comes after a reduction, as in an
+    allreduce, leaves once all contributions to its bytes are there (*causality*).
 
     *ports*: with limited ports a node sends, or receives, two messages in a step. All ports need no check: a node sends
     and receives at most one message on each of its channels, and messages that pass through do not use its ports.
@@ -94,34 +103,119 @@ def _replay(
     from gossamer.wormhole import _kernels
 
     network, channels, sets = schedule.network, schedule.channels, schedule.payloads
-    pieces = schedule.packets.count
+    combining = bool((messages.discipline == COMBINE).any())
+    pieces = 0 if combining else schedule.packets.count
     held = np.zeros((network.node_count, (pieces + 63) // 64), np.uint64)
     number = np.arange(pieces)
-    np.bitwise_or.at(held, (schedule.packets.origin, number >> 6), np.uint64(1) << (number & 63).astype(np.uint64))
+    np.bitwise_or.at(
+        held, (schedule.packets.origin[:pieces], number >> 6), np.uint64(1) << (number & 63).astype(np.uint64)
+    )
     word_first = np.zeros(sets.count + 1, np.int64)
     word, mask = np.zeros(sets.packet.size, np.int32), np.zeros(sets.packet.size, np.uint64)
     entries = _kernels.payload_words(sets.first, sets.packet, word_first, word, mask)
     kinds, at, other, where = (np.zeros(limit, np.int64) for _ in range(4))
     totals = np.zeros(_kernels.COUNTED, np.int64)
+    way = _ways(network)
+    walk = (np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64), way)
     written = _kernels.replay(
-        schedule.step, schedule.source, schedule.displacement, schedule.payload,
-        np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64),
-        _ways(network), network.link_target, network.terminal_count,
-        word_first, word[:entries], mask[:entries], held,
+        schedule.step, schedule.source, schedule.displacement,
+        np.full_like(schedule.payload, -1) if combining else schedule.payload,
+        *walk, network.link_target, network.terminal_count, word_first, word[:entries], mask[:entries], held,
         np.full(channels.count, -1, np.int32), np.zeros(channels.count, np.int32),
         limit, kinds, at, other, where, totals,
     )  # fmt: skip
     rows = zip(kinds[:written].tolist(), at.tolist(), other.tolist(), where.tolist(), strict=False)
     found += [_named(schedule, KINDS[k], m, o, c) for k, m, o, c in rows]
+    if combining:
+        _combine(schedule, messages, row_of, walk, limit, found, totals)
+    else:
+        _compare(schedule, messages, row_of, held, limit, found, totals)
+    for k, n in enumerate(totals):
+        counts[KINDS[k]] += int(n)
+
+
+def _compare(
+    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64], held: npt.NDArray[np.uint64],
+    limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Report the targets that lack a piece at the end."""
+    from gossamer.wormhole import _kernels
+
     to_all = messages.targets is None
     start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
     targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
     piece, node = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-    written, total = _kernels.unmet(held, row_of, start, targets, to_all, network.terminal_count, limit, piece, node)
-    totals[_kernels.DELIVERY] = total
+    terminals = schedule.network.terminal_count
+    written, total = _kernels.unmet(held, row_of, start, targets, to_all, terminals, limit, piece, node)
+    totals[_kernels.DELIVERY] += total
     found += [_missing(schedule, p, v) for p, v in zip(piece[:written].tolist(), node.tolist(), strict=False)]
-    for k, n in enumerate(totals):
-        counts[KINDS[k]] += int(n)
+
+
+def _combine(
+    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64], walk: tuple[npt.NDArray[Any], ...],
+    limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Replay a schedule with reductions, and compare what nodes have at the end with what they should."""
+    from gossamer.wormhole import _kernels
+
+    table, sets, nodes = schedule.packets, schedule.payloads, schedule.network.node_count
+    goal = np.zeros((messages.count, nodes), np.uint8)  # targets, or contributors
+    if messages.targets is None or messages.target_start is None:
+        goal[:, : schedule.network.terminal_count] = 1
+    else:
+        goal[np.repeat(np.arange(messages.count), np.diff(messages.target_start)), messages.targets] = 1
+    combined = messages.discipline[row_of] == COMBINE
+    held = np.zeros((table.count, nodes), np.uint8)
+    held[np.arange(table.count), table.origin] = 1
+    held[combined] = 0
+    parts = goal[row_of].astype(np.int32)
+    parts[~combined] = 0
+    needed = parts.sum(axis=1)
+    share_first, share = _shared_bytes(schedule, messages, row_of)
+    kinds, at, other = (np.zeros(limit, np.int64) for _ in range(3))
+    written = _kernels.combine(
+        schedule.step, schedule.source, schedule.displacement, schedule.payload, *walk,
+        schedule.network.terminal_count, sets.first, sets.packet, table.origin, combined, held, parts,
+        np.zeros_like(held), share_first, share, needed, limit, kinds, at, other, totals,
+    )  # fmt: skip
+    rows = zip(kinds[:written].tolist(), at.tolist(), other.tolist(), strict=False)
+    found += [_named(schedule, KINDS[k], m, o, -1) for k, m, o in rows]
+    missing = (goal[row_of] > held) & ~combined[:, None]
+    short = combined & (parts[np.arange(table.count), table.origin] != needed)
+    totals[_kernels.DELIVERY] += int(missing.sum()) + int(short.sum())
+    found += [_missing(schedule, int(p), int(v)) for p, v in np.argwhere(missing)[:limit]]
+    for p in np.flatnonzero(short)[:limit].tolist():
+        root, got = int(table.origin[p]), int(parts[p, table.origin[p]])
+        name = schedule.network.node_name(root)
+        text = f"node {name} gets {got} of {int(needed[p])} contributions to {_piece(schedule, p)}"
+        found.append(Violation("delivery", text, nodes=(root,), packets=(p,)))
+
+
+def _shared_bytes(
+    schedule: WormholeSchedule, messages: Messages, row_of: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return for each piece the pieces of the reduction that its message comes after and whose bytes it has.
+
+    They are ``share[first[p]:first[p+1]]``; all pieces of that reduction where the task does not go by parts.
+    """
+    table, count = schedule.packets, schedule.packets.count
+    first, share = np.zeros(count + 1, np.int64), []
+    if messages.after is None:
+        return first, np.zeros(0, np.int64)
+    order = np.lexsort((table.piece, row_of))
+    end = np.zeros(count, np.int64)
+    end[order] = np.cumsum(table.size[order])
+    begin = end - table.size  # of the bytes of all messages, one after the other
+    of = np.split(order, np.searchsorted(row_of[order], np.arange(1, messages.count)))
+    for p in range(count):
+        need = int(messages.after[row_of[p]])
+        if need >= 0:
+            own, theirs = of[row_of[p]], of[need]
+            low, high = begin[p] - begin[own[0]], end[p] - begin[own[0]]
+            start = begin[theirs] - begin[theirs[0]], end[theirs] - begin[theirs[0]]
+            share += theirs[(start[0] < high) & (start[1] > low)].tolist() if messages.partwise else theirs.tolist()
+        first[p + 1] = len(share)
+    return first, np.array(share, np.int64)
 
 
 def _ways(network: Network) -> npt.NDArray[np.int32]:
@@ -157,6 +251,14 @@ def _named(schedule: WormholeSchedule, kind: str, message: int, other: int, chan
         return Violation(kind, text, step, nodes, channel, packets)
     if kind == "causality":
         text += f" carries {_piece(schedule, other)}, which node {schedule.network.node_name(source)} does not hold yet"
+        return Violation(kind, text, step, nodes, packets=(other,))
+    if kind == "duplicate":
+        name = schedule.network.node_name(source)
+        text += f" carries {_piece(schedule, other)}, to which node {name} sent its contribution before"
+        return Violation(kind, text, step, nodes, packets=(other,))
+    if kind == "lost contribution":
+        name = schedule.network.node_name(nodes[1])
+        text += f" brings {_piece(schedule, other)}, which node {name} sent on already"
         return Violation(kind, text, step, nodes, packets=(other,))
     move, sides = schedule.displacement[message], schedule.channels.sides
     sender = schedule.network.node_name(source)

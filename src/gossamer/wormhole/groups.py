@@ -2,7 +2,8 @@
 
 Groups along dimensions of an array or torus are arrays and tori themselves: what an algorithm builds for one is carried
 out in each, and messages of different groups never meet. Other groups send every message straight to its targets, or
-take the schedules of packets, a step for each slot; paths may lead through nodes of no group.
+are flooded, or take the schedules of packets, a step for each slot; on any network. Paths may lead through nodes of no
+group.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import array, torus
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule
-from gossamer.tasks import COMBINE, Grouped
+from gossamer.tasks import Grouped
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.direct import direct_messages
+from gossamer.wormhole.flooding import flooding_offers
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.slot_by_slot import refuse_hops_at_switches
 from gossamer.wormhole.store_and_forward import as_steps
 
 __all__ = ["each_group", "group_dimensions", "in_every_group"]
@@ -37,7 +40,7 @@ _MOST = 4_000_000
 
 
 def group_dimensions(groups: Sequence[Sequence[int]], channels: Channels) -> tuple[int, ...] | None:
-    """Return the dimensions along which all groups lie, whole and in order; None if they do not.
+    """Return the dimensions of an array or torus along which all groups lie, whole and in order; None if they do not.
 
     Examples
     --------
@@ -46,6 +49,8 @@ def group_dimensions(groups: Sequence[Sequence[int]], channels: Channels) -> tup
     >>> group_dimensions([[0, 1, 2], [3, 4, 5]], channels), group_dimensions([[1, 0, 2]], channels)
     ((1,), None)
     """
+    if not channels.on_grid:
+        return None
     found: set[tuple[int, ...]] = set()
     for group in groups:
         places = channels.coordinates(np.array(group, np.int64))
@@ -125,11 +130,10 @@ def _spread(case: WormholeCase, build: Callable[[], WormholeSchedule], dimension
 def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list[Offer[WormholeSchedule]] | Refusal:
     assert isinstance(case.task, Grouped)
     messages = case.messages
-    if bool((messages.discipline == COMBINE).any()):
-        return Refusal("does not combine contributions")
     if messages.sizes is not None or messages.waits:
         return Refusal("sends messages of one length each, which wait for nothing")
-    refusal = too_many_messages(messages.count * sum(case.channels.sides), _MOST)
+    reach = sum(case.channels.sides) if case.channels.on_grid else int(case.channels.distances.max())
+    refusal = too_many_messages(messages.count * reach, _MOST)
     if refusal:
         return refusal
     offers = [Offer(partial(direct_messages, case), effort="search", options={"by": "direct messages"})]
@@ -147,6 +151,11 @@ def _offers(case: WormholeCase, algorithms: Sequence[WormholeAlgorithm]) -> list
                     for offer in found
                     if offer.effort != "solver"
                 ]  # fmt: skip
+    floods = flooding_offers(case)
+    if not isinstance(floods, Refusal):
+        offers += [replace(offer, options={"by": "wormhole-flooding", **offer.options}) for offer in floods]
+    if refuse_hops_at_switches(case) is not None:
+        return offers
     plain = Case(case.network, case.task, seed=case.seed)
     for packets in ALGORITHMS:
         if packets.name in _PACKETS and isinstance(case.task, packets.tasks):
@@ -172,7 +181,8 @@ def each_group(algorithms: Sequence[WormholeAlgorithm]) -> WormholeAlgorithm:
         name="each-group",
         tasks=(Grouped,),
         propose=lambda case: _offers(case, algorithms),
-        networks="arrays and tori",
+        networks="any network",
         source="the algorithms of one group; gossamer",
-        summary="what one group does alone, in all groups at once; otherwise every message straight to its targets",
+        summary="what one group does alone, in all groups at once; otherwise messages straight to targets, or flooded",
+        anywhere=True,
     )

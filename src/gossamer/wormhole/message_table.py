@@ -15,7 +15,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.reading import choice
 from gossamer.rules import Ports
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
-from gossamer.tasks import COMBINE, Messages, Task
+from gossamer.tasks import Messages, Task
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
 
@@ -151,8 +151,11 @@ class MessageTable:
             moves = np.zeros((self.step.size, self.channels.dimensions), np.int32)
         self.displacement: IntArray = column(moves, "displacement", dimensions=2)
         self.payload: IntArray = column(payload, "payload")
-        if bool((self.messages.discipline == COMBINE).any()):
-            raise TaskError(f"wormhole messages carry out broadcasts and exchanges, not {self.task.name}")
+        if self.messages.sizes is not None or self.messages.waits:
+            raise TaskError(
+                f"wormhole messages have one length each and wait for no other collective, so they do not carry out "
+                f"{self.task.name} here"
+            )
         if packets is None:
             packets = Pieces.of(self.messages, cost.message_bytes)
         self.packets = Pieces(

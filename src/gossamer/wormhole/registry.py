@@ -8,6 +8,7 @@ from gossamer.wormhole.direct import DIRECT
 from gossamer.wormhole.flooding import FLOODING
 from gossamer.wormhole.groups import each_group
 from gossamer.wormhole.packed_rings import PACKED
+from gossamer.wormhole.reductions import reductions_from
 from gossamer.wormhole.rings import RINGS
 from gossamer.wormhole.sequential import SEQUENTIAL
 from gossamer.wormhole.slot_by_slot import SLOT_BY_SLOT
@@ -16,13 +17,12 @@ from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
 
 __all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm"]
 
+_TURNED: tuple[WormholeAlgorithm, ...] = (*ATD, *RINGS, *PACKED, *EDST, *SEQUENTIAL)
+
 _ALONE: tuple[WormholeAlgorithm, ...] = (
-    *ATD,
-    *RINGS,
-    *PACKED,
-    *EDST,
+    *_TURNED,
     *PACKET_SWITCHED,
-    *SEQUENTIAL,
+    *(derived for algorithm in _TURNED for derived in reductions_from(algorithm)),
     *SLOT_BY_SLOT,
     *DIRECT,
     *FLOODING,

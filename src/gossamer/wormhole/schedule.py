@@ -34,7 +34,7 @@ class WormholeSchedule(MessageTable, Pictured):
     network : Network
         An array or torus, or any network of at most 2,048 nodes; see `Channels` for the ways that messages take.
     task : Task
-        Broadcasts or personalized messages, no reductions.
+        Broadcasts, personalized messages, reductions; every message of one length.
     cost : LinearCost
         Costs and message length.
     step : array_like of int, shape (M,)
@@ -62,7 +62,7 @@ class WormholeSchedule(MessageTable, Pictured):
     Raises
     ------
     NetworkError, TaskError
-        If the network is not for wormhole messages, or the task has reductions or does not fit it.
+        If the network is not for wormhole messages, or the task has messages of several lengths or does not fit it.
     ScheduleError
         If a column is malformed, unsorted or out of range, or the phases do not hold every step.
 

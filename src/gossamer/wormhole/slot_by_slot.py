@@ -14,14 +14,20 @@ from gossamer.algorithms.registry import ALGORITHMS
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.schedules import Schedule
 from gossamer.tasks import (
+    COMBINE,
+    Allreduce,
     Broadcast,
     Gather,
     MultinodeBroadcast,
     MultipleBroadcast,
+    MultipleReduce,
     PartialExchange,
     PartialGather,
     PartialMultinodeBroadcast,
+    PartialReduceScatter,
     Permutation,
+    Reduce,
+    ReduceScatter,
     Scatter,
     TotalExchange,
 )
@@ -32,7 +38,7 @@ from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 from gossamer.wormhole.store_and_forward import add_hops, as_steps
 
-__all__ = ["SLOT_BY_SLOT", "flooded_in_pieces"]
+__all__ = ["SLOT_BY_SLOT", "flooded_in_pieces", "refuse_hops_at_switches"]
 
 _MOST_PIECES = 64
 _MOST_HOPS = 4_000_000
@@ -112,8 +118,9 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
         first = found[0]
         if first.effort == "solver":
             continue
-        # slots in which nothing moves cost nothing; only permutations have such
-        least = Fraction(0) if isinstance(case.task, Permutation) else first.floor * each
+        # slots in which nothing moves cost nothing, and those of control packets little; only these tasks have such
+        cheap = isinstance(case.task, (Permutation, PartialMultinodeBroadcast, PartialReduceScatter))
+        least = Fraction(0) if cheap else first.floor * each
         build, options = _converted(case, first.build), {"packets": algorithm.name}
         offers.append(Offer(build, least=least, effort=first.effort, options=options))
     return offers
@@ -123,19 +130,34 @@ def _converted(case: WormholeCase, build: Callable[[], Schedule]) -> Callable[[]
     return lambda: as_steps(case, build())
 
 
-def _propose(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+def refuse_hops_at_switches(case: WormholeCase) -> Refusal | None:
+    """Return why the hops of packets cannot be wormhole messages on a network, or None where they can.
+
+    >>> import gossamer
+    >>> refuse_hops_at_switches(WormholeCase(gossamer.network("leaf-spine:2,2,2"), gossamer.task("broadcast")))
+    Refusal(why='needs a network without switches, at which wormhole messages cannot end')
+    """
     net = case.network
-    if not case.channels.on_grid:
-        if net.terminal_count < net.node_count:
-            return Refusal("needs a network without switches, at which wormhole messages cannot end")
-        if np.unique(net.link_source.astype(np.int64) * net.node_count + net.link_target).size < net.link_count:
-            return Refusal("needs a network without parallel links")
+    if case.channels.on_grid:
+        return None
+    if net.terminal_count < net.node_count:
+        return Refusal("needs a network without switches, at which wormhole messages cannot end")
+    if np.unique(net.link_source.astype(np.int64) * net.node_count + net.link_target).size < net.link_count:
+        return Refusal("needs a network without parallel links")
+    return None
+
+
+def _propose(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+    refusal = refuse_hops_at_switches(case)
+    if refusal:
+        return refusal
     whole = case.messages.targets is None
+    copied = whole and not (case.messages.discipline == COMBINE).any()
     hops = case.messages.count * (case.network.node_count if whole else sum(case.channels.sides))
     refusal = too_many_messages(hops, _MOST_HOPS)
     if refusal:
         return refusal
-    offers = (_pieces_offers(case) if whole else []) + _whole_offers(case)
+    offers = (_pieces_offers(case) if copied else []) + _whole_offers(case)
     return offers or Refusal("finds no schedule of packets for the task")
 
 
@@ -144,7 +166,8 @@ SLOT_BY_SLOT = (
         name="slot-by-slot",
         tasks=(
             Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast, Scatter, Gather, TotalExchange,
-            PartialExchange, PartialGather, Permutation,
+            PartialExchange, PartialGather, Permutation, Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce,
+            Allreduce,
         ),
         propose=_propose,
         networks="any network without switches",

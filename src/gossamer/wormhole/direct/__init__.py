@@ -1,4 +1,4 @@
-"""Personalized messages, each sent whole over its dimension-ordered path, packed into steps without contention."""
+"""Personalized messages and contributions, each sent whole over its path, packed into steps without contention."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ import numpy.typing as npt
 from gossamer.cases import Offer, Refusal
 from gossamer.tasks import (
     COMBINE,
+    Allreduce,
     Gather,
+    MultipleReduce,
     PartialExchange,
     PartialGather,
+    PartialReduceScatter,
     Permutation,
+    Reduce,
+    ReduceScatter,
     Scatter,
     TotalExchange,
 )
+from gossamer.tasks.uniting import with_targets
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import Pieces
@@ -35,12 +41,13 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     Parameters
     ----------
     case : WormholeCase
-        Personalized messages.
+        Messages for some targets, or reductions, also reductions and then messages.
 
     Notes
     -----
     Messages that go furthest come first; half way round a ring they go up and down by turns. A few orders are tried
-    among messages that go as far. O(messages times steps times hops).
+    among messages that go as far. Contributions go straight to the root, and what comes after a reduction is sent when
+    all reductions are complete. O(messages times steps times hops).
 
     Examples
     --------
@@ -49,10 +56,27 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     >>> direct_messages(case).step_count
     9
     """
+    steps = Steps(case.channels.dimensions)
+    cut = Pieces.of(case.messages, case.cost.message_bytes, 1)
+    payload = np.array([steps.table.row([piece]) for piece in range(cut.count)], np.int64)
+    origin, target, row = _pairs(case)
+    after = case.messages.after
+    later = np.zeros(row.size, np.bool_) if after is None else after[row] >= 0
+    for name, some in (("direct", ~later), ("results", later)):
+        if some.any():
+            count, step, move = _packed(case, origin[some], target[some])
+            steps.add(step, origin[some], move, payload[row[some]])
+            steps.end_phase(name, count)
+    return steps.schedule(case, cut)
+
+
+def _packed(
+    case: WormholeCase, origin: npt.NDArray[np.int64], target: npt.NDArray[np.int64]
+) -> tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return into how many steps messages are packed, and the step and the displacement of each."""
     from gossamer.wormhole.direct import _kernels
 
     channels = case.channels
-    origin, target, row = _pairs(case)
     best: tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int64]] | None = None
     for attempt in range(_TRIES):
         random = np.random.default_rng(case.seed + attempt)
@@ -71,31 +95,27 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
         if best is None or used < best[0]:
             best = used, step, move
     assert best is not None
-    steps = Steps(channels.dimensions)
-    cut = Pieces.of(case.messages, case.cost.message_bytes, 1)
-    payload = np.array([steps.table.row([piece]) for piece in range(cut.count)], np.int64)
-    steps.add(best[1], origin, best[2], payload[row])
-    steps.end_phase("direct", best[0])
-    return steps.schedule(case, cut)
+    return best
 
 
 def _pairs(case: WormholeCase) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return origin, target and row of every message that has to move."""
-    messages = case.messages
+    """Return origin, target and row of every message that has to move; contributions go to the root."""
+    messages = with_targets(case.messages, case.network.terminal_count)
     assert messages.targets is not None
     assert messages.target_start is not None
     count = np.diff(messages.target_start)
     row = np.repeat(np.arange(messages.count), count)
     origin, target = messages.origin.astype(np.int64)[row], messages.targets.astype(np.int64)
+    combined = messages.discipline[row] == COMBINE
+    origin, target = np.where(combined, target, origin), np.where(combined, origin, target)
     away = origin != target
     return origin[away], target[away], row[away]
 
 
 def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     messages = case.messages
-    if messages.targets is None or messages.target_start is None or (messages.discipline == COMBINE).any():
-        return Refusal("needs personalized messages")
-    count = int(messages.targets.size)
+    all_to_all = messages.count * case.network.terminal_count
+    count = all_to_all if messages.targets is None else int(messages.targets.size)
     if count > _MOST_MESSAGES:
         return Refusal(f"packs at most {_MOST_MESSAGES:,} messages into steps, got {count:,}")
     origin, target, _ = _pairs(case)
@@ -111,12 +131,15 @@ def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
 DIRECT = (
     WormholeAlgorithm(
         name="direct",
-        tasks=(Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation),
+        tasks=(
+            Scatter, Gather, TotalExchange, PartialExchange, PartialGather, Permutation,
+            Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce, Allreduce,
+        ),
         propose=_propose,
         networks="any network",
         source="folklore",
         summary="each message straight to its target, packed into steps without contention",
         anywhere=True,
     ),
-)
-"""Personalized messages by wormhole."""
+)  # fmt: skip
+"""Personalized messages and contributions by wormhole."""

@@ -1,8 +1,12 @@
-"""Broadcasts flooded by messages over several hops: in each step every piece goes where it helps most."""
+"""Broadcasts flooded by messages over several hops: in each step every piece goes where it helps most.
+
+Turned in time, the same makes reductions, over ways that are turned round; both together make allreduces.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import isqrt
@@ -13,19 +17,35 @@ import numpy.typing as npt
 
 from gossamer.cases import Offer, Refusal
 from gossamer.networks.network import IntArray
-from gossamer.tasks import Broadcast, MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast
+from gossamer.tasks import (
+    COMBINE,
+    COPY,
+    Allreduce,
+    Broadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
+    PartialMultinodeBroadcast,
+    PartialReduceScatter,
+    Reduce,
+    ReduceScatter,
+)
+from gossamer.tasks.uniting import with_targets
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.mirrored import backwards, halves, joined
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
-__all__ = ["FLOODING", "Ways", "flooded"]
+__all__ = ["FLOODING", "Ways", "flooded", "flooding_offers"]
 
 _MOST_PIECES = 64
 _MOST_MESSAGES = 1_000_000
 _MOST_NODES = 512
 _ANY = 255
+_MOST_WORK = 1_000_000_000
+"""The same over all steps, for an offer of more pieces; some 20 seconds."""
 _EFFORT = 6_000_000
 """Pieces times pairs of nodes, over all choices of a step, that are looked at in a step."""
 
@@ -38,8 +58,8 @@ class Ways(NamedTuple):
     length: IntArray
 
     @classmethod
-    def of(cls, case: WormholeCase) -> Ways:
-        """Return the ways of a case, by shortest displacements.
+    def of(cls, case: WormholeCase, turned: bool = False) -> Ways:
+        """Return the ways of a case, by shortest displacements; `turned`, from u to v that of a message from v to u.
 
         >>> import gossamer
         >>> case = WormholeCase(gossamer.network("torus:4x4"), gossamer.task("broadcast"))
@@ -48,7 +68,8 @@ class Ways(NamedTuple):
         """
         n = case.network.terminal_count
         source, target = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
-        first, channel = case.channels.paths(source, case.channels.shortest(source, target))
+        ends = (target, source) if turned else (source, target)
+        first, channel = case.channels.paths(ends[0], case.channels.shortest(*ends))
         return cls(first, channel.astype(np.int32), np.diff(first).reshape(n, n).astype(np.int32))
 
 
@@ -60,15 +81,18 @@ class _Choice(NamedTuple):
     noise: int
 
 
-def flooded(case: WormholeCase, pieces: int) -> WormholeSchedule:
+def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> WormholeSchedule:
     """Flood messages, cut in pieces, by messages that may go over several hops.
 
     Parameters
     ----------
     case : WormholeCase
-        A broadcast of one or more messages to all nodes.
+        Broadcasts of one or more messages, to all nodes or to some.
     pieces : int
         Pieces of a message, at most one a byte; of equal size as far as bytes go.
+    turned : bool
+        Whether a message from u to v takes the channels of one from v to u, so that `backwards` makes reductions of the
+        schedule; it is not valid itself.
 
     Notes
     -----
@@ -88,11 +112,15 @@ def flooded(case: WormholeCase, pieces: int) -> WormholeSchedule:
     """
     from gossamer.wormhole.flooding import _kernels
 
-    ways, cut = case.once(Ways.of, case), Pieces.of(case.messages, case.cost.message_bytes, pieces)
+    ways, cut = case.once(Ways.of, case, turned), Pieces.of(case.messages, case.cost.message_bytes, pieces)
     nodes = ways.length.shape[0]
     has = np.zeros((cut.count, nodes), np.uint8)
     has[np.arange(cut.count), cut.origin] = 1
     near, holders = ways.length[cut.origin], np.ones(cut.count, np.int64)
+    if case.messages.targets is not None:  # those that are no targets count as if they had it, but do not send it
+        asked = np.repeat(_targets(case), pieces, axis=0)
+        near[~asked & (has == 0)] = 0
+        holders += (~asked & (has == 0)).sum(axis=1)
     busy = np.zeros(case.channels.count, np.uint8)
     columns = [np.zeros(case.channels.count + nodes, np.int32) for _ in range(3)]
     steps = Steps(case.channels.dimensions)
@@ -111,10 +139,21 @@ def flooded(case: WormholeCase, pieces: int) -> WormholeSchedule:
                 best = value, (*tried, *(column[:count].copy() for column in columns))
         assert best is not None
         has, near, holders, source, target, piece = best[1]  # type: ignore[assignment]
-        steps.add(step, source, case.channels.shortest(source, target), row[piece])
+        moves = -case.channels.shortest(target, source) if turned else case.channels.shortest(source, target)
+        steps.add(step, source, moves, row[piece])
         step += 1
     steps.end_phase("flooding", step)
     return steps.schedule(case, cut)
+
+
+def _targets(case: WormholeCase) -> npt.NDArray[np.bool_]:
+    """Return whether each message is for each terminal, bool[m, N]."""
+    nodes = case.network.terminal_count
+    messages = with_targets(case.messages, nodes)
+    asked = np.zeros((messages.count, nodes), np.bool_)
+    assert messages.target_start is not None
+    asked[np.repeat(np.arange(messages.count), np.diff(messages.target_start)), messages.targets] = True
+    return asked
 
 
 def _choices(size: int) -> Iterator[_Choice]:
@@ -130,9 +169,9 @@ def _choices(size: int) -> Iterator[_Choice]:
                 yield _Choice(share, most, noise)
 
 
-def _pieces_tried(case: WormholeCase) -> list[int]:
-    """Return numbers of pieces around the balance of start-ups and bytes."""
-    count, cost = case.messages.count, case.cost
+def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
+    """Return numbers of pieces around the balance of start-ups and bytes, where a node gets so many messages."""
+    cost = case.cost
     most = min(_MOST_PIECES, cost.message_bytes)
     degree = (
         1 if case.rules.ports == "one" else max(1, int(case.channels.in_degree[: case.network.terminal_count].min()))
@@ -145,37 +184,84 @@ def _pieces_tried(case: WormholeCase) -> list[int]:
     return sorted({max(1, min(most, k)) for k in near})
 
 
-def _propose(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+    """Return the offers to flood broadcasts or reductions, or both one after the other; or why there are none.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("star:4"), gossamer.task("reduce", groups=[[0, 3, 7, 9]]))
+    >>> reduction = flooding_offers(case)[0].build()
+    >>> reduction.step_count, bool(gossamer.verify(reduction))
+    (2, True)
+    """
+    parts = case.once(halves, case)
+    if parts is not None:
+        first, second = (flooding_offers(part) for part in parts)
+        if isinstance(first, Refusal) or isinstance(second, Refusal):
+            return first if isinstance(first, Refusal) else second
+        return [
+            Offer(partial(_both, case, a, b), least=a.least + b.least, effort="search", options=a.options)
+            for a, b in zip(first, second, strict=True)
+        ]
+    if bool((case.messages.discipline == COMBINE).all()):
+        found = _broadcasts(case.varied(case.task.dual(case.network)), turned=True)
+        if isinstance(found, Refusal):
+            return found
+        return [replace(offer, build=partial(_backwards, case, offer)) for offer in found]
+    return _broadcasts(case, turned=False)
+
+
+def _backwards(case: WormholeCase, offer: Offer[WormholeSchedule]) -> WormholeSchedule:
+    return backwards(offer.build(), case, mirrored=False)
+
+
+def _both(case: WormholeCase, first: Offer[WormholeSchedule], second: Offer[WormholeSchedule]) -> WormholeSchedule:
+    return joined(case, first.build(), second.build())
+
+
+def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule]] | Refusal:
+    """Return the offers to flood broadcasts, on ways that are `turned` round or not."""
     count, nodes = case.messages.count, case.network.terminal_count
+    if bool((case.messages.discipline != COPY).any()):
+        return Refusal("needs broadcasts or reductions")
     if nodes > _MOST_NODES:
         return Refusal(f"looks at the ways between all pairs of at most {_MOST_NODES} nodes, got {nodes:,}")
-    if not (case.once(Ways.of, case).length > 0)[~np.eye(nodes, dtype=bool)].all():
+    if not (case.once(Ways.of, case, turned).length > 0)[~np.eye(nodes, dtype=bool)].all():
         return Refusal("needs a way between any two nodes")
     refusal = too_many_messages(count * (nodes - 1), _MOST_MESSAGES)
     if refusal:
         return refusal
-    degree = 1 if case.rules.ports == "one" else case.channels.in_degree[:nodes]
-    missing = count - np.bincount(case.messages.origin, minlength=nodes)[:nodes]
-    offers = []
-    for k in _pieces_tried(case):
+    channels, one = case.channels, case.rules.ports == "one"
+    degree = 1 if one else (channels.out_degree if turned else channels.in_degree)[:nodes]
+    own = np.bincount(case.messages.origin, minlength=nodes)[:nodes]
+    missing = count - own if case.messages.targets is None else (_targets(case).sum(axis=0) - own).clip(0)
+    offers: list[Offer[WormholeSchedule]] = []
+    for k in _pieces_tried(case, count if case.messages.targets is None else max(1, int(missing.max()))):
         if too_many_messages(count * k * (nodes - 1), _MOST_MESSAGES):
             continue
         steps = int((-(-missing * k // np.maximum(degree, 1))).max())
+        if offers and steps * max(2 * count * k * nodes**2, _EFFORT) > _MOST_WORK:
+            break
         least = steps * (case.cost.startup + Fraction(case.cost.message_bytes // k) * case.cost.per_byte)
-        offers.append(Offer(partial(flooded, case, k), least=least, effort="search", options={"pieces": k}))
+        build = partial(flooded, case, k, turned=turned)
+        offers.append(Offer(build, least=least, effort="search", options={"pieces": k}))
     return offers
 
 
 FLOODING = (
     WormholeAlgorithm(
         name="wormhole-flooding",
-        tasks=(Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast),
-        propose=_propose,
+        tasks=(
+            Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, MultipleBroadcast,
+            Reduce, ReduceScatter, PartialReduceScatter, MultipleReduce, Allreduce,
+        ),
+        propose=flooding_offers,
         networks="any network",
         source="Gossamer",
-        summary="in each step every piece goes where it helps most, over several hops at once",
+        summary="in each step every piece goes where it helps most, over several hops; backwards for reductions",
         anywhere=True,
         limited=True,
     ),
-)
+)  # fmt: skip
 """Flooding by messages over several hops."""

@@ -1,0 +1,296 @@
+"""What a task asks of each node under wormhole switching: what it sends and receives, how far it spreads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.costs import LinearCost
+from gossamer.errors import TaskError
+from gossamer.tasks import COMBINE
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.copied import distinct, least_hops
+from gossamer.wormhole.pipelining import Spreading, pipelining_bound
+from gossamer.writing import quantity
+
+__all__ = ["Demand", "Limit", "spreading"]
+
+Counts = npt.NDArray[np.int64]
+
+
+class Limit(NamedTuple):
+    """A count, and the fact that proves it."""
+
+    value: int
+    witness: str
+
+
+def spreading(start: int, degrees: Counts, nodes: int) -> tuple[int, ...]:
+    """Return the most nodes that can hold a message after 0, 1, ... steps, up to `nodes` nodes.
+
+    Parameters
+    ----------
+    start : int
+        Channels of the first node.
+    degrees : int64[N]
+        Channels of all nodes.
+    nodes : int
+        Nodes that must have the message in the end, with the first.
+
+    Notes
+    -----
+    In each step every holder sends over all its channels; the holders are taken to be those with the most channels.
+    Where every node has 2d channels these are ``ceil(log_(2d+1) nodes)`` steps. O(N log N).
+
+    Examples
+    --------
+    >>> spreading(4, np.full(25, 4), 25), spreading(4, np.full(26, 4), 26)
+    ((1, 5, 25), (1, 5, 25, 26))
+    """
+    total = np.concatenate([[0], np.cumsum(np.sort(degrees)[::-1])])
+    widths = [1]
+    while widths[-1] < nodes:
+        most = start + int(total[min(widths[-1] - 1, degrees.size)])
+        if not most:
+            raise TaskError(f"a message cannot spread to {nodes} nodes over channels that are not there")
+        widths.append(min(nodes, widths[-1] + most))
+    return tuple(widths)
+
+
+class _Part:
+    """Messages that spread from their origins, or reductions, which are the same with time and channels turned round.
+
+    Attributes
+    ----------
+    rows : int64[R]
+        The rows of the task's messages.
+    origin : int64[R]
+        Where each spreads from: the root of a reduction.
+    spread : int64[R]
+        Nodes that have it in the end, or contribute to it, with the origin.
+    pairs : (int64[k], int64[k]) or None
+        Origin and target of all that must move; None where all terminals are targets.
+    row : int64[k]
+        The message of each pair, as a place in `rows`.
+    deals, hubs : int64[N]
+        Messages that each node must get from others; and that it is the origin of, for others.
+    """
+
+    def __init__(self, case: WormholeCase, rows: Counts, turned: bool) -> None:
+        self.channels, self.network, self.turned, self.rows = case.channels, case.network, turned, rows
+        messages, rules, nodes = case.messages, case.rules, case.network.node_count
+        into = np.minimum(case.channels.in_degree, 1 if rules.receive_limited else 1 << 30)
+        out = np.minimum(case.channels.out_degree, 1 if rules.send_limited else 1 << 30)
+        terminals = self.network.terminal_count
+        self.leaving = into if turned else out
+        self.widths = self.leaving[:terminals]
+        self.origin = messages.origin[rows].astype(np.int64)
+        self.pairs: tuple[Counts, Counts] | None = None
+        if messages.targets is None or messages.target_start is None:
+            self.row = np.zeros(0, np.int64)
+            self.spread = np.full(rows.size, terminals)
+            self.deals: Counts = rows.size - np.bincount(self.origin, minlength=nodes)
+            self.deals[terminals:] = 0
+        else:
+            sizes = np.diff(messages.target_start)[rows]
+            entry = np.repeat(messages.target_start[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+            origin, target = np.repeat(self.origin, sizes), messages.targets[entry].astype(np.int64)
+            away = target != origin
+            self.pairs = origin[away], target[away]
+            self.row = np.repeat(np.arange(rows.size), sizes)[away]
+            self.spread = 1 + np.bincount(self.row, minlength=rows.size)
+            self.deals = np.bincount(target[away], minlength=nodes).astype(np.int64)
+        self.hubs = np.bincount(self.origin[self.spread > 1], minlength=nodes).astype(np.int64)
+
+    @property
+    def ways(self) -> tuple[Counts, Counts]:
+        """Where each pair's message comes from, and where it goes."""
+        assert self.pairs is not None
+        return self.pairs[::-1] if self.turned else self.pairs
+
+    def starts(self) -> Counts:
+        """Return the start-ups that each message needs, int64[R]."""
+        found = np.zeros(self.rows.size, np.int64)
+        known: dict[tuple[int, int], int] = {}
+        for i, key in enumerate(zip(self.leaving[self.origin].tolist(), self.spread.tolist(), strict=True)):
+            if key not in known:
+                known[key] = len(spreading(key[0], self.widths, key[1])) - 1 if key[1] > 1 else 0
+            found[i] = known[key]
+        return found
+
+    def growth(self, i: int) -> str:
+        """Return how message i spreads, in words."""
+        node, nodes = int(self.origin[i]), int(self.spread[i])
+        widths = ", ".join(f"{w:,}" for w in spreading(int(self.leaving[node]), self.widths, nodes))
+        name = self.network.node_name(node)
+        if self.turned:
+            return f"to node {name} contributions of at most {widths} nodes come together"
+        return f"from node {name} a message spreads at most {widths} nodes wide"
+
+    def hops(self) -> Counts:
+        """Return the hops of the furthest way of each message, int64[R]."""
+        if self.pairs is not None:
+            each = self.channels.hops(self.ways[0], self.channels.shortest(*self.ways))
+            found = np.zeros(self.rows.size, np.int64)
+            np.maximum.at(found, self.row, each)
+            return found
+        if not self.channels.on_grid:
+            terminals = self.network.terminal_count
+            far = self.channels.distances[:terminals].T if self.turned else self.channels.distances[:, :terminals]
+            return np.asarray(far[self.origin].max(axis=1, initial=0), np.int64)
+        place, total = self.channels.coordinates(self.origin), np.zeros(self.rows.size, np.int64)
+        for i, (side, wraps) in enumerate(zip(self.channels.sides, self.channels.wraps, strict=True)):
+            total += side // 2 if wraps else np.maximum(place[:, i], side - 1 - place[:, i])
+        return total
+
+    def crossed(self) -> int:
+        """Return the channels that all messages together cross at least."""
+        return least_hops(self.row, self.channels.hops(self.ways[0], self.channels.shortest(*self.ways)))
+
+
+class Demand:
+    """What each node must send and receive.
+
+    Parameters
+    ----------
+    case : WormholeCase
+        Broadcasts, personalized messages and reductions; one may wait for another.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allreduce"))
+    >>> Demand(case).startups().value
+    4
+    """
+
+    def __init__(self, case: WormholeCase) -> None:
+        self.channels, self.network, self.messages = case.channels, case.network, case.messages
+        if self.messages.sizes is not None or self.messages.waits:
+            raise TaskError(f"wormhole messages have one length each, those of {case.task.name} have several")
+        combined = self.messages.discipline == COMBINE
+        self.parts = [
+            _Part(case, np.flatnonzero(combined == turned), turned)
+            for turned in (False, True)
+            if bool((combined == turned).any())
+        ]
+        rules = case.rules
+        self.degree = np.minimum(case.channels.in_degree, 1 if rules.receive_limited else 1 << 30)
+        self.leaving = np.minimum(case.channels.out_degree, 1 if rules.send_limited else 1 << 30)
+        nodes = np.zeros(case.network.node_count, np.int64)
+        self.receives: Counts = sum((p.hubs if p.turned else p.deals for p in self.parts), nodes)
+        self.sends: Counts = sum((p.deals if p.turned else p.hubs for p in self.parts), nodes)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything has to move."""
+        return bool(self.sends.any())
+
+    @property
+    def told(self) -> bool:
+        """Whether targets are listed."""
+        return self.messages.targets is not None
+
+    @property
+    def room(self) -> int:
+        """Messages that all nodes together can send and receive in a step."""
+        terminals = self.network.terminal_count
+        return max(1, min(int(self.degree[:terminals].sum()), int(self.leaving[:terminals].sum())))
+
+    def _chained(self, of: Callable[[_Part], Counts]) -> Counts:
+        """Return a count of each message, with that of the one which it comes after; int64[m]."""
+        each = np.zeros(self.messages.count, np.int64)
+        for part in self.parts:
+            each[part.rows] = of(part)
+        after = self.messages.after
+        return each if after is None else each + np.where(after >= 0, each[np.maximum(after, 0)], 0)
+
+    def startups(self) -> Limit:
+        """Return the start-ups that the message needs which has furthest to spread."""
+        total = self._chained(_Part.starts)
+        spread, leaving = np.zeros((2, self.messages.count), np.int64)
+        for part in self.parts:
+            spread[part.rows], leaving[part.rows] = part.spread, part.leaving[part.origin]
+        order = np.lexsort((leaving, -spread))
+        row = int(order[np.argmax(total[order])])
+        after = self.messages.after
+        chain = [row] if after is None or after[row] < 0 else [int(after[row]), row]
+        told = [p.growth(int(np.searchsorted(p.rows, r))) for r in chain for p in self.parts if r in p.rows]
+        return Limit(int(total[row]), ", and then ".join(told))
+
+    def transmission(self, size: int) -> tuple[Limit, Limit]:
+        """Return the bytes that steps last at least, for what a node receives and for what one sends."""
+        found = []
+        for count, degree, verb in ((self.receives, self.degree, "receive"), (self.sends, self.leaving, "send")):
+            load = -(-count * size // np.maximum(degree, 1))
+            node = int(np.argmax(load))
+            channels = int(degree[node])
+            what, over = quantity(int(count[node]) * size, "byte"), quantity(channels, "channel")
+            text = f"node {self.network.node_name(node)} must {verb} {what} over {over}"
+            found.append(Limit(int(load[node]), text))
+        return found[0], found[1]
+
+    def crossing(self, size: int) -> Limit:
+        """Return the bytes that steps last at least, for what all messages together have to cross.
+
+        Broadcasts reach all nodes over channels that end there, reductions leave all over channels that begin there.
+        Of personalized messages each byte crosses as many channels as its target is away, and on an array every cut
+        between origin and target.
+        """
+        if not self.told:
+            total, room = sum(int(p.deals.sum()) for p in self.parts) * size, self.room
+            verb = "/".join("send" if p.turned else "receive" for p in self.parts[::-1])
+            verb = verb.replace("/", " and ")
+            text = f"all nodes together must {verb} {quantity(total, 'byte')}, at most {room} messages a step"
+            return Limit(-(-total // room) if total else 0, text)
+        hops, count = sum(p.crossed() for p in self.parts), int(self.channels.exists.sum())
+        text = f"{quantity(hops * size, 'byte')} times channels to cross, over {quantity(count, 'channel')}"
+        best = Limit(-(-hops * size // max(count, 1)), text)
+        ends = [tuple(self.channels.coordinates(nodes) for nodes in p.ways) for p in self.parts]
+        for i, side in enumerate(self.channels.sides):
+            if self.channels.wraps[i] or side == 1 or not self.channels.on_grid:
+                continue
+            width = self.network.node_count // side
+            for x in range(side - 1):
+                up = down = 0
+                for part, (here, there) in zip(self.parts, ends, strict=True):
+                    up += distinct(part.row, (here[:, i] <= x) & (there[:, i] > x))
+                    down += distinct(part.row, (here[:, i] > x) & (there[:, i] <= x))
+                value = -(-max(up, down) * size // width)
+                if value > best.value:
+                    what = quantity(max(up, down) * size, "byte")
+                    cut = f"between coordinates {x} and {x + 1} of dimension {i}"
+                    best = Limit(value, f"{what} must cross the {quantity(width, 'channel')} {cut} one way")
+        return best
+
+    def pipelining(self, volume: int, cost: LinearCost) -> tuple[Fraction, int] | None:
+        """Return the bound of broadcasts to all nodes that prices few steps against many, and its steps."""
+        if self.told or len(self.parts) != 1:
+            return None
+        part, terminals = self.parts[0], self.network.terminal_count
+        sources = np.unique(part.origin)
+        start = int(part.leaving[sources].max())
+        of = Spreading(
+            terminals, part.origin.size * cost.message_bytes, int(part.leaving[sources].sum()),
+            self.room, spreading(start, part.widths, terminals), volume,
+        )  # fmt: skip
+        return pipelining_bound(of, cost.startup, cost.per_byte)
+
+    def distance(self) -> Limit:
+        """Return the hops to the farthest node that a message must reach, or that must contribute to it."""
+        total = self._chained(_Part.hops)
+        row = int(np.argmax(total))
+        after = self.messages.after
+        first = row if after is None or after[row] < 0 else int(after[row])
+        name = self.network.node_name(int(self.messages.origin[row]))
+        hops = quantity(int(total[row]), "hop")
+        part = next(p for p in self.parts if first in p.rows)
+        if first != row:
+            return Limit(int(total[row]), f"{hops} from the farthest that contributes to node {name}, and from there")
+        if part.turned:
+            return Limit(int(total[row]), f"{hops} to node {name} from the farthest that contributes")
+        return Limit(int(total[row]), f"{hops} from node {name} to the farthest that it must reach")

@@ -1,0 +1,228 @@
+"""Reductions with wormhole messages: the schedule of a broadcast, run backwards in time.
+
+A message from u to v becomes one from v to u, a copy becomes a contribution. On arrays and tori messages take the
+dimensions in order, and backwards in the opposite order; so the broadcast is built on the network whose dimensions
+stand in the opposite order, where each way is turned into one that the checker allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks import array, product, torus
+from gossamer.networks.network import Network
+from gossamer.rules import Rules
+from gossamer.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.channels import Channels
+from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
+from gossamer.wormhole.schedule import WormholeSchedule
+
+__all__ = ["backwards", "halves", "joined", "mirrored_case", "mirrored_network", "only_first_copies"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def mirrored_network(channels: Channels) -> Network:
+    """Return the array or torus with the dimensions in the opposite order.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> mirrored_network(Channels(gossamer.network("torus:2x3"))).spec
+    'torus:3x2'
+    """
+    sides, wraps = channels.sides[::-1], channels.wraps[::-1]
+    if all(w or s == 1 for s, w in zip(sides, wraps, strict=True)):
+        return torus(*sides)
+    if not any(wraps):
+        return array(*sides)
+    return product(*(torus(s) if w else array(s) for s, w in zip(sides, wraps, strict=True)))
+
+
+def _renaming(channels: Channels) -> Callable[[Ints], Ints]:
+    """Return from nodes of the network to those of the mirrored one."""
+    sides = channels.sides[::-1]
+    strides = np.cumprod([1, *sides[:0:-1]])[::-1]
+    return lambda nodes: np.asarray(channels.coordinates(nodes)[..., ::-1] @ strides, np.int64)
+
+
+def mirrored_case(case: WormholeCase) -> WormholeCase:
+    """Return the case of broadcasts that become the reductions of a case on an array or torus when time is turned.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("array:2x3"), gossamer.task("reduce", root=5))
+    >>> other = mirrored_case(case)
+    >>> other.network.spec, other.task
+    ('array:3x2', Broadcast(root=5))
+    """
+    dual: Task = case.task.dual(case.network).renamed(_renaming(case.channels))
+    rules = Rules(ports=case.rules.dual.ports)
+    return WormholeCase(mirrored_network(case.channels), dual, case.cost, rules, seed=case.seed)
+
+
+def only_first_copies(schedule: WormholeSchedule) -> WormholeSchedule:
+    """Return the schedule of broadcasts without what brings a node a piece that it has, or that nobody needs of it.
+
+    Notes
+    -----
+    Of several copies that arrive in one step the first row counts. Messages that are left without a piece are left out,
+    and so are control messages, and steps without a message. O(pieces in all messages, sorted).
+    """
+    sets, n = schedule.payloads, schedule.network.node_count
+    rows = np.flatnonzero(schedule.payload != CONTROL)
+    sizes = np.diff(sets.first)[schedule.payload[rows]]
+    row = np.repeat(rows, sizes)
+    within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    piece = sets.packet[sets.first[schedule.payload[row]] + within].astype(np.int64)
+    there, here = schedule.target[row] + piece * n, schedule.source[row] + piece * n  # a piece at a node
+    kept = np.zeros(row.size, np.bool_)
+    kept[np.unique(there, return_index=True)[1]] = True  # rows ascend by step
+    kept &= schedule.target[row] != schedule.packets.origin[piece]
+    wanted, step = _wanted(schedule), schedule.step[row]
+    for t in np.unique(step)[::-1].tolist():  # from the end: needed where it is wanted or sent on
+        a, b = np.searchsorted(step, [t, t + 1])
+        kept[a:b] &= wanted[there[a:b]]
+        wanted[here[a:b][kept[a:b]]] = True
+    left, start = np.unique(row[kept], return_index=True)
+    table = PayloadTable()
+    payload = [table.row(part) for part in np.split(piece[kept], start[1:])] if left.size else []
+    used = np.zeros(schedule.step_count, np.bool_)
+    used[schedule.step[left]] = True
+    phases = [replace(p, steps=int(used[p.first_step : p.first_step + p.steps].sum())) for p in schedule.phases]
+    return schedule.replace(
+        step=(np.cumsum(used) - 1)[schedule.step[left]], source=schedule.source[left],
+        displacement=schedule.displacement[left], payload=np.array(payload, np.int64), payloads=table.payloads(),
+        phases=[replace(p, length=None) for p in phases if p.steps], control_bytes=None,
+    )  # fmt: skip
+
+
+def _wanted(schedule: WormholeSchedule) -> npt.NDArray[np.bool_]:
+    """Return whether each piece is for each node, bool[pieces * N]."""
+    messages, n = schedule.messages, schedule.network.node_count
+    wanted = np.zeros((messages.count, n), np.bool_)
+    if messages.targets is None or messages.target_start is None:
+        wanted[:, : schedule.network.terminal_count] = True
+    else:
+        wanted[np.repeat(np.arange(messages.count), np.diff(messages.target_start)), messages.targets] = True
+    return wanted[np.searchsorted(messages.ids, schedule.packets.message)].reshape(-1)
+
+
+def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool = True) -> WormholeSchedule:
+    """Return the reductions of a case that broadcasts become when time is turned.
+
+    Parameters
+    ----------
+    schedule : WormholeSchedule
+        Of `mirrored_case`.
+    case : WormholeCase
+        The reductions.
+    mirrored : bool
+        False where the broadcasts are on the network of the case itself, over ways that are turned round: the message
+        from u to v over the channels that one from v to u takes.
+
+    Notes
+    -----
+    Nodes know who takes part, so that control messages are left out. O(pieces in all messages, sorted).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.wormhole.sequential import sequential_broadcasts
+    >>> case = WormholeCase(gossamer.network("array:3x4"), gossamer.task("reduce"))
+    >>> reduction = backwards(sequential_broadcasts(mirrored_case(case)), case)
+    >>> reduction.step_count, bool(gossamer.verify(reduction))
+    (4, True)
+    """
+    forward, messages = only_first_copies(schedule), case.messages
+    nodes = np.arange(case.network.node_count)
+    theirs, back, ids = case.task.dual(case.network), nodes, case.task.dual_ids(case.network, messages.ids)
+    move = -forward.displacement
+    if mirrored:
+        renaming = _renaming(case.channels)
+        ids, move = theirs.renamed_ids(case.network, ids, renaming), move[:, ::-1]
+        back = np.argsort(renaming(nodes))
+    order = np.argsort(ids, kind="stable")
+    row = order[np.searchsorted(ids[order], forward.packets.message)]  # the row of the message of each piece
+    table = forward.packets
+    return WormholeSchedule.of(
+        case,
+        (forward.step_count - 1 - forward.step)[::-1],
+        back[forward.target][::-1].astype(np.int32),
+        move[::-1],
+        forward.payload[::-1],
+        payloads=forward.payloads,
+        packets=Pieces(messages.origin[row], messages.ids[row], table.piece, table.size),
+        phases=forward.phases[::-1],
+    )
+
+
+def halves(case: WormholeCase) -> tuple[WormholeCase, WormholeCase] | None:
+    """Return the reduce-scatter and the multinode broadcast that an allreduce is, in groups or not; None for others.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("array:2x3"), gossamer.task("allreduce"))
+    >>> [half.task.name for half in halves(case)]
+    ['reduce-scatter', 'multinode-broadcast']
+    """
+    task = case.task
+    if isinstance(task, Allreduce):
+        return case.varied(ReduceScatter()), case.varied(MultinodeBroadcast())
+    if isinstance(task, Grouped) and isinstance(task.task, Allreduce):
+        groups = task.groups
+        return case.varied(Grouped(ReduceScatter(), groups)), case.varied(Grouped(MultinodeBroadcast(), groups))
+    return None
+
+
+def joined(case: WormholeCase, first: WormholeSchedule, second: WormholeSchedule) -> WormholeSchedule:
+    """Return the allreduce of a case: its reduce-scatter, then its multinode broadcast.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.wormhole.direct import direct_messages
+    >>> case = WormholeCase(gossamer.network("torus:3x3"), gossamer.task("allreduce"))
+    >>> bool(gossamer.verify(joined(case, *map(direct_messages, halves(case)))))
+    True
+    """
+    messages, tables = case.messages, (first.packets, second.packets)
+    combined = messages.discipline == COMBINE
+    rows = [
+        np.flatnonzero(combined == turned)[np.searchsorted(half.messages.ids, half.packets.message)]
+        for half, turned in ((first, True), (second, False))
+    ]
+    row = np.concatenate(rows)
+    sets = first.payloads, second.payloads
+    phases = [
+        replace(phase, name=f"{stage}: {phase.name}")
+        for half, stage in ((first, "reduce-scatter"), (second, "multinode broadcast"))
+        for phase in half.phases
+    ]
+    later = np.where(second.payload == CONTROL, CONTROL, second.payload + sets[0].count)
+    return WormholeSchedule.of(
+        case,
+        np.concatenate([first.step, second.step + first.step_count]),
+        np.concatenate([first.source, second.source]),
+        np.concatenate([first.displacement, second.displacement]),
+        np.concatenate([first.payload, later]),
+        payloads=Payloads(
+            np.concatenate([sets[0].first, sets[1].first[1:] + sets[0].packet.size]),
+            np.concatenate([sets[0].packet, sets[1].packet + tables[0].count]),
+        ),
+        packets=Pieces(
+            messages.origin[row],
+            messages.ids[row],
+            np.concatenate([t.piece for t in tables]),
+            np.concatenate([t.size for t in tables]),
+        ),
+        phases=phases,
+        control_bytes=np.concatenate([first.control_bytes, second.control_bytes]),
+    )

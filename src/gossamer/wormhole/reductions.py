@@ -1,0 +1,99 @@
+"""Reductions from broadcasts on arrays and tori, run backwards in time; allreduces from both, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from gossamer.cases import Offer, Refusal
+from gossamer.tasks import (
+    Allreduce,
+    Broadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
+    PartialMultinodeBroadcast,
+    PartialReduceScatter,
+    Reduce,
+    ReduceScatter,
+    Task,
+)
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.mirrored import backwards, halves, joined, mirrored_case
+from gossamer.wormhole.schedule import WormholeSchedule
+
+__all__ = ["DUALS", "reductions_from"]
+
+DUALS: dict[type[Task], type[Task]] = {
+    Broadcast: Reduce,
+    MultinodeBroadcast: ReduceScatter,
+    PartialMultinodeBroadcast: PartialReduceScatter,
+    MultipleBroadcast: MultipleReduce,
+}
+"""The reduction that each broadcast becomes when time is turned."""
+
+_Offers = tuple[Offer[WormholeSchedule], ...] | Refusal
+
+
+def _turned(offer: Offer[WormholeSchedule], case: WormholeCase) -> Offer[WormholeSchedule]:
+    build: Callable[[], WormholeSchedule] = lambda: backwards(offer.build(), case)  # noqa: E731
+    return replace(offer, build=build, at_most=True, optimal=False, stream=None, least=Fraction(0))
+
+
+def _both(
+    case: WormholeCase, first: Offer[WormholeSchedule], second: Offer[WormholeSchedule]
+) -> Offer[WormholeSchedule]:
+    time = None if first.time is None or second.time is None else first.time + second.time
+    build: Callable[[], WormholeSchedule] = lambda: joined(case, first.build(), second.build())  # noqa: E731
+    return replace(second, build=build, time=time, at_most=True, optimal=False, stream=None)
+
+
+def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ...]:
+    """Return the reductions, and the allreduce, that follow from an algorithm for broadcasts on arrays and tori.
+
+    Examples
+    --------
+    >>> from gossamer.wormhole.sequential import SEQUENTIAL
+    >>> [derived.name for derived in reductions_from(SEQUENTIAL[0])]
+    ['reversed-sequential-broadcasts', 'two-way-sequential-broadcasts']
+    """
+
+    def reduce(case: WormholeCase) -> _Offers:
+        found = algorithm.offers(case.once(mirrored_case, case))
+        return found if isinstance(found, Refusal) else tuple(_turned(offer, case) for offer in found)
+
+    def allreduce(case: WormholeCase) -> _Offers:
+        parts = case.once(halves, case)
+        assert parts is not None
+        first, second = reduce(parts[0]), algorithm.offers(parts[1])
+        if isinstance(first, Refusal):
+            return first
+        if isinstance(second, Refusal):
+            return second
+        pairs = [(a, b) for a in first for b in second if a.options == b.options]
+        return tuple(_both(case, a, b) for a, b in pairs) or Refusal("makes no two halves that go together")
+
+    made = [
+        WormholeAlgorithm(
+            name=f"reversed-{algorithm.name}",
+            tasks=tuple(DUALS[kind] for kind in algorithm.tasks if kind in DUALS),
+            propose=reduce,
+            networks=algorithm.networks,
+            source=f"time reversal of: {algorithm.source}",
+            summary=f"runs {algorithm.name} backwards, on the network with the dimensions in the opposite order",
+        )
+    ]
+    if MultinodeBroadcast in algorithm.tasks:
+        made.append(
+            WormholeAlgorithm(
+                name=f"two-way-{algorithm.name}",
+                tasks=(Allreduce,),
+                propose=allreduce,
+                networks=algorithm.networks,
+                source=f"reduce-scatter, then allgather, both by: {algorithm.source}",
+                summary=f"runs {algorithm.name} backwards, combining, and then forwards",
+            )
+        )
+    return tuple(made)
