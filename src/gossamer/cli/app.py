@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gossamer.cli import completing
+from gossamer.cli.broadcasting import dynamic, schemes
 from gossamer.cli.designing import command as design
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import WIDTH, Commands, dressed
 from gossamer.cli.handing_on import export, formats, run, simulate
-from gossamer.cli.options import Words, fills
+from gossamer.cli.options import Json, NetworkArgument, Words, fills
 from gossamer.cli.outfit import doctor, manual
 from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
@@ -31,15 +31,6 @@ app = typer.Typer(
 )
 app.add_typer(wormhole_commands)
 app.add_typer(sweep_commands)
-
-
-class Arrivals(StrEnum):
-    """How broadcast requests arrive."""
-
-    poisson = "poisson"
-    bernoulli = "bernoulli"
-    on_off = "on-off"
-
 
 _SWITCHES = ("cut_through", "replication", "reduction")
 
@@ -61,18 +52,6 @@ RULES = (
 _PLAN = ("algorithm", "effort", "memory", "budget", "stream", "seed")
 SEARCH = (Words("planner.py", "plan", _PLAN, {"stream": "--stream"}, _SEARCHING),)
 RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed"), heading=_SEARCHING),)
-SIMULATION = (
-    Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
-)
-
-NetworkArgument = Annotated[
-    str,
-    typer.Argument(
-        help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.",
-        metavar="NETWORK",
-        autocompletion=completing.networks,
-    ),
-]
 TaskArgument = Annotated[
     str,
     typer.Argument(
@@ -106,16 +85,6 @@ SizesOutput = Annotated[
         metavar="FILE",
     ),
 ]
-DynamicOutput = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Write all that was measured (.csv, .parquet), draw delay against load (.svg, .png, .pdf), or show some "
-        "steps at one load in the explorer (.html); may be repeated.",
-        metavar="FILE",
-    ),
-]
 FaultsOutput = Annotated[
     list[Path] | None,
     typer.Option(
@@ -132,7 +101,6 @@ ReproduceOutput = Annotated[
         metavar="FILE",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def _version(shown: bool) -> None:
@@ -309,57 +277,8 @@ def faults(
     failures.faults(asked, failing, planning.options(options), output or [], json, search)
 
 
-@app.command()
-@fails
-@fills(simulation=SIMULATION)
-def dynamic(
-    network: NetworkArgument,
-    *,
-    scheme: Annotated[
-        list[str] | None,
-        typer.Option(help="Scheme, several by commas; see 'gossamer schemes'. Default priority.", metavar="NAME"),
-    ] = None,
-    load: Annotated[
-        str | None, typer.Option(help="Load factors: 0.5, or 0.1,0.5,0.9, or first:last:step.", metavar="LOADS")
-    ] = None,
-    nodes: Annotated[
-        str | None,
-        typer.Option(help="Nodes where requests arrive: a file, numbers 0,5,7, random:M, or all.", metavar="SET"),
-    ] = None,
-    arrivals: Annotated[Arrivals, typer.Option(help="How requests arrive at every node.")] = Arrivals.poisson,
-    burst: Annotated[
-        str | None,
-        typer.Option(
-            help="Mean steps that a node is on and off, for on-off arrivals. Default 20:80.", metavar="ON:OFF"
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None, typer.Option(help="Replay requests from a file: time and node (text, .csv, .npy, .parquet).")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Points simulated at once.")] = 1,
-    simulation: dict[str, Any],
-    output: DynamicOutput = None,
-    json: Json = False,
-) -> None:
-    """Simulate broadcasts that arrive at random: delays beside bounds."""
-    from gossamer.cli import dynamic as simulated
-
-    process = simulated.arrivals(arrivals.value, trace, burst, load)
-    simulated.dynamic(network, scheme or [], load, nodes, process, simulation, jobs, output or [], json)
-
-
-@app.command()
-@fails
-def schemes(
-    network: Annotated[
-        str | None, typer.Argument(help="Show only what covers this network, with its limit.", metavar="[NETWORK]")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """List the schemes for broadcasts that arrive at random."""
-    from gossamer.cli import dynamic as simulated
-
-    simulated.schemes(network, json)
+app.command()(dynamic)
+app.command()(schemes)
 
 
 @app.command()

@@ -18,7 +18,19 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Words", "described", "fills"]
+from gossamer.cli import completing
+
+__all__ = ["Json", "NetworkArgument", "Words", "described", "fills"]
+
+NetworkArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.",
+        metavar="NETWORK",
+        autocompletion=completing.networks,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 _ROOT = Path(__file__).parent.parent
 _TYPES: dict[str, tuple[Any, str | None]] = {
