@@ -61,14 +61,16 @@ def overhead(engine, count, folder):
 
 
 def scaling(count, rounds):
-    """Return the seconds of a sweep on one core and on two."""
+    """Return the seconds of a sweep on one core and on two, and the seconds of CPU of its workers."""
     from gossamer.sweeps import sweep
 
     found = []
     for jobs in (1, 2):
-        began = time.perf_counter()
+        began, before = time.perf_counter(), os.times()
         sweep([Nothing(n, rounds) for n in range(count)], engine="processes", jobs=jobs)
-        found.append(time.perf_counter() - began)
+        now = os.times()
+        spent = now.children_user + now.children_system - before.children_user - before.children_system
+        found.append((time.perf_counter() - began, spent))
     return found
 
 
@@ -102,9 +104,10 @@ def main():
             figures = f"{clock:6.3f} ms a point ({cpu:.3f} of CPU here), {verdict} {limit:g} ms"
             print(f"{engine:<11} {figures}; start {start:.1f} s")
         subprocess.run([sys.executable, "-c", MANY, here, str(given.many), str(folder / "many.parquet")], check=True)
-    one, two = scaling(24, 3_000_000)
+    (one, cpu_one), (two, cpu_two) = scaling(24, 3_000_000)
     busy = os.getloadavg()[0]
     print(f"1 core {one:.1f} s, 2 cores {two:.1f} s: {one / two:.2f} times as fast (load of the machine {busy:.1f})")
+    print(f"seconds of CPU of the workers {cpu_one:.1f} and {cpu_two:.1f}: at most {2 * cpu_one / cpu_two:.2f} times")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@ import pytest
 
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.sweeps import grid
+from gossamer.sweeps import asked_point, grid
 from gossamer.sweeps.conditions import formula
+from gossamer.sweeps.estimates import estimated
 from gossamer.sweeps.grids import expanded
+from gossamer.sweeps.identity import identity
 from gossamer.sweeps.report import front
 from gossamer.sweeps.study import read_study
 
@@ -153,6 +155,36 @@ def test_a_study_runs_resumes_and_is_reported(study, capsys, tmp_path):
     assert (tmp_path / "small.parquet").read_bytes() == content
     assert main(["sweep", "small.toml", "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["known"] == 11
+
+
+def test_an_estimate_looks_at_some_points_and_takes_the_others_to_be_like_them():
+    points = list(grid({"network": "ring:{4..40..4}", "task": ["allgather", "alltoall"]}))
+    whole, one = estimated(points, set()), estimated(points, set(), patience=0)
+    assert (whole.points, whole.known, whole.looked, one.looked) == (20, 0, 20, 1)
+    assert whole.largest == "alltoall on ring:40"
+    assert 0 < one.seconds < 100
+    known = {identity(point.describe()) for point in points[:18]}
+    few = estimated(points, known)
+    assert (few.known, few.looked) == (18, 2)
+    assert 0 < few.seconds < whole.seconds
+    nothing = estimated(points[:18], known)
+    assert (nothing.known, nothing.looked, nothing.memory, nothing.seconds, nothing.largest) == (18, 0, 0, 0.0, "")
+
+
+def test_estimates_count_what_is_tried_and_what_fails():
+    def seconds(**words):
+        return estimated([asked_point(words)], set()).seconds
+
+    one = {"network": "jellyfish:n=32,d=4", "task": "allreduce"}
+    plain = seconds(**one)
+    assert seconds(**one, bytes="1MiB", bandwidth="1GB/s") > plain  # links with times
+    assert seconds(**one, kind="faults", sample=5) > 5 * plain
+    assert seconds(**one, kind="faults", sample=3) < seconds(**one, kind="faults", sample=9)
+    assert seconds(network="torus:4x4", task="alltoall", algorithm="no such") < 0.1  # a refusal takes no time
+    assert seconds(network="torus:4x4", task="alltoall", algorithm="edge-colored") < seconds(
+        network="torus:4x6", task="alltoall"
+    )
+    assert estimated([asked_point({"network": "torus:4000x4000", "task": "broadcast"})], set()).memory > 10**8
 
 
 def test_a_report_is_written_as_a_page_a_picture_and_a_table(study, capsys, tmp_path):

@@ -8,7 +8,8 @@ from typing import Any
 
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.sweeps.study import Shown, Study, estimated, read_study, word_values
+from gossamer.sweeps.estimates import Estimate, estimated
+from gossamer.sweeps.study import Shown, Study, read_study, word_values
 
 __all__ = ["asked_study", "estimate", "given_words", "merge", "report", "run"]
 
@@ -51,15 +52,16 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
     """Count the points, and print about what they take."""
     from gossamer.sweeps import read_results
     from gossamer.sweeps.engines import read_jobs
-    from gossamer.sweeps.study import Estimate
     from gossamer.switching.limits import time_text
     from gossamer.writing import memory_text
 
     known: set[str] = set()
     if path is not None and (path.exists() or Path(f"{path}.journal").exists()):
         known = set(read_results(path).column("identity").to_pylist())
-    found: Estimate = estimated(list(study.points()), known)
-    jobs = read_jobs(settings["jobs"])
+    with progress() as stage:
+        stage("looking at networks and algorithms")
+        found: Estimate = estimated(list(study.points()), known)
+    jobs, left = read_jobs(settings["jobs"]), found.points - found.known
     if json:
         print_json({**dataclasses.asdict(found), "jobs": jobs})
         return
@@ -67,10 +69,12 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
         ("points", f"{found.points:,}, of which {found.known:,} are known"),
         (
             "time",
-            f"roughly {time_text(found.seconds / jobs)} with {jobs} at once (a first guess)",
+            f"about {time_text(found.seconds / jobs)} with {jobs} at once, once all is compiled",
         ),
-        ("memory", f"at least {memory_text(found.memory)}, for {found.largest}" if found.largest else "none"),
+        ("memory", f"about {memory_text(found.memory)} for {found.largest}; a process has 300 MB" if left else "none"),
     ]
+    if found.looked < left:
+        rows.append(("looked", f"at {found.looked:,} points; the others are taken to be like them"))
     if path is not None:
         rows.append(("file", str(path)))
     print_entries((label, [text]) for label, text in rows)

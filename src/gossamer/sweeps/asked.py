@@ -41,8 +41,14 @@ class AskedPoint:
 
     @property
     def needs(self) -> PointNeeds:
-        """About what it takes."""
+        """About what it takes, by arithmetic: bytes at the least, and seconds of CPU time."""
         return KINDS[self.kind].needs(self.words)
+
+    @property
+    def expected(self) -> PointNeeds:
+        """What it takes as well as can be told before: the network is built, and its algorithms are asked."""
+        kind = KINDS[self.kind]
+        return (kind.expected or kind.needs)(self.words)
 
     def describe(self) -> dict[str, Any]:
         """Return the kind, the words, what the files hold that they name, and the version of what results mean."""

@@ -15,9 +15,8 @@ from gossamer.reading.ranges import fractions, sizes
 from gossamer.sweeps.asked import AskedPoint
 from gossamer.sweeps.grids import grid
 from gossamer.sweeps.identity import identity
-from gossamer.sweeps.kinds import PointNeeds
 
-__all__ = ["Estimate", "Shown", "Study", "estimated", "read_study", "word_values"]
+__all__ = ["Shown", "Study", "read_study", "word_values"]
 
 _TOP = ("title", "points", "define", "report")
 _BESIDE = ("zip", "where")
@@ -217,36 +216,3 @@ def _read(word: str) -> Any:
         except ValueError:
             continue
     return word
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """About what a sweep takes.
-
-    Attributes
-    ----------
-    points, known : int
-        How many points there are, and how many of them are in the file already.
-    memory : int
-        Bytes of the largest point, at the least.
-    largest : str
-        Its title.
-    seconds : float
-        CPU time of all that are left, roughly: a factor of ten is possible.
-    """
-
-    points: int
-    known: int
-    memory: int
-    largest: str
-    seconds: float
-
-
-def estimated(points: Sequence[AskedPoint], known: set[str]) -> Estimate:
-    """Return about what points take of which some identities are known."""
-    left = [p for p in points if identity(p.describe()) not in known]
-    needs = [p.needs for p in left]
-    most = max(range(len(left)), key=lambda i: needs[i].memory, default=None)
-    largest = PointNeeds(0, 0.0) if most is None else needs[most]
-    title = "" if most is None else left[most].title
-    return Estimate(len(points), len(points) - len(left), largest.memory, title, sum(n.seconds for n in needs))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from gossamer.errors import GossamerError
+from gossamer.networks.failures import cables
+from gossamer.networks.orbits import cable_orbits
 from gossamer.sweeps.faults import faults
+from gossamer.sweeps.kinds.expected import expected_plan
 from gossamer.sweeps.kinds.kind import Kind, PointNeeds, flat
 from gossamer.sweeps.kinds.networks import measures, size_of
 from gossamer.sweeps.kinds.plans import PLAN, asked_case, plan_needs
@@ -33,6 +40,21 @@ def _needs(words: Mapping[str, Any]) -> PointNeeds:
     return PointNeeds(one.memory, one.seconds * (1 + count))
 
 
+def _expected(words: Mapping[str, Any]) -> PointNeeds:
+    """Return what the plan on the sound network takes, and as many as failures are looked at on one without a cable."""
+    network, task, how = asked_case(words)
+    sound = expected_plan(network, task, how, words)
+    count, failing = int(words.get("sample", 200)), int(words.get("failing", 1))
+    ends = cables(network)
+    alike = np.unique(cable_orbits(network)).size if failing == 1 else math.comb(len(ends), failing)
+    try:
+        one = expected_plan(network.without(links=[tuple(ends[0])]), task, how, words)
+    except GossamerError:
+        one = sound  # that cable is a bridge
+    seconds = sound.seconds + min(count, alike) * one.seconds
+    return PointNeeds(max(sound.memory, one.memory), seconds)
+
+
 FAULTS = Kind(
     name="faults",
     summary="a task on a network without each of its cables: the worst and the mean slowdown",
@@ -42,4 +64,5 @@ FAULTS = Kind(
     carry_out=_faults,
     title=lambda words: f"failures of {PLAN.title(words)}",
     needs=_needs,
+    expected=_expected,
 )

@@ -12,7 +12,7 @@ __all__ = ["Kind", "PointNeeds", "flat"]
 
 
 class PointNeeds(NamedTuple):
-    """What a point takes, roughly: bytes of memory at the least, and seconds."""
+    """What a point takes, roughly: bytes of memory, and seconds of CPU time."""
 
     memory: int
     seconds: float
@@ -39,7 +39,9 @@ class Kind:
     title : callable
         ``words -> text``: what is looked at.
     needs : callable
-        ``words -> PointNeeds``: memory and time, without building anything.
+        ``words -> PointNeeds``: memory at the least, and a first guess at the time, without building anything.
+    expected : callable or None
+        ``words -> PointNeeds``: memory and time as well as can be told, with the network built; None where `needs` is.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Kind:
     carry_out: Callable[[Mapping[str, Any], Progress], dict[str, Any]]
     title: Callable[[Mapping[str, Any]], str]
     needs: Callable[[Mapping[str, Any]], PointNeeds]
+    expected: Callable[[Mapping[str, Any]], PointNeeds] | None = None
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

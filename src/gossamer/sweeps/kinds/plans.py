@@ -13,6 +13,7 @@ from gossamer.costs import LinearCost, StepCost, TimeCost
 from gossamer.errors import ModelError
 from gossamer.outcome import Outcome, number
 from gossamer.rules import Rules
+from gossamer.sweeps.kinds.expected import expected_plan
 from gossamer.sweeps.kinds.kind import Kind, PointNeeds, flat
 from gossamer.sweeps.kinds.networks import asked_network, measures, size_of
 from gossamer.sweeps.points import Progress
@@ -28,7 +29,7 @@ _CASE = ("network", "without", "task", *_TASK, "switching", *_RULES, "seed")
 _LEFT_OUT = ("build_seconds", "verify_seconds", "schedule_bytes", "peak_memory_bytes", "phases", "network", "nodes",
              "task", "rules", "cost", "switching", "algorithm", "options", "effort", "stopped", "verified",
              "completion_time", "links")  # fmt: skip
-_HOP_BYTES, _LINK_BYTES, _START_SECONDS = 12, 60, 0.05
+_HOP_BYTES, _LINK_BYTES, _START_SECONDS, _BOUNDS_SECONDS = 12, 60, 0.05, 0.02
 _HOP_SECONDS, _TIMED_HOP_SECONDS = 1e-6, 1.5e-5  # of plans without and with bytes, search and check together
 
 
@@ -97,6 +98,15 @@ def plan_needs(words: Mapping[str, Any]) -> PointNeeds:
     return PointNeeds(links * _LINK_BYTES + nodes * _HOP_BYTES, _START_SECONDS + hops * a_hop)
 
 
+def _expected(words: Mapping[str, Any]) -> PointNeeds:
+    network, task, how = asked_case(words)
+    return expected_plan(network, task, how, words)
+
+
+def _expected_bounds(words: Mapping[str, Any]) -> PointNeeds:
+    return PointNeeds(plan_needs(words).memory, _BOUNDS_SECONDS)
+
+
 def _checked(words: Mapping[str, Any]) -> PointNeeds:
     if "budget" in words:
         raise ModelError("a budget makes results depend on the machine, so that points have none")
@@ -112,6 +122,7 @@ PLAN = Kind(
     carry_out=_plan,
     title=_title,
     needs=_checked,
+    expected=_expected,
 )
 BOUNDS = Kind(
     name="bounds",
@@ -122,4 +133,5 @@ BOUNDS = Kind(
     carry_out=_bounds,
     title=lambda words: f"bounds of {_title(words)}",
     needs=_checked,
+    expected=_expected_bounds,
 )

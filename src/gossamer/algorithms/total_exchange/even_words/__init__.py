@@ -23,6 +23,7 @@ _SUBGROUPS = 6
 _MOST_COSETS = 20_000
 _MOST_EXACT = 2_600
 _EXACT_SECONDS = 10.0
+_HOP_SECONDS = 4e-6  # with its share of the words that are tried
 
 
 def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
@@ -138,7 +139,8 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
         return refusal
     if network.node_count < 2 or network.terminal_count < network.node_count:
         return Refusal("needs two terminals, and no switches")
-    return Offer(lambda: even_words_exchange(case), least=Fraction(case.once(_least, network)))
+    least = Fraction(case.once(_least, network))
+    return Offer(lambda: even_words_exchange(case), least=least, orbit=network.node_count, hop_seconds=_HOP_SECONDS)
 
 
 EVEN_WORDS = Algorithm(
