@@ -13,6 +13,8 @@ from gossamer.errors import FileFormatError
 
 __all__ = ["command"]
 
+_SHORT = 24
+"""The longest spec that is a name in a front."""
 _TASKS = "What it is for, such as alltoall, allreduce=3 with a weight, alltoall@1MiB with a size; may be repeated."
 _OUTPUT = (
     "Write the table (.csv, .parquet, .json) or a picture of the best network (.svg, .png, .pdf); may be repeated."
@@ -26,7 +28,9 @@ _OUTPUT = (
 def command(
     *,
     nodes: Annotated[str, typer.Option(help="Nodes, such as 512, or a range such as 500:520.", metavar="N")],
-    degree: Annotated[int, typer.Option(help="The most links that leave a node.", metavar="N")],
+    degree: Annotated[
+        str, typer.Option(help="The most links that leave a node, such as 6, or a range such as 3:6.", metavar="N")
+    ],
     task: Annotated[list[str] | None, typer.Option(help=f"{_TASKS} Default alltoall.", metavar="TASK")] = None,
     wishes: dict[str, Any],
     search: dict[str, Any],
@@ -35,16 +39,38 @@ def command(
         Path | None,
         typer.Option(help="Write the best network, its cables and schedules to a new folder.", metavar="FOLDER"),
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="File of results (.parquet) that the same command goes on with.", metavar="FILE"),
+    ] = None,
+    parts: Annotated[
+        int, typer.Option(help="Searches beside each other, each with the whole budget.", metavar="N")
+    ] = 1,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="processes, in-process or dask. Default processes; dask with --scheduler.", metavar="NAME"),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Searches and plans at once. Default: one a processor.", metavar="N")
+    ] = None,
     flits: Annotated[bool, typer.Option("--flits", help="Run the best network and the torus in flits, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Search for the network of a size and degree on which tasks are carried out fastest."""
-    _design(nodes, degree, task or [], wishes, search, output or [], folder, flits, json)
+    running = {"engine": engine, "scheduler": scheduler, "jobs": jobs}
+    swept = None
+    if ":" in degree or store is not None or parts != 1 or any(value is not None for value in running.values()):
+        running["engine"] = engine or ("dask" if scheduler else "processes")
+        swept = {**running, "store": store, "parts": parts}
+    _design(nodes, degree, task or [], wishes, search, output or [], folder, flits, json, swept)
 
 
 def _design(
     nodes: str,
-    degree: int,
+    degree: str,
     tasks: list[str],
     wishes: dict[str, Any],
     search: dict[str, Any],
@@ -52,11 +78,13 @@ def _design(
     folder: Path | None,
     flits: bool,
     json: bool,
+    swept: dict[str, Any] | None,
 ) -> None:
     """Search for networks; print the table, and write it and the best network."""
-    from gossamer.design import Wishes
+    from gossamer.design import Wishes, designs
     from gossamer.design import design as search_networks
     from gossamer.design.outputs import save_design
+    from gossamer.design.problem import read_degrees
     from gossamer.writing import check_writable
 
     for path in output:
@@ -65,9 +93,13 @@ def _design(
         check_writable(path)
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileFormatError(f"{folder} is there already; name a new folder")
-    asked = Wishes(**wishes)
+    asked, goals = Wishes(**wishes), tasks or ["alltoall"]
     with progress() as stage:
-        found = search_networks(nodes, degree, tasks or ["alltoall"], asked, progress=stage, **search)
+        if swept is None:
+            several = [search_networks(nodes, read_degrees(degree)[0], goals, asked, progress=stage, **search)]
+        else:
+            several = designs(nodes, degree, goals, asked, progress=stage, **search, **swept)
+        found = min(several, key=lambda each: (each.best.total, each.problem.degree))
         runs = _flit_runs(found, stage) if flits else []
         for path in output:
             stage(f"writing {path}")
@@ -76,10 +108,23 @@ def _design(
             stage(f"writing {folder}")
             save_design(found, folder)
     if json:
-        print_json({"networks": found.to_dicts(), "looked_at": found.looked, "flits": [run.to_dict() for run in runs]})
+        rows = [row for each in several for row in each.to_dicts()]
+        looked = sum(each.looked for each in several)
+        print_json({"networks": rows, "looked_at": looked, "flits": [run.to_dict() for run in runs]})
         return
-    _print(found, runs)
-    for path in (*output, *([] if folder is None else [folder])):
+    for place, each in enumerate(several):
+        print("\n" if place else "", end="")
+        _print(each)
+    store = None if swept is None else swept["store"]
+    if swept is not None:
+        _print_fronts(several)
+    for run in runs:
+        print(
+            f"\nflits on {run.network[:60]}: {run.routing}, {run.virtual_channels} virtual channels, {run.freedom}\n"
+            f"saturates at {run.throughput:.3f} flits a node and cycle (ideal {run.ideal:.3f}); "
+            f"{run.latency:.1f} cycles at the smallest load run"
+        )
+    for path in (*output, *([] if folder is None else [folder]), *([] if store is None else [store])):
         print(f"wrote {path}")
 
 
@@ -115,7 +160,27 @@ def _write(found: Any, path: Path) -> None:
         draw_distances(found.best.network, path, torus)
 
 
-def _print(found: Any, runs: list[Any]) -> None:
+def _print_fronts(several: list[Any]) -> None:
+    """Print the networks that no other beats in time and in one of what they cost."""
+    from gossamer.sweeps.report import front
+
+    names: dict[str, str] = {}
+    rows: list[dict[str, Any]] = []
+    for design in several:
+        for place, found in enumerate(design.found):
+            spec = found.candidate.spec
+            names[spec] = spec if len(spec) <= _SHORT else f"{design.problem.degree} links, network {place + 1}"
+            rows.append({**found.to_dict(), "links": found.network.link_count, "total": float(found.total)})
+    print()
+    for against in ("links", "diameter", "-bisection"):
+        members = front(rows, against, "total").members
+        apart = {(m[against.removeprefix("-")], m["total"]): m for m in reversed(members)}
+        told = [f"{names[m['network']]} ({m[against.removeprefix('-')]:,}: {m['total']:,.6g})"
+                for m in list(apart.values())[::-1]]  # fmt: skip
+        print(f"front of time against {against.removeprefix('-')}:  {', '.join(told)}")
+
+
+def _print(found: Any) -> None:
     from gossamer.experiments.table import Table
 
     problem = found.problem
@@ -124,7 +189,8 @@ def _print(found: Any, runs: list[Any]) -> None:
     told = ", ".join(goal.text for goal in problem.goals)
     unit = "seconds" if problem.timed else "steps"
     print(f"networks of {size} nodes with at most {problem.degree} links a node, for {told}; times in {unit}, verified")
-    print(f"{found.looked:,} networks looked at in {found.seconds:.1f} s of CPU time\n")
+    spent = f" in {found.seconds:.1f} s of CPU time" if found.seconds else ""
+    print(f"{found.looked:,} networks looked at{spent}\n")
     names = [goal.task for goal in problem.goals]
     columns = ["", "nodes", *(f"{name}{c}" for name in names for c in ("", ", bound", ", any network")), "x limit"]
     columns += ["diameter", "mean", "bisection", *(["cable m", "longest"] if problem.wishes.placement else [])]
@@ -141,18 +207,12 @@ def _print(found: Any, runs: list[Any]) -> None:
         if problem.wishes.failure_weight:
             row.append("-" if each.worst_failure is None else f"{each.worst_failure:.3f} x")
         rows.append(tuple(row))
-    print(Table("", tuple(columns), tuple(rows)).text())
+    print(Table("", tuple(columns), tuple(rows)).text().strip("\n"))
     print()
     for place, each in enumerate(found.found):
         print(f"{place + 1:>3}  {each.candidate.spec}")
     if found.stopped:
         print(f"\n{found.stopped}")
-    for run in runs:
-        print(
-            f"\nflits on {run.network[:60]}: {run.routing}, {run.virtual_channels} virtual channels, {run.freedom}\n"
-            f"saturates at {run.throughput:.3f} flits a node and cycle (ideal {run.ideal:.3f}); "
-            f"{run.latency:.1f} cycles at the smallest load run"
-        )
 
 
 def _time(value: Any) -> str:

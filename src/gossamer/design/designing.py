@@ -23,13 +23,24 @@ from gossamer.reading import seed as read_seed
 from gossamer.sweeps.faults import faults
 from gossamer.writing import Rows
 
-__all__ = ["Design", "Found", "Planned", "design", "planned"]
+__all__ = [
+    "MOST_WORK",
+    "Design",
+    "Found",
+    "Planned",
+    "chosen_candidates",
+    "design",
+    "plan_candidate",
+    "planned",
+    "work",
+]
 
 _SEARCH_SHARE = 0.65
 _SPARE = 3
 _CUT_NODES = 1_500
 _FAILURES = 12
-_MOST_WORK = 30_000
+MOST_WORK = 30_000
+"""What a network may take to plan that cannot be the best; see `work`."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class Planned:
         In steps, what no network of that size and degree can beat.
     algorithm : str
         What built the schedule.
+    outcome : Outcome or None
+        The plan, where it was made here and not read from a file.
     """
 
     task: str
@@ -53,7 +66,7 @@ class Planned:
     bound: Fraction
     limit: int
     algorithm: str
-    outcome: Outcome = field(repr=False, compare=False)
+    outcome: Outcome | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -225,12 +238,12 @@ def design(
             f"no network of {nodes} nodes with at most {degree} links a node was found in the families asked for"
         )
     deadline = None if steps is not None else began + seconds
-    chosen = ranked if problem.wishes.fixed else _chosen(ranked, problem, most)
+    chosen = ranked if problem.wishes.fixed else chosen_candidates(ranked, problem, most)
     found, stopped = planned(problem, chosen[: 3 * most], most, deadline=deadline, progress=progress)
     return Design(problem, found, looked, time.process_time() - began, stopped)
 
 
-def _chosen(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
+def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
     """Return the candidates to plan, in order: the best, the best torus, and the best of every family."""
     best: dict[str, Candidate] = {}
     for candidate in ranked:
@@ -264,18 +277,13 @@ def planned(
         if found and deadline is not None and began + longest > deadline:
             stopped = f"the budget was spent; {len(chosen) - place + skipped} of {len(chosen)} were not planned"
             break
-        if (
-            found
-            and candidate.price > found[0].ratio
-            and candidate.family != "torus"
-            and _costs(candidate) > _MOST_WORK
-        ):
+        if found and candidate.price > found[0].ratio and candidate.family != "torus" and work(candidate) > MOST_WORK:
             skipped += 1  # it takes long to plan, and cannot be the best
             continue
         if progress is not None:
             progress(f"planning {place + 1} of {len(chosen)}: {candidate.spec[:50]}")
         try:
-            found.append(_plan(problem, candidate, deadline))
+            found.append(plan_candidate(problem, candidate, deadline))
             found.sort(key=lambda f: f.score)
         except KeyboardInterrupt:
             if not found:
@@ -292,13 +300,20 @@ def planned(
     return tuple(found[: top - len(torus)] + torus), stopped
 
 
-def _costs(candidate: Candidate) -> float:
+def work(candidate: Candidate) -> float:
     """Return how hard it is to plan a network: pairs of nodes, or nodes where all are alike."""
     alike = candidate.spec.startswith(("cayley", "torus", "twisted", "ring", "hyper", "general"))
     return candidate.nodes * (1.0 if alike else candidate.nodes)
 
 
-def _plan(problem: Problem, candidate: Candidate, deadline: float | None) -> Found:
+def plan_candidate(problem: Problem, candidate: Candidate, deadline: float | None = None) -> Found:
+    """Plan the tasks of a problem on a candidate, by a deadline in CPU time, and measure what is wished besides.
+
+    Raises
+    ------
+    GossamerError
+        If a task cannot be planned, or a cable is too long.
+    """
     network = candidate.built
     tasks, total, least = [], Fraction(0), Fraction(0)
     for goal in problem.goals:
@@ -361,4 +376,4 @@ def row_of(network: Network, problem: Problem, family: str, deadline: float | No
     candidate = priced(network, problem, family)
     if candidate is None:
         raise ModelError(f"{network.spec} has not the nodes or links that are asked for, or is not connected")
-    return _plan(problem, candidate, deadline)
+    return plan_candidate(problem, candidate, deadline)

@@ -59,7 +59,7 @@ def write_found(found: Found, folder: Path) -> list[str]:
     if found.cabling is not None:
         np.savetxt(folder / "places.csv", found.cabling.at, fmt="%.3f", delimiter=",")
     for each in found.tasks:
-        if each.outcome.schedule is not None:
+        if each.outcome is not None and each.outcome.schedule is not None:
             save(each.outcome.schedule, folder / f"{each.task}.parquet")
     return sorted(path.name for path in folder.iterdir())
 

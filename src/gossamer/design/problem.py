@@ -17,7 +17,7 @@ from gossamer.reading.quantities import bandwidth, duration, size
 from gossamer.rules import Ports, Rules
 from gossamer.tasks import kind_of
 
-__all__ = ["Goal", "Problem", "read_goals", "read_nodes"]
+__all__ = ["Goal", "Problem", "read_degrees", "read_goals", "read_nodes"]
 
 MOST_NODES = 20_000
 """The most nodes of networks that are searched."""
@@ -95,6 +95,24 @@ def read_nodes(text: str | int) -> tuple[int, int]:
         raise ModelError(f"the range of nodes {low}:{high} is empty; did you mean {high}:{low}?")
     if high - low > 1000:
         raise ModelError(f"a range of nodes has at most 1,000 numbers, got {low}:{high}")
+    return low, high
+
+
+def read_degrees(text: str | int) -> tuple[int, int]:
+    """Return the least and the most links a node of ``6`` or ``3:6``.
+
+    >>> read_degrees("3:6"), read_degrees(4)
+    ((3, 6), (4, 4))
+    """
+    match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?::\s*([0-9]{1,9})\s*)?", str(text))
+    if not match:
+        raise ModelError(f"degree must be a number such as 6, or a range such as 3:6, got {shown(text)}")
+    low = whole(int(match[1]), "degree", 1, 1024)
+    high = whole(int(match[2] or low), "degree", 1, 1024)
+    if high < low:
+        raise ModelError(f"the range of degrees {low}:{high} is empty; did you mean {high}:{low}?")
+    if high - low > 31:
+        raise ModelError(f"a range of degrees has at most 32 numbers, got {low}:{high}")
     return low, high
 
 
