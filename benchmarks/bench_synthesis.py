@@ -1,9 +1,11 @@
-"""Schedules for any network: steps, bound, ratio, CPU seconds and memory.
+"""Schedules for any network: steps, bound, ratio, CPU seconds and memory, beside what is aimed at.
 
-Random and damaged graphs are made here by NetworkX, so that they are the same everywhere; files of links in a folder,
-given as argument, are measured too.
+Random and damaged graphs are made by NetworkX, so that they are the same everywhere; files of links in a folder, given
+as argument, are measured too. A row is the best schedule of the algorithms for any network; the aim is a ratio to the
+largest bound and CPU seconds, and a row says how far it is missed. The marks are the best that a published synthesizer
+did on the same network, in steps.
 
-    python benchmarks/bench_synthesis.py [--large] [--task TASK] [FOLDER]
+    python benchmarks/bench_synthesis.py [--large] [--each] [--task TASK] [--only WORD] [FOLDER]
 """
 
 from __future__ import annotations
@@ -13,129 +15,151 @@ import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import networkx as nx
-import numpy as np
+from synthesis_networks import networks
 
 import gossamer
+from gossamer import Rules
 from gossamer.algorithms import ALGORITHMS
 from gossamer.bounds import bounds
 from gossamer.cases import Case
 from gossamer.errors import GossamerError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.schedules import Schedule
 
-TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce")
+TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast")
+CHUNKS = {"broadcast": 64}
+"""Packets of a message; of an allgather in chunks as many as make whole numbers of its fluid optimum."""
 
-
-def damaged_torus(percent: int) -> nx.Graph:
-    """Return an 8x8 torus without some of its edges, still connected."""
-    graph, draw = nx.grid_2d_graph(8, 8, periodic=True), np.random.default_rng(1)
-    edges = list(graph.edges)
-    for i in draw.permutation(len(edges))[: round(len(edges) * percent / 100)]:
-        graph.remove_edge(*edges[i])
-    assert nx.is_connected(graph)
-    return graph
-
-
-def joined_tori(links: int) -> nx.Graph:
-    """Return two 8x8 tori joined by a few links."""
-    torus = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 8, periodic=True))
-    graph = nx.disjoint_union(torus, torus)
-    graph.add_edges_from((i, 64 + i) for i in range(0, 18 * links, 18))
-    return graph
-
-
-def clusters(count: int, size: int, links: int) -> nx.Graph:
-    """Return clusters, each a random 4-regular graph, in a ring with a few links between neighbors."""
-    graph = nx.disjoint_union_all([nx.random_regular_graph(4, size, seed=c) for c in range(count)])
-    for c in range(count):
-        after = (c + 1) % count
-        graph.add_edges_from((c * size + i, after * size + i + links) for i in range(links))
-    return graph
+MARKS = {
+    ("allgather", "two 8x8 tori, 4 links"): 36.0,
+    ("allgather", "8 cliques of 8 in a ring"): 31.0,
+    ("allgather", "dragonfly:4,2"): 8.0,
+    ("allgather", "slim-fly:5"): 8.0,
+    ("allgather", "jellyfish 50 (degree 7)"): 8.0,
+    ("allgather", "torus 16x16 as edges"): 65.0,
+    ("allgather", "torus:32x32 as edges"): 258.0,
+    ("allgather", "generalized-hypercube:4x4x4 as edges"): 8.0,
+    ("allgather", "torus 8x8, one dimension 4 times slower"): 30.0,
+    ("allgather", "32 servers of 8 with rails"): 34.0,
+}
+"""Steps; the torus of two speeds counts in steps of its fast links."""
 
 
-def rails(servers: int, size: int) -> nx.Graph:
-    """Return servers of terminals around a switch each, and a switch for each rail."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(servers * size))
-    graph.add_nodes_from([f"server {i}" for i in range(servers)] + [f"rail {j}" for j in range(size)], terminal=False)
-    for i in range(servers):
-        graph.add_edges_from((f"server {i}", i * size + j, {"capacity": 4}) for j in range(size))
-        graph.add_edges_from((f"rail {j}", i * size + j) for j in range(size))
-    return graph
+class Aim(NamedTuple):
+    """A ratio to the largest bound, and CPU seconds; None where there is no aim."""
+
+    ratio: float | None
+    seconds: float | None
 
 
-def graphs(large: bool) -> Iterator[tuple[str, nx.Graph]]:
-    """Yield names and graphs."""
-    yield from ((f"torus 8x8 less {p} %", damaged_torus(p)) for p in (2, 5, 10))
-    sizes = (64, 256, 1024, 4096) if large else (64, 256)
-    yield from ((f"random 4-regular {n}", nx.random_regular_graph(4, n, seed=1)) for n in sizes)
-    yield "jellyfish 50 (degree 7)", nx.random_regular_graph(7, 50, seed=1)
-    yield "hoffman-singleton", nx.hoffman_singleton_graph()
-    yield "two 8x8 tori, 4 links", joined_tori(4)
-    yield "8 cliques of 8 in a ring", nx.ring_of_cliques(8, 8)
-    yield "8 clusters of 16, 2 links", clusters(8, 16, 2)
-    yield "torus 16x16 as edges", nx.grid_2d_graph(16, 16, periodic=True)
-    for name in ("petersen", "karate_club", "tutte", "desargues", "les_miserables", "florentine_families"):
-        yield name, getattr(nx, f"{name}_graph")()
-    yield "binary tree of 63", nx.balanced_tree(2, 5)
-    yield "4 servers of 8 with rails", rails(4, 8)
+class Row(NamedTuple):
+    """What an algorithm found: steps of a message, CPU seconds, its name, hops."""
+
+    steps: float
+    seconds: float
+    algorithm: str
+    hops: int
 
 
-def networks(large: bool, folder: str | None) -> Iterator[tuple[str, Network]]:
-    """Yield names and networks: graphs, those with times, and the files of a folder."""
-    for name, graph in graphs(large):
-        plain = nx.Graph(graph) if graph.is_multigraph() else graph
-        for _, _, data in plain.edges(data=True):
-            data.pop("weight", None)
-        yield name, from_networkx(plain, name)
-    torus = gossamer.network("torus:8x8")
-    yield "torus 8x8, one dimension 4 times slower", torus.with_times(np.tile([1, 1, 4, 4], 64), 0)
-    for path in sorted(Path(folder).iterdir()) if folder else ():
-        try:
-            yield path.name, gossamer.network(str(path))
-        except GossamerError as error:
-            print(f"{path.name}: {error}")
+def aim(task: str, network: Network) -> Aim:
+    """Return what is aimed at."""
+    n = network.terminal_count
+    if task in ("allgather", "reduce-scatter"):
+        seconds = 0.5 if n <= 1024 else 5.0 if n <= 4096 else 60.0
+        return Aim(1.1 if not network.plain else 1.02 if n >= 64 else None, seconds)
+    if task == "alltoall":
+        ratio = 1.1 if not network.plain else 1.02 if n <= 64 else 1.03 if n <= 256 else 1.05
+        return Aim(ratio, 0.5 if n <= 64 else 5.0 if n <= 256 else 30.0)
+    return Aim(1.1 if task == "allreduce" else 1.05, None)
 
 
-def measure(name: str, network: Network, task: str) -> None:
-    """Print the best schedule of the algorithms for any network, and what each took."""
-    case = Case(network, gossamer.task(task))
-    limit = bounds(case)[0].value
-    found = []
-    for algorithm in (a for a in ALGORITHMS if a.timed and "exact" not in a.name and a.covers(case)):
+def _any_network(name: str) -> bool:
+    """Whether an algorithm is for any network and no solver."""
+    general = ("greedy-flooding", "priced-", "overlapped-", "trees-together", "shared-shortest", "arc-disjoint")
+    return any(word in name for word in general)
+
+
+def found(case: Case, packets: int) -> Iterator[Row]:
+    """Yield what each algorithm for any network does."""
+    for algorithm in (a for a in ALGORITHMS if _any_network(a.name) and a.covers(case)):
         began = time.process_time()
-        schedule = algorithm.build(case)
+        schedule: Schedule = algorithm.build(case)
         took = time.process_time() - began
         if not gossamer.verify(schedule):
-            raise SystemExit(f"{algorithm.name} on {name}: {gossamer.verify(schedule)}")
-        found.append((schedule.completion_time, took, algorithm.name, schedule.hop_count))
+            raise SystemExit(f"{algorithm.name} on {case.network}: {gossamer.verify(schedule)}")
+        yield Row(float(schedule.completion_time) / packets, took, algorithm.name, schedule.hop_count)
+
+
+def missed(row: Row, limit: float, aimed: Aim, mark: float | None, slack: float) -> str:
+    """Return how far the aim is missed, in words, or that it is not."""
+    said = []
+    if aimed.ratio is not None and row.steps > max(aimed.ratio * limit, limit + slack) + 1e-9:
+        said.append(f"{100 * (row.steps / limit / aimed.ratio - 1):.1f} % over {aimed.ratio:g} x")
+    if mark is not None and row.steps > mark:
+        said.append(f"{row.steps - mark:g} over the mark {mark:g}")
+    if aimed.seconds is not None and row.seconds > aimed.seconds:
+        said.append(f"{row.seconds / aimed.seconds:.1f} x the {aimed.seconds:g} s")
+    return "missed: " + ", ".join(said) if said else "met" if aimed.ratio or mark else "-"
+
+
+def measure(name: str, network: Network, task: str, packets: int, each: bool) -> None:
+    """Print the best schedule, or each one, in steps a message."""
+    case = Case(network, gossamer.task(task, packets=packets) if packets > 1 else gossamer.task(task))
+    began = time.process_time()
+    limit = float(bounds(case)[0].value) / packets
+    if task == "allgather" and packets > 1:
+        limit = float(bounds(Case(network, gossamer.task(task), Rules(split=True)))[0].value)
+    bounding = time.process_time() - began
+    case.tell_floor(bounds(case)[0].value)
+    rows = sorted(found(case, packets))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    for steps, took, algorithm, hops in sorted(found):
-        rate = hops / max(took, 1e-9) / 1e6
+    aimed, mark = aim(task, network), MARKS.get((task, name)) if packets == 1 else None
+    slack = 2 / packets if task == "broadcast" else 0.0
+    what = f"{task} {packets}" if packets > 1 else task
+    for row in rows if each else rows[:1]:
         print(
-            f"{task:15} {name:40} {network.node_count:5} {float(steps):8.6g} {float(limit):8.6g} "
-            f"{float(steps / limit) if limit else 1:6.3f} {took:8.2f} s {rate:7.2f} M hops/s {memory:6} MB {algorithm}",
+            f"{what:14} {name:40} {network.terminal_count:5} {row.steps:8.6g} {limit:8.6g} "
+            f"{row.steps / limit if limit else 1:6.3f} {row.seconds:8.2f} s (bound {bounding:6.2f} s) {memory:6} MB "
+            f"{row.algorithm:24} {missed(row, limit, aimed, mark, slack)}",
             flush=True,
         )
+
+
+def chunks(network: Network) -> int:
+    """Return packets a message of which the fluid optimum of an allgather takes whole steps, at most 12."""
+    value = bounds(Case(network, gossamer.task("allgather"), Rules(split=True)))[0].value
+    return value.denominator if 1 < value.denominator <= 12 else 12 if value.denominator > 1 else 1
 
 
 def main() -> None:
     """Print a table a task."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?")
-    parser.add_argument("--large", action="store_true", help="up to 4,096 nodes (allgather only beyond 256)")
+    parser.add_argument("--large", action="store_true", help="up to 4,096 nodes (allgather only beyond 512)")
+    parser.add_argument("--each", action="store_true", help="a row for each algorithm")
     parser.add_argument("--task", choices=TASKS, action="append")
+    parser.add_argument("--only", help="networks with that word in their names")
     asked = parser.parse_args()
     small = from_networkx(nx.petersen_graph())
+    print("task, network, terminals, steps, bound, ratio, CPU, memory of the process, algorithm, aim")
     for task in asked.task or TASKS:
-        case = Case(small, gossamer.task(task))  # compile
-        for algorithm in (a for a in ALGORITHMS if a.timed and "exact" not in a.name and a.covers(case)):
-            algorithm.build(case)
-        for name, network in networks(asked.large, asked.folder):
-            if network.node_count <= 256 or task == "allgather":
-                measure(name, network, task)
+        list(found(Case(small, gossamer.task(task)), 1))  # compile
+        measured = list(networks(asked.large))
+        for path in sorted(Path(asked.folder).iterdir()) if asked.folder else ():
+            try:
+                measured.append((path.name, gossamer.network(str(path))))
+            except GossamerError as error:
+                print(f"{path.name}: {error}")
+        for name, network in measured:
+            if (asked.only or "") not in name or (network.node_count > 512 and task != "allgather"):
+                continue
+            measure(name, network, task, CHUNKS.get(task, 1), asked.each)
+            if task == "allgather" and network.node_count <= 64 and chunks(network) > 1:
+                measure(name, network, task, chunks(network), asked.each)
 
 
 if __name__ == "__main__":

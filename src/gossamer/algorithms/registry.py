@@ -19,6 +19,7 @@ from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOOD
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
+from gossamer.algorithms.overlapped_halves import OVERLAPPED_HALVES
 from gossamer.algorithms.partial_exchange import PARTIAL_EXCHANGE
 from gossamer.algorithms.routing import ROUTING
 from gossamer.algorithms.scatter import SCATTER
@@ -81,6 +82,7 @@ _ALONE: tuple[Algorithm, ...] = (
     PRICED_PATHS,
     SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
+    OVERLAPPED_HALVES,
     TREES_TOGETHER,
     *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),

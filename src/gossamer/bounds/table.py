@@ -21,6 +21,7 @@ from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_b
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.parts import part_bounds
 from gossamer.bounds.ports import port_bounds
+from gossamer.bounds.regions import region_bounds
 from gossamer.bounds.relaxed import relaxed_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
@@ -80,6 +81,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     set_cut_bounds,
     copy_bounds,
     part_bounds,
+    region_bounds,
     concurrent_flow_bounds,
     _sequences,
 )

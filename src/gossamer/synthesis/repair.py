@@ -24,7 +24,7 @@ from gossamer.synthesis.routed import branching, timed
 from gossamer.synthesis.together import joined, part_of
 from gossamer.tasks import COMBINE
 
-__all__ = ["repaired"]
+__all__ = ["repaired", "rescheduled"]
 
 _POWERS = (8.0, 30.0)
 _RELIEF = (30.0, 60.0, 100.0) * 4
@@ -83,11 +83,8 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     True
     """
     _refuse(schedule)
-    found = expand(schedule)
     messages, roads = case.messages, Roads.of(case.network, case.rules)
-    table = found.packets
-    number = messages.first_packet()[message_rows(messages, table)] + table.part
-    hops = _Hops(link.astype(np.int64)[found.link], number[found.packet], found.slot.astype(np.int64))
+    hops = _hops_of(schedule, case, link)
     row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
     combined = messages.discipline == COMBINE
     growth, draw = Growth(roads), np.random.default_rng(case.seed)
@@ -113,6 +110,56 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     graph, packet = joined(case, forests.get(True), forests.get(False))
     starts = scheduled(graph, roads, rounds=4, orders=_orders(graph, packet, hops, roads, draw), least=int(case.floor))
     return timed(case, starts, graph.link, packet)
+
+
+def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
+    """Return a schedule of the same trees in which every hop goes as soon as it can, or None if hops make no trees.
+
+    What phases kept apart overlaps then.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        A valid schedule of the case, of whole packets and without control packets.
+    case : Case
+        Its task, network and rules.
+
+    Notes
+    -----
+    O(H log H) for H hops.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("array:5"), gossamer.task("allreduce"))
+    >>> two = gossamer.plan("array:5", "allreduce", algorithm="two-way-greedy-flooding").schedule
+    >>> two.completion_time, rescheduled(two, case).completion_time
+    (Fraction(8, 1), Fraction(8, 1))
+    """
+    messages, roads = case.messages, Roads.of(case.network, case.rules)
+    hops = _hops_of(schedule, case, np.arange(case.network.link_count, dtype=np.int32))
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline == COMBINE
+    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
+    branches = {True: branching(case.related(rules=dual)), False: branching(case)}
+    forests: dict[bool, Forest] = {}
+    for half in (True, False):
+        numbers = np.flatnonzero(combined[row] == half)
+        if numbers.size:
+            demand = demand_of(case, part_of(messages, combined == half))
+            forests[half], broken = _kept(hops, numbers, demand, roads, branches[half], half)
+            if broken.size:
+                return None
+    graph, packet = joined(case, forests.get(True), forests.get(False))
+    orders = _orders(graph, packet, hops, roads, np.random.default_rng(case.seed))
+    return timed(case, scheduled(graph, roads, rounds=6, orders=orders, least=int(case.floor)), graph.link, packet)
+
+
+def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _Hops:
+    """Return the hops of all packets, over links as they are numbered in `link`."""
+    found, messages = expand(schedule), case.messages
+    number = messages.first_packet()[message_rows(messages, found.packets)] + found.packets.part
+    return _Hops(link.astype(np.int64)[found.link], number[found.packet], found.slot.astype(np.int64))
 
 
 def _refuse(schedule: Schedule) -> None:
