@@ -37,6 +37,9 @@ __all__ = ["compare", "lower_bounds", "plan", "replan"]
 
 Say = Callable[[str], None]
 
+_CLOSE = Fraction(51, 50)
+"""Times the bound: so near to it, no bounds that take long are looked for."""
+
 _WORTH_SAYING = 5.0
 """Seconds from which on it is said how long a schedule takes to build."""
 
@@ -69,6 +72,7 @@ class _Search:
         self.kind, self.case, self.planned, self.names = asked
         self.say: Say = progress or (lambda stage: None)
         self.refusals: dict[str, str] = {}
+        self._quick = False
 
     def candidates(
         self, algorithm: str, options: Mapping[str, Any], effort: str, streamed: bool = False
@@ -119,13 +123,23 @@ class _Search:
             return ""
         return f" (about {time_text(found.seconds)} and {memory_text(found.bytes)})"
 
-    def bounds(self) -> tuple[Bound, ...]:
-        """Return the lower bounds."""
+    def bounds(self, at_first: bool = False) -> tuple[Bound, ...]:
+        """Return the lower bounds; `at_first`, those that do not take long."""
         self.say("computing lower bounds")
-        found = self.kind.bounds(self.planned)
+        quick = self.kind.quick_bounds(self.planned) if at_first else None
+        self._quick = quick is not None
+        found = self.kind.bounds(self.planned) if quick is None else quick
         if found:
             self.planned.tell_floor(found[0].value)
         return found
+
+    def improved(self, found: Outcome, *, first: bool) -> tuple[Bound, ...]:
+        """Return the bounds of an outcome, and those that take long if the first one is not close to what it has."""
+        least = found.bounds[0].value if found.bounds else Fraction(0)
+        if not first or not self._quick or found.completion_time <= least * _CLOSE:
+            return found.bounds
+        more = {bound.name: bound for bound in (*self.bounds(), *found.bounds)}
+        return tuple(sorted(more.values(), key=lambda bound: -bound.value))
 
     def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
@@ -305,7 +319,7 @@ def plan(
     chosen = Fitting(candidates[:1])  # of a stream nothing is kept, so that there is nothing to choose from
     if not stream:
         chosen = search.fitting(candidates, allowed)
-    bounds = search.bounds()
+    bounds = search.bounds(at_first=True)
     least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None
     said = chosen.left_out
@@ -316,7 +330,7 @@ def plan(
             said = "; ".join(filter(None, [_stopped(budget, left), said]))
             break
         found = search.carried_out(candidate, bounds, stream)
-        bounds = found.bounds  # with what was proved on the way
+        bounds = search.improved(found, first=best is None)  # with what was proved on the way
         least = bounds[0].value if bounds else least
         if best is None or _better(found, best):
             best = found

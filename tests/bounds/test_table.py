@@ -11,6 +11,7 @@ import pytest
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import Bound, best_bound, bounds
+from gossamer.bounds.table import slow
 from gossamer.cases import Case
 from gossamer.errors import NetworkError, TaskError
 from gossamer.networks import from_networkx
@@ -23,6 +24,7 @@ from gossamer.tasks import (
     Permutation,
     Scatter,
     TotalExchange,
+    UnevenExchange,
 )
 
 
@@ -204,3 +206,17 @@ def test_one_way_links_that_do_not_lead_back_are_named():
 def test_messages_within_a_part_of_a_disconnected_network_have_bounds():
     graph = nx.disjoint_union(nx.path_graph(4), nx.path_graph(2))
     assert best_bound(Case(from_networkx(graph), Permutation([3, 1, 2, 0, 5, 4]), Rules())).value == 3
+
+
+def test_quick_bounds_are_some_of_all_and_enough_where_they_meet_the_time():
+    network = gossamer.network("dgx-a100:servers=12")
+    table = np.random.default_rng(1).integers(0, 9, (96, 96))
+    np.fill_diagonal(table, 0)
+    case = Case(network, UnevenExchange(table.tolist()))
+    assert slow(case)
+    some, every = ({b.name: b.value for b in bounds(case, quick=quick)} for quick in (True, False))
+    assert set(some) < set(every)
+    assert all(value <= every[name] for name, value in some.items())
+    outcome = gossamer.plan(network, case.task, algorithm="shared-shortest-ways")
+    assert outcome.bound >= max(some.values())
+    assert len(outcome.bounds) == len(some) or outcome.completion_time > max(some.values())

@@ -19,9 +19,9 @@ import numpy as np
 from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
-from gossamer.bounds.thin_cuts import Mask, thin_cuts
+from gossamer.bounds.thin_cuts import Floats, Mask, thin_cuts
 from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand, Line
+from gossamer.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
 from gossamer.cases.links import FAR, least_time
 from gossamer.cases.metric import axes_of
 from gossamer.writing import quantity
@@ -190,14 +190,17 @@ def _further(nodes: Mask, time: Counts) -> list[Mask]:
     return [nodes & (time >= step) for step in spread(times, _LEVELS).tolist()] if times.size else []
 
 
-def set_cut_bounds(case: Case) -> Iterator[Bound]:
-    """Yield the best cut around a set of nodes, on networks whose structure does not say which it is."""
+def set_cut_bounds(case: Case, *, quick: bool = False) -> Iterator[Bound]:
+    """Yield the best cut around a set of nodes, on networks whose structure does not say which it is.
+
+    Where it must be `quick`, no thin cuts are looked for by flows.
+    """
     net = case.network
     known = net.group is not None or net.levels is not None or bool(axes_of(case.metric)) or _one_message(case)
     if not net.link_count or net.link_count > LARGEST or (known and not takes_time(case)):
         return
     best: tuple[Crossing, Mask] | None = None
-    for inside in _chosen(case):
+    for inside in _chosen(case, quick):
         found = best_crossing(case, inside)
         if found is not None and (best is None or found.time > best[0].time):
             best = found, inside
@@ -231,13 +234,13 @@ def _bound(case: Case, found: Crossing, inside: Mask) -> Bound:
     return Bound("cut around nodes", found.time, text, "cut", SOURCE)
 
 
-def _chosen(case: Case) -> list[Mask]:
+def _chosen(case: Case, quick: bool) -> list[Mask]:
     """Return the sets to work out, with their complements: of all proposed, those with most messages for their links.
 
     The same ones for a case and its dual, whose proposals are those of the other direction of time.
     """
     scored: dict[bytes, tuple[float, Mask]] = {}
-    for proposed in _proposed(case):
+    for proposed in _proposed(case, quick):
         inside = proposed if proposed[0] else ~proposed
         key = np.packbits(inside).tobytes()
         if key not in scored:
@@ -268,9 +271,10 @@ def _score(case: Case, inside: Mask) -> float:
     return messages / rate + float(links.latency[out].min())
 
 
-def _proposed(case: Case) -> Iterator[Mask]:
+def _proposed(case: Case, quick: bool) -> Iterator[Mask]:
     """Yield sets of nodes, of which the complements are meant too."""
-    yield from thin_cuts(case)
+    if not quick:
+        yield from thin_cuts(case)
     yield from _prefixes(case)
     yield from _fast_parts(case)
     yield from _single_nodes(case)
@@ -337,6 +341,22 @@ def _ends_of_ports(case: Case) -> Iterator[Mask]:
                 yield inside
 
 
+def _crossing_parts(case: Case, part: Counts, parts: int) -> Floats:
+    """Return for each part of a network how long listed messages need to leave or enter it, about, float64[parts]."""
+    links = case.links
+    tail, head = part[links.source], part[links.target]
+    out = tail != head
+    ends = [np.zeros(parts), np.zeros(parts)]
+    for demand in case.demands:
+        if isinstance(demand, PairDemand) and not demand.shared:
+            here, there = (part[nodes] for nodes in demand.pairs)
+            away = here != there
+            for side, nodes in enumerate((here, there)):
+                ends[side] += np.bincount(nodes[away], minlength=parts)
+    rates = [np.bincount(nodes[out], links.fair_rate[out], parts) for nodes in (tail, head)]
+    return np.asarray(np.max([count / np.maximum(r, 1e-300) for count, r in zip(ends, rates, strict=True)], axis=0))
+
+
 def _fast_parts(case: Case) -> Iterator[Mask]:
     """Yield the parts into which a network falls without its slower links."""
     from scipy.sparse import coo_array
@@ -350,6 +370,8 @@ def _fast_parts(case: Case) -> Iterator[Mask]:
             graph = coo_array((np.ones(int(fast.sum())), (links.source[fast], links.target[fast])), shape=(n, n))
             parts, part = connected_components(graph, directed=False)
             sizes = np.bincount(part)
-            for k in np.argsort(-sizes, kind="stable")[:_SWEEPS].tolist() if parts > 1 else ():
+            some = np.argsort(-sizes, kind="stable")[:_SWEEPS]
+            busiest = np.argsort(-_crossing_parts(case, part.astype(np.int64), parts), kind="stable")[:1]
+            for k in dict.fromkeys([*some.tolist(), *busiest.tolist()]) if parts > 1 else ():
                 if sizes[k] > 1:
                     yield part == k

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 
 from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound
@@ -29,8 +30,9 @@ from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
+from gossamer.cases.demands import PairDemand
 
-__all__ = ["FAMILIES", "best_bound", "bounds"]
+__all__ = ["FAMILIES", "best_bound", "bounds", "slow"]
 
 
 def best_bound(case: Case) -> Bound:
@@ -87,14 +89,34 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 )
 """Every family of bounds: from a case to its bounds."""
 
+_SLOW = (concurrent_flow_bounds, _sequences)
 
-def bounds(case: Case) -> tuple[Bound, ...]:
+
+_SLOW_PAIRS, _SLOW_LINKS = 5_000, 400
+
+
+def slow(case: Case) -> bool:
+    """Return whether bounds take tenths of a second, so that it may be better to ask for quick ones first.
+
+    >>> import gossamer
+    >>> slow(Case(gossamer.network("ring:8"), gossamer.task("alltoall")))
+    False
+    """
+    net = case.network
+    known = net.group is not None or net.levels is not None or net.grid is not None
+    pairs = sum(demand.target.size for demand in case.demands if isinstance(demand, PairDemand))
+    return (not known or takes_time(case)) and net.link_count > _SLOW_LINKS and pairs > _SLOW_PAIRS
+
+
+def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
     """Return lower bounds on the completion time of a task, the largest first.
 
     Parameters
     ----------
     case : Case
         What is asked.
+    quick : bool
+        Whether those are left out that may take long: flows, and cuts found by flows.
 
     Returns
     -------
@@ -127,7 +149,8 @@ def bounds(case: Case) -> tuple[Bound, ...]:
     """
     if not case.demands:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
-    found = [bound for family in FAMILIES for bound in family(case)]
+    families = (partial(set_cut_bounds, quick=True) if f is set_cut_bounds else f for f in FAMILIES if f not in _SLOW)
+    found = [bound for family in (families if quick else FAMILIES) for bound in family(case)]
     found.sort(key=lambda bound: -bound.value)
     if takes_time(case):  # what is counted with and without times is told once
         found = list({bound.name: bound for bound in reversed(found)}.values())[::-1]

@@ -143,6 +143,10 @@ class Switching(Protocol[C, S]):
         """Return lower bounds on the completion time, the largest first."""
         ...
 
+    def quick_bounds(self, case: C) -> tuple[Bound, ...] | None:
+        """Return some of the lower bounds where all take long, the largest first; else None."""
+        ...
+
     def needs(self, case: C, offer: Offer[S]) -> Needs | None:
         """Return about what building and checking an offer takes; None if that is not known."""
         ...

@@ -11,6 +11,7 @@ import numpy as np
 
 from gossamer.algorithms import ALGORITHMS, Algorithm
 from gossamer.bounds import Bound, bounds
+from gossamer.bounds.table import slow
 from gossamer.cases import Case, Needs, Offer
 from gossamer.cases.needs import needs
 from gossamer.costs import AskedCost, Clock, Cost, StepCost, TimeCost
@@ -72,6 +73,10 @@ class StoreAndForward:
     def bounds(self, case: Case) -> tuple[Bound, ...]:
         """Return lower bounds on the completion time in steps, the largest first."""
         return bounds(case)
+
+    def quick_bounds(self, case: Case) -> tuple[Bound, ...] | None:
+        """Return those that take milliseconds where all take tenths of a second; else None."""
+        return bounds(case, quick=True) if slow(case) else None
 
     def needs(self, case: Case, offer: Offer[Schedule]) -> Needs:
         """Return about what building and checking an offer takes."""

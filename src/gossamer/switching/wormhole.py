@@ -83,6 +83,10 @@ class Wormhole:
             )
         )
 
+    def quick_bounds(self, case: WormholeCase) -> tuple[Bound, ...] | None:
+        """Return None: all are quick."""
+        return None
+
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
         """Return None: wormhole messages are few, and what they take is not estimated."""
         return None
