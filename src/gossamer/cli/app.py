@@ -10,6 +10,7 @@ import typer
 from gossamer.cli import completing
 from gossamer.cli.broadcasting import dynamic, schemes
 from gossamer.cli.designing import command as design
+from gossamer.cli.dressing import pictured
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import WIDTH, Commands, dressed
 from gossamer.cli.handing_on import export, formats, run, simulate
@@ -168,6 +169,7 @@ def replan(
 
 @app.command()
 @fails
+@pictured
 @fills(task_words=TASK, rules=RULES, search=RANKING, spread=(Words("sweeps/sizes.py", "compare_sizes", ("jobs",)),))
 def compare(
     network: NetworkArgument,
@@ -282,6 +284,8 @@ app.command()(schemes)
 
 
 @app.command()
+@fails
+@pictured
 def reproduce(
     name: Annotated[
         str,
@@ -357,7 +361,7 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (verify, draw, explore, explain, export, formats, run, simulate):
+for handed in (verify, draw, explore, explain, export, formats, run, pictured(simulate)):
     app.command()(handed)
 app.command("import")(import_foreign)
 app.command("design")(design)

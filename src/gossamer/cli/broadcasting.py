@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.dressing import pictured
 from gossamer.cli.failing import fails
 from gossamer.cli.options import Json, NetworkArgument, Words, fills
 
@@ -39,6 +40,7 @@ Output = Annotated[
 
 
 @fails
+@pictured
 @fills(simulation=_SIMULATION)
 def dynamic(
     network: NetworkArgument,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, progress
+from gossamer.cli.dressing import pictured
 from gossamer.cli.options import Words, fills
 from gossamer.errors import FileFormatError
 
@@ -21,6 +22,7 @@ _OUTPUT = (
 )
 
 
+@pictured
 @fills(
     wishes=(Words("design/wishes.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
     search=(Words("design/designing.py", "design", ("budget", "rounds", "top", "seed")),),

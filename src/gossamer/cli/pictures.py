@@ -17,7 +17,7 @@ def draw(
     file: Path,
     output: Path,
     kind: str | None,
-    style: str,
+    style: str | None,
     width: str | None,
     title: str | None,
     foreign: Foreign = OWN,
@@ -27,7 +27,7 @@ def draw(
     from gossamer.writing import check_writable
 
     if output.suffix.lower() == ".html":
-        if kind or style != "screen" or width or title:
+        if kind or style or width or title:
             raise FileFormatError("--kind, --style, --width and --title go with pictures; an .html is the explorer")
         explore([file], output, foreign)
         return
@@ -43,7 +43,7 @@ def draw(
         "width": None if width is None else inches(width, "--width", error=FileFormatError),
         "title": title,
     }
-    if moving and any(given for given in (style != "screen", width, title)):
+    if moving and any((style, width, title)):
         raise FileFormatError(f"--style, --width and --title go with .svg, .png or .pdf, not with {output.suffix}")
     plots.look(**dress)
     check_writable(output)  # refuse before the work

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gossamer.cli.dressing import StyleOption, TitleOption, WidthOption
+
 __all__ = ["draw", "explain", "explore", "import_foreign", "verify"]
 
 ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
@@ -46,13 +48,6 @@ class To(StrEnum):
     terminal = "terminal"
 
 
-class Style(StrEnum):
-    """How pictures are dressed."""
-
-    screen = "screen"
-    paper = "paper"
-
-
 def draw(
     file: ScheduleFile,
     output: Annotated[
@@ -73,12 +68,10 @@ def draw(
             "channels. Default load, and worms of a wormhole plan."
         ),
     ] = None,
-    style: Annotated[
-        Style, typer.Option(help="paper: 3.3 inches wide, without the heading and notes that a caption gives.")
-    ] = Style.screen,
-    width: Annotated[str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W")] = None,
+    style: StyleOption = None,
+    width: WidthOption = None,
     to: Annotated[To | None, typer.Option(help="Draw in the terminal, in text.")] = None,
-    title: Annotated[str | None, typer.Option(help="Title instead of task and network.", metavar="TEXT")] = None,
+    title: TitleOption = None,
     network: Foreign = None,
     task: Collective = None,
 ) -> None:
@@ -88,7 +81,7 @@ def draw(
     if to is not None or output is None:
         pictures.in_text(file, output, (network, task))
         return
-    pictures.draw(file, output, kind.value if kind else None, style.value, width, title, (network, task))
+    pictures.draw(file, output, kind.value if kind else None, style and style.value, width, title, (network, task))
 
 
 def explore(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.dressing import pictured
 from gossamer.cli.groups import Commands
 
 __all__ = ["commands"]
@@ -103,6 +104,7 @@ def run(
 
 
 @commands.command()
+@pictured
 def report(
     file: ResultsFile,
     study: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.dressing import pictured
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
 from gossamer.cli.options import Words, fills
@@ -77,6 +78,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @commands.command()
+@pictured
 @fills(destined=(DESTINED,), settings=(TRAFFIC,), routers=(ROUTERS,))
 def traffic(
     networks: Networks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.plots.appearance import STYLES, look
+from gossamer.plots.appearance import STYLES, Dress, dressed_as, look
 from gossamer.plots.drawing import FORMATS, KINDS, draw
 from gossamer.plots.load import heat_figure, load_figure
 from gossamer.plots.motion import MOVING_FORMATS, animate
@@ -18,9 +18,11 @@ __all__ = [
     "KINDS",
     "MOVING_FORMATS",
     "STYLES",
+    "Dress",
     "animate",
     "channels_figure",
     "draw",
+    "dressed_as",
     "heat_figure",
     "load_figure",
     "look",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypedDict
 
 from gossamer.errors import FileFormatError, nearest
 from gossamer.plots.palette import INK, MUTED
@@ -11,7 +14,10 @@ from gossamer.reading import number
 from gossamer.schedules import Schedule
 from gossamer.writing import quantity
 
-__all__ = ["SCREEN", "STYLES", "Look", "caption", "heading", "load_unit", "look", "text_width", "write"]
+__all__ = [
+    *("SCREEN", "STYLES", "Dress", "Look", "caption", "dressed_as", "heading", "headline", "load_unit", "look"),
+    *("text_width", "write"),
+]
 
 STYLES = ("screen", "paper")
 """``screen``: a page that explains itself; ``paper``: only the picture, whose heading and notes the caption gives."""
@@ -21,8 +27,32 @@ _EM = 0.0076
 """Mean width of a character in inches for each point of type size (DejaVu Sans)."""
 
 
+class Dress(TypedDict, total=False):
+    """Keywords that every figure takes: where it is drawn, and how it is dressed.
+
+    Attributes
+    ----------
+    ax : matplotlib.axes.Axes, optional
+        Draw on these axes, without heading and notes; of a figure of several panels the first, where nothing else is
+        said. The figure that is returned is that of the axes.
+    style : {"screen", "paper"}, optional
+        On paper heading and notes are left to the caption, and the figure is 3.3 inches wide.
+    width : float, optional
+        Of the figure in inches, 2..40.
+    title : str, optional
+        Instead of the figure's own.
+
+    What is not given is as `dressed_as` says, else a figure for the screen, as wide as it likes.
+    """
+
+    ax: Any
+    style: str | None
+    width: float | None
+    title: str | None
+
+
 class Look(NamedTuple):
-    """How a picture is dressed: its style, its width in inches, and a title instead of its own.
+    """How a picture is dressed: its style, its width in inches, and a title instead of its own; axes to draw on.
 
     Without a width a picture is as wide as it likes, on paper `PAPER_WIDTH`.
     """
@@ -30,6 +60,7 @@ class Look(NamedTuple):
     style: str = "screen"
     width: float | None = None
     title: str | None = None
+    ax: Any = None
 
     @property
     def bare(self) -> bool:
@@ -42,8 +73,11 @@ PAPER_WIDTH = 3.3
 """Inches of a column of a paper."""
 
 
-def look(style: str = "screen", width: float | None = None, title: str | None = None) -> Look:
-    """Return a look, checked.
+_AROUND: ContextVar[Look] = ContextVar("look", default=SCREEN)
+
+
+def look(style: str | None = None, width: float | None = None, title: str | None = None, ax: Any = None) -> Look:
+    """Return a look, checked; what is not given is that of `dressed_as`. For the arguments see `Dress`.
 
     Raises
     ------
@@ -55,12 +89,41 @@ def look(style: str = "screen", width: float | None = None, title: str | None = 
     >>> look("paper").width
     3.3
     """
+    around = _AROUND.get()
+    style = around.style if style is None else style
+    title = around.title if title is None else title
+    width = around.width if width is None else width
     if style not in STYLES:
         raise FileFormatError(f"the style of a picture must be {' or '.join(STYLES)}, got {style!r}"
                               f"{nearest(str(style), STYLES)}")  # fmt: skip
     if width is None:
-        return Look(style, PAPER_WIDTH if style == "paper" else None, title)
-    return Look(style, number(width, "the width of a picture in inches", 2, 40, error=FileFormatError), title)
+        return Look(style, PAPER_WIDTH if style == "paper" else None, title, ax)
+    return Look(style, number(width, "the width of a picture in inches", 2, 40, error=FileFormatError), title, ax)
+
+
+@contextlib.contextmanager
+def dressed_as(style: str | None = None, width: float | None = None, title: str | None = None) -> Iterator[None]:
+    """Dress all figures made within alike, if they do not say otherwise.
+
+    Raises
+    ------
+    FileFormatError
+        If the style is unknown or the width is not 2 to 40 inches.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer import plots
+    >>> schedule = gossamer.plan("ring:4", "allgather").schedule
+    >>> with plots.dressed_as("paper", 3.0):
+    ...     plots.load_figure(schedule).get_figwidth()
+    3.0
+    """
+    before = _AROUND.set(look(style, width, title))
+    try:
+        yield
+    finally:
+        _AROUND.reset(before)
 
 
 def write(area: Any, x: float, y: float, text: str, size: float = _SMALL, **style: Any) -> Any:
@@ -98,10 +161,17 @@ def heading(figure: Any, schedule: Schedule, width: float, height: float, dress:
     if schedule.parts > 1:
         facts.append(f"messages in {schedule.parts} parts")
     facts.append(f"{quantity(network.node_count, 'node')}, {quantity(network.link_count, 'link')}")
+    return headline(figure, first, " · ".join(facts), width, height, dress)
+
+
+def headline(figure: Any, first: str, below: str, width: float, height: float, dress: Look = SCREEN) -> float:
+    """Write a title and a line of facts at the top, on paper only a title that was asked for; return the inches."""
+    if (dress.bare and not dress.title) or not (first or below):
+        return 0.1
     used = 0.16
-    below = "" if dress.bare else " · ".join(facts)
+    below = "" if dress.bare else below
     for text, size, color in ((first, _SMALL + 0.5 if dress.bare else _HEADING, INK), (below, _SMALL, MUTED)):
-        for line in _lines(text, size, width):
+        for line in _lines(text, size, width) if text else []:
             write(figure, 0.2 / width, 1 - used / height, line, size, color=color, va="top")
             used += size / 72 * 1.45
     return used + 0.06

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.dynamic.delays import Delays, by_scheme
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED, PAPER
+from gossamer.plots.panels import Panels, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +22,8 @@ _COLORS = (*CATEGORICAL, MUTED)
 _ROW = 8.5
 """Points from a row of arrows to the next."""
 _LEAST_TICKS = 3
+_BESIDE = 6.0
+"""Inches of a figure with room for names beside its panels."""
 
 
 def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: str = "") -> None:
@@ -29,36 +32,28 @@ def draw_delays(points: Sequence[Delays], path: str | os.PathLike[str], title: s
     write_picture(lambda: delay_figure(points, title), path, picture_format(path), title)
 
 
-def delay_figure(points: Sequence[Delays], title: str) -> Figure:
+def delay_figure(points: Sequence[Delays], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure of reception and broadcast delay against load, one curve a scheme, with its lower bound.
 
     Bars are 95% confidence intervals, dashes the lower bounds in the scheme's color, dotted upright lines the limits
-    of stability below 1. A load at which a scheme is unstable has an arrow above the curves.
+    of stability below 1. A load at which a scheme is unstable has an arrow above the curves. `heading` is the title
+    unless there is another.
     """
-    from matplotlib.figure import Figure
-
-    width, height = 11.5, 4.4
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    panels: Any = figure.subplots(1, 2, sharex=True)
+    panels = Panels(2, look(**dressing), size=(5.75, 3.6))
     schemes = list(by_scheme(points))
-    for panel, what in zip(panels, ("reception", "broadcast"), strict=True):
+    for panel, what in zip(panels.axes, ("reception", "broadcast"), strict=True):
         for number, (_, theirs) in enumerate(schemes):
             _paint(panel, theirs, what, _style(number))
         _scale(panel)
         lost = [s for s in enumerate(schemes) if _unstable(s[1][1], what)]
         for place, (number, (_, theirs)) in enumerate(lost):
             _mark_unstable(panel, _unstable(theirs, what), _style(number)["color"], place)
-        panel.set_title(f"mean {what} delay, steps", fontsize=9, color=INK, loc="left", pad=8 + _ROW * len(lost))
-        panel.set_xlabel("load factor", fontsize=8, color=MUTED)
+        plain(panel, "load factor")
+        said = {"fontsize": 9, "color": INK, "loc": "left", "pad": 8 + _ROW * len(lost)}
+        panel.set_title(f"mean {what} delay, steps", **said)
         panel.set_xlim(0, 1)
-        panel.tick_params(which="both", labelsize=7.5, colors=MUTED)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(FAINT)
-    _name(figure, [name for name, _ in schemes])
-    write(figure, 0.02, 0.965, title, 11, va="top")
-    write(figure, 0.02, 0.02, _note(panels, points), 7.5, color=MUTED, va="bottom")
-    figure.subplots_adjust(left=0.05, right=0.78, top=0.74, bottom=0.15, wspace=0.16)
-    return figure
+    _name(panels, [name for name, _ in schemes])
+    return panels.finished(heading, note=_note(panels.axes, points))
 
 
 def _style(number: int) -> dict[str, Any]:
@@ -68,12 +63,17 @@ def _style(number: int) -> dict[str, Any]:
     return {"color": color, "marker": MARKERS[number % len(MARKERS)], "markerfacecolor": PAPER if hollow else color}
 
 
-def _name(figure: Figure, names: Sequence[str]) -> None:
+def _name(panels: Panels, names: Sequence[str]) -> None:
     """Name every scheme, also one that is unstable at all loads."""
     from matplotlib.lines import Line2D
 
     signs = [Line2D([], [], linewidth=1.3, markersize=4, label=name, **_style(k)) for k, name in enumerate(names)]
-    figure.legend(handles=signs, fontsize=7.5, frameon=False, loc="center left", bbox_to_anchor=(0.79, 0.5))
+    key: dict[str, Any] = {"handles": signs, "fontsize": 7.5, "frameon": False}
+    if panels.dress.ax is not None:
+        panels.axes[0].legend(**key)
+    else:
+        beside = panels.width >= _BESIDE
+        panels.figure.legend(loc="outside right center" if beside else "outside lower left", **key)
 
 
 def _scale(panel: Any) -> None:

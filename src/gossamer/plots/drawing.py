@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.errors import FileFormatError, NotApplicableError, nearest
-from gossamer.plots.appearance import Look, look
+from gossamer.plots.appearance import Dress, Look, look
 from gossamer.plots.dressing import dressed, rounded, settings
 from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
 from gossamer.plots.occupancy import occupancy_figure, occupancy_sheet, paint_occupancy
@@ -40,10 +40,7 @@ def draw(
     path: str | os.PathLike[str],
     kind: str | None = None,
     dpi: float = 160,
-    *,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> None:
     """Write a picture of a valid schedule to a file, which appears whole or not at all.
 
@@ -61,12 +58,8 @@ def draw(
         the areas of a scatter by area division; the steps of a wormhole plan, worms on channels.
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
-    style : {"screen", "paper"}
-        On paper heading and notes are left to the caption, and the picture is 3.3 inches wide.
-    width : float, optional
-        Of the picture in inches, 2..40.
-    title : str, optional
-        Instead of task and network.
+    **dressing : Dress
+        Style, width and title, as for all figures.
 
     Raises
     ------
@@ -101,14 +94,14 @@ def draw(
             f"the kind of a picture must be {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}{hint}"
         )
     suffix = picture_format(path)
-    dress = look(style, width, title)
+    dress = look(**dressing)
     number(dpi, "dpi", 20, 1200, error=FileFormatError)
     if kind not in (_OF_WORMS if wormhole else _FIGURES.keys() | {"both", "messages"}):
         words = f"a wormhole plan; choose {' or '.join(_OF_WORMS)}" if wormhole else "a schedule without worms"
         raise NotApplicableError(f"there is no picture {kind!r} of {words}")
     if not isinstance(schedule, WormholeSchedule):
         verify(schedule).raise_if_invalid()  # the others are verified as they are drawn
-    said = title or f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
+    said = dress.title or f"{kind}: {schedule.task.describe()} on {schedule.network.spec}"
     write_picture(lambda: _figure(schedule, kind, dress), path, suffix, said, dpi)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.jobs import JobOutcome
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, INK, MUTED
+from gossamer.plots.panels import Panels, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,14 +31,14 @@ def draw_job(found: JobOutcome, path: str | os.PathLike[str]) -> None:
     write_picture(lambda: job_figure(found, title), path, picture_format(path), title)
 
 
-def job_figure(found: JobOutcome, title: str) -> Figure:
-    """Return a figure with two bars a collective: from its first hop to its last among the others, and alone."""
-    from matplotlib.figure import Figure
+def job_figure(found: JobOutcome, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
+    """Return a figure with two bars a collective: from its first hop to its last among the others, and alone.
 
+    `heading` is the title unless there is another.
+    """
     rows = len(found.collectives)
-    width, height = 8.0, 1.2 + 0.45 * rows
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    axes = figure.subplots()
+    panels = Panels(1, look(**dressing), size=(8.0, 0.9 + 0.45 * rows))
+    axes = panels.axes[0]
     micro = float(found.clock.slot_seconds) * 1e6
     for i, c in enumerate(found.collectives):
         label = "" if i else "together with the others"
@@ -45,15 +46,12 @@ def job_figure(found: JobOutcome, title: str) -> Figure:
         label = "" if i else "alone, begun at the same time"
         axes.barh(i + 0.2, float(c.alone) * micro, 0.2, c.begin * micro, color=_ALONE, label=label)
     axes.axvline(float(found.outcome.bound) * micro, color=MUTED, linewidth=1, linestyle="--")
+    plain(axes, "time, us; the dashed line is the lower bound of all together")
     axes.set_yticks(range(rows), [c.name for c in found.collectives], fontsize=8, color=INK)
     axes.invert_yaxis()
-    axes.set_xlabel("time, us; the dashed line is the lower bound of all together", fontsize=8, color=MUTED)
-    axes.tick_params(labelsize=8, colors=MUTED)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(FAINT)
-    axes.legend(
-        fontsize=7.5, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(0, -0.55 / height - 0.12)
-    )
-    write(figure, 0.02, 1 - 0.15 / height, title, 11, va="top")
-    figure.subplots_adjust(left=0.18, right=0.97, top=1 - 0.5 / height, bottom=min(0.45, 0.75 / height + 0.1))
-    return figure
+    key: dict[str, Any] = {"fontsize": 7.5, "frameon": False, "labelcolor": INK}
+    if panels.dress.ax is not None:
+        axes.legend(**key)
+    else:
+        panels.figure.legend(loc="outside lower left", **key)
+    return panels.finished(heading)

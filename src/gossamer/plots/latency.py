@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.errors import FileFormatError
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED
+from gossamer.plots.panels import Panels, plain
 from gossamer.routers.traffic_run import TrafficRun
 
 if TYPE_CHECKING:
@@ -45,17 +46,14 @@ def draw_latency(curves: Mapping[str, Sequence[TrafficRun]], path: str | os.Path
     write_picture(lambda: latency_figure(curves, title), path, suffix, title)
 
 
-def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Figure:
+def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure of two panels: latency of the runs that keep up, and throughput of all, against the load.
 
     At the top of the left panel an arrow marks a load at which the network does not keep up, a cross one at which it
-    is deadlocked.
+    is deadlocked. `heading` is the title unless there is another.
     """
-    from matplotlib.figure import Figure
-
-    width, height = 9.0, 3.9
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    left, right = figure.subplots(1, 2)
+    panels = Panels(2, look(**dressing))
+    left, right = panels.axes
     lowest, largest = math.inf, 0.0
     for k, (name, runs) in enumerate(curves.items()):
         color = CATEGORICAL[k % len(CATEGORICAL)]
@@ -74,19 +72,13 @@ def latency_figure(curves: Mapping[str, Sequence[TrafficRun]], title: str) -> Fi
         left.set_ylim(0, _HIGHEST * lowest)
     for panel, label in ((left, "mean latency, cycles"), (right, "throughput, flits per node and cycle")):
         panel.set_xlim(0, 1.03 * largest)
-        panel.set_xlabel("load, flits per node and cycle", fontsize=8, color=MUTED)
-        panel.set_ylabel(label, fontsize=8, color=MUTED)
-        panel.tick_params(labelsize=7.5, colors=MUTED)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(FAINT)
+        plain(panel, "load, flits per node and cycle", label)
     if any(r.saturated or r.deadlock for runs in curves.values() for r in runs):
         words = "arrows: saturated; crosses: deadlocked"
         left.text(0.02, 0.02, words, fontsize=7, color=MUTED, transform=left.transAxes)
     right.set_ylim(bottom=0)
-    right.legend(fontsize=7.5, frameon=False, labelcolor=INK)
-    write(figure, 0.02, 1 - 0.18 / height, title, 11, va="top")
-    figure.subplots_adjust(left=0.07, right=0.98, top=1 - 0.6 / height, bottom=0.5 / height, wspace=0.2)
-    return figure
+    (right if panels.dress.ax is None else left).legend(fontsize=7.5, frameon=False, labelcolor=INK)
+    return panels.finished(heading)
 
 
 def _mark_lost(panel: Any, runs: Sequence[TrafficRun], color: str, number: int) -> None:

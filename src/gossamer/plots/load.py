@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import SCREEN, Look, caption, heading, load_unit, look, text_width, write
+from gossamer.plots.appearance import SCREEN, Dress, Look, caption, heading, load_unit, look, text_width, write
 from gossamer.plots.heat import heat_size, paint_heat
 from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.load_bars import bars_size, paint_bars
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
+from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule, link_busy, verify
 
 if TYPE_CHECKING:
@@ -39,11 +40,7 @@ _NOWHERE = np.zeros(2)
 
 def load_figure(
     schedule: Schedule,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw the network with every link colored and widened by its load, or as a heat map if there are many links.
 
@@ -55,14 +52,9 @@ def load_figure(
     ----------
     schedule : Schedule
         A valid schedule, explicit or invariant; control packets do not count.
-    ax : matplotlib.axes.Axes, optional
-        Draw the network, never the heat map, on these axes, without heading, notes and color bar.
-    style : {"screen", "paper"}
-        On paper heading and notes are left to the caption.
-    width : float, optional
-        Of the figure, in inches.
-    title : str, optional
-        Instead of task and network.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the network, never the heat map, there, without heading, notes and color
+        bar.
 
     Returns
     -------
@@ -93,9 +85,9 @@ def load_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint_on(ax, schedule)
         figure: Figure = ax.figure
         return figure
@@ -105,15 +97,13 @@ def load_figure(
     return figure
 
 
-def heat_figure(
-    schedule: Schedule, *, style: str = "screen", width: float | None = None, title: str | None = None
-) -> Figure:
+def heat_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     """Draw the load of every link as a cell: a panel for each dimension and direction, generator or level.
 
     Parameters
     ----------
-    schedule, style, width, title
-        As for `load_figure`.
+    schedule, **dressing
+        As for `load_figure`. With `ax`: draw the panels there.
 
     Returns
     -------
@@ -137,8 +127,14 @@ def heat_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
+    if dress.ax is not None:
+        area = Inside(dress.ax)
+        bare = Look("paper", area.width)
+        paint_heat(area, schedule, _load(schedule), bare, *heat_size(schedule, bare))
+        drawn: Figure = area.figure
+        return drawn
     size = heat_size(schedule, dress)
     figure = Figure(figsize=size, facecolor=PAPER)
     paint_heat(figure, schedule, _load(schedule), dress, *size)

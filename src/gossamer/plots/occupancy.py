@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from gossamer.errors import FileFormatError
-from gossamer.plots.appearance import SCREEN, Look, caption, heading, look, text_width, write
+from gossamer.plots.appearance import SCREEN, Dress, Look, caption, heading, look, text_width, write
 from gossamer.plots.occupancy_counts import Occupancy, Origins, occupancy, origins
 from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number, sequential
 from gossamer.schedules import Phase, Schedule, verify
@@ -35,10 +35,7 @@ def occupancy_figure(
     schedule: Schedule,
     *,
     color: str = "share",
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw which links carry packets in which slots: links from top to bottom by groups, slots from left to right.
 
@@ -50,10 +47,8 @@ def occupancy_figure(
     color : {"share", "origin"}
         What the colors say: the share of the capacity in use, or the node where the packet began. Cells that stand
         for several packets have that of the last.
-    ax : matplotlib.axes.Axes, optional
-        Draw the image alone on these axes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the image alone there.
 
     Returns
     -------
@@ -85,12 +80,12 @@ def occupancy_figure(
 
     if color not in COLORS:
         raise FileFormatError(f"the color of an occupancy must be {' or '.join(COLORS)}, got {color!r}")
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if color == "origin" and schedule.invariant and schedule.hop_count <= _EXPANDED:
         schedule = schedule.expand()
     sheet = occupancy_sheet(schedule, dress=dress, color=color)
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint_image(ax, sheet, max(schedule.slot_count, 1))
         ax.set_xlabel(_slot_axis(schedule, sheet.counts))
         ax.set_ylabel(_row_axis(sheet))

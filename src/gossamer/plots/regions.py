@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.errors import TaskError
-from gossamer.plots.appearance import caption, heading, look, write
+from gossamer.plots.appearance import Dress, caption, heading, look, write
 from gossamer.plots.palette import CATEGORICAL, INK, MUTED, PAPER, tint
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
@@ -25,11 +25,7 @@ _CELL = 0.52
 
 def regions_figure(
     schedule: Schedule,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw the areas of a scatter by area division on a torus, their trees, and when each message arrives.
 
@@ -37,10 +33,8 @@ def regions_figure(
     ----------
     schedule : Schedule
         Built by ``area-division``.
-    ax : matplotlib.axes.Axes, optional
-        Draw the areas on these axes, without heading and notes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the areas there, without heading and notes.
 
     Returns
     -------
@@ -68,14 +62,14 @@ def regions_figure(
     grid = schedule.network.grid
     if schedule.algorithm != "area-division" or grid is None:
         raise TaskError(f"areas are drawn of schedules of area-division, not of {schedule.algorithm or 'unnamed'} ones")
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     n, m = grid.sides
     areas = area_division(n, m)
     arrival = _arrivals(schedule)
     r, c = divmod(int(schedule.packets.origin[0]), m)
     node = (r - areas.j) % n * m + (c - areas.i) % m
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint(ax, areas, node, arrival)
         figure: Figure = ax.figure
         return figure

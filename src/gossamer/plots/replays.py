@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED
+from gossamer.plots.panels import Panels, plain
 from gossamer.runtime import Replay
 from gossamer.writing import bytes_text
 
@@ -31,14 +32,15 @@ def draw_replays(replays: Sequence[Replay], path: str | os.PathLike[str], title:
     write_picture(lambda: replays_figure(replays, title), path, picture_format(path), title)
 
 
-def replays_figure(replays: Sequence[Replay], title: str) -> Figure:
-    """Return a figure of time over bytes: the schedule, the best five of MPI's own, and the lower bound."""
-    from matplotlib.figure import Figure
+def replays_figure(replays: Sequence[Replay], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
+    """Return a figure of time over bytes: the schedule, the best five of MPI's own, and the lower bound.
+
+    `heading` is the title unless there is another.
+    """
     from matplotlib.ticker import NullFormatter
 
-    width, height = 6.4, 4.4
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    panel = figure.subplots()
+    panels = Panels(1, look(**dressing), size=(6.4, 3.8))
+    panel = panels.axes[0]
     sizes = [row.message_bytes for row in replays]
 
     def draw(name: str, times: Sequence[float | None], k: int) -> None:
@@ -60,12 +62,6 @@ def replays_figure(replays: Sequence[Replay], title: str) -> Figure:
     shown = sizes[:: max(1, -(-len(sizes) // 7))]
     panel.set_xticks(shown, [bytes_text(size) for size in shown])
     panel.set_xticks([], minor=True)
-    panel.set_xlabel("bytes of a message", fontsize=8, color=MUTED)
-    panel.set_ylabel("microseconds", fontsize=8, color=MUTED)
-    panel.tick_params(labelsize=7.5, colors=MUTED)
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.spines[["left", "bottom"]].set_color(FAINT)
+    plain(panel, "bytes of a message", "microseconds")
     panel.legend(fontsize=7.5, frameon=False, labelcolor=INK)
-    write(figure, 0.02, 1 - 0.2 / height, title, 11, va="top")
-    figure.subplots_adjust(left=0.13, right=0.97, top=1 - 0.5 / height, bottom=0.5 / height)
-    return figure
+    return panels.finished(heading)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED
+from gossamer.plots.panels import Panels, plain
 from gossamer.sweeps.sizes import SizeComparison, crossover_text
 from gossamer.writing import bytes_text
 
@@ -30,16 +31,14 @@ def draw_sizes(comparison: SizeComparison, path: str | os.PathLike[str]) -> None
     write_picture(lambda: sizes_figure(comparison, title), path, picture_format(path), title)
 
 
-def sizes_figure(comparison: SizeComparison, title: str) -> Figure:
+def sizes_figure(comparison: SizeComparison, heading: str = "", **dressing: Unpack[Dress]) -> Figure:
     """Return a figure of two panels over bytes: how far above the bound each algorithm is, and the best bandwidth.
 
-    At most six algorithms are drawn, those that are best somewhere first.
+    At most six algorithms are drawn, those that are best somewhere first. `heading` is the title unless
+    there is another.
     """
-    from matplotlib.figure import Figure
-
-    width, height = 9.0, 3.9
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    left, right = figure.subplots(1, 2)
+    panels = Panels(2, look(**dressing))
+    left, right = panels.axes
     sizes = comparison.sizes
     for k, name in enumerate(comparison.algorithms[: len(CATEGORICAL)]):
         points = [
@@ -62,15 +61,7 @@ def sizes_figure(comparison: SizeComparison, title: str) -> Figure:
         shown = sizes[:: max(1, -(-len(sizes) // 6))]
         panel.set_xticks(shown, [bytes_text(size) for size in shown])
         panel.set_xticks([], minor=True)
-        panel.set_xlabel("bytes", fontsize=8, color=MUTED)
-        panel.set_ylabel(label, fontsize=8, color=MUTED)
-        panel.tick_params(labelsize=7.5, colors=MUTED)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(FAINT)
+        plain(panel, "bytes", label)
         panel.legend(fontsize=7.5, frameon=False, labelcolor=INK)
     right.set_ylim(bottom=0)
-    write(figure, 0.02, 1 - 0.18 / height, title, 11, va="top")
-    words = "; ".join(map(crossover_text, comparison.crossovers[:2]))
-    write(figure, 0.02, 1 - 0.42 / height, words, 8, va="top", color=MUTED)
-    figure.subplots_adjust(left=0.07, right=0.98, top=1 - 0.75 / height, bottom=0.5 / height, wspace=0.2)
-    return figure
+    return panels.finished(heading, "; ".join(map(crossover_text, comparison.crossovers[:2])))

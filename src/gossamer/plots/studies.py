@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from gossamer.errors import ModelError
-from gossamer.plots.appearance import write
+from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
+from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED
+from gossamer.plots.panels import Panels, plain
 from gossamer.sweeps.report import Group, Report
 from gossamer.writing import seconds_text
 
@@ -39,43 +40,33 @@ def draw_report(report: Report, path: str | os.PathLike[str]) -> None:
     write_picture(lambda: report_figure(drawn, report.title), path, picture_format(path), report.title)
 
 
-def report_figure(groups: Sequence[Group], title: str) -> Figure:
-    """Return a figure with a row of panels for each group."""
-    from matplotlib.figure import Figure
+def report_figure(groups: Sequence[Group], heading: str = "", **dressing: Unpack[Dress]) -> Figure:
+    """Return a figure with the panels of each group, those of one group side by side.
 
-    most = max(1 if g.curves else len(g.fronts) for g in groups)
-    width, height = max(6.0, 3.6 * most), 0.7 + 3.0 * len(groups)
-    figure = Figure(figsize=(width, height), facecolor=PAPER)
-    panels = figure.subplots(len(groups), most, squeeze=False)
-    for line, group in zip(panels, groups, strict=True):
-        _fill(list(line), group)
-    if title:
-        write(figure, 0.02, 1 - 0.2 / height, title, 11, va="top")
-    figure.subplots_adjust(
-        left=0.75 / width, right=1 - 0.15 / width, top=1 - 0.75 / height, bottom=0.5 / height, hspace=0.5, wspace=0.32
-    )
-    return figure
+    `heading` is the title unless there is another.
+    """
+    used = [1 if group.curves else len(group.fronts) for group in groups]
+    panels = Panels(sum(used), look(**dressing), columns=max(used), size=(max(3.6, 6.0 / max(used)), 3.0))
+    left = iter(panels.axes)
+    for group, count in zip(groups, used, strict=True):
+        _fill([next(left) for _ in range(count)], group)
+    return panels.finished(heading)
 
 
 def group_figure(group: Group) -> Figure:
     """Return a figure of one group."""
-    return report_figure([group], "")
+    return report_figure([group])
 
 
 def _fill(panels: list[Axes], group: Group) -> None:
-    used = 1 if group.curves else len(group.fronts)
-    for panel in panels[used:]:
-        panel.set_visible(False)
+    for panel in panels:
+        plain(panel)
+    panels[0].set_title(group.title, fontsize=9, color=INK, loc="left")
     if group.curves:
         _curves(panels[0], group)
     else:
-        for panel, front in zip(panels, group.fronts, strict=False):
+        for panel, front in zip(panels, group.fronts, strict=True):
             _front(panel, group, front.against, front.members)
-    panels[0].set_title(group.title, fontsize=9, color=INK, loc="left")
-    for panel in panels[:used]:
-        panel.tick_params(labelsize=7.5, colors=MUTED)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color(FAINT)
 
 
 def _front(panel: Axes, group: Group, against: str, members: Sequence[Any]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.plots.appearance import caption, heading, look, text_width, write
+from gossamer.plots.appearance import Dress, Look, caption, heading, look, text_width, write
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, by_number, tint
+from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule, link_load, verify
 from gossamer.schedules.spans import hop_ends
 
@@ -65,11 +66,7 @@ def timetable_figure(
     schedule: Schedule,
     links: Sequence[int] | None = None,
     first: int = 0,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw which message crosses each link in each slot.
 
@@ -81,10 +78,8 @@ def timetable_figure(
         The links, from top to bottom; all by default.
     first : int
         The number of the first node in the picture, for sources that count from 1.
-    ax : matplotlib.axes.Axes, optional
-        Draw the cells alone on these axes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the cells alone there.
 
     Returns
     -------
@@ -108,13 +103,13 @@ def timetable_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     rows = list(range(schedule.network.link_count)) if links is None else list(links)
     _check_size(schedule, len(rows))
     rows_of = [crossings(schedule, link) for link in rows]
     names = [_link_name(schedule, link, first) for link in rows]
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint_rows(ax, schedule, rows_of, names, first, _TEXT)
         figure: Figure = ax.figure
         return figure
@@ -156,17 +151,14 @@ def queue_figure(
     schedule: Schedule,
     links: Sequence[int] | None = None,
     first: int = 0,
-    *,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw the messages that wait for each of a few links in each slot, those that leave first at the bottom.
 
     Parameters
     ----------
-    schedule, first, style, width, title
-        As for `timetable_figure`.
+    schedule, first, **dressing
+        As for `timetable_figure`. With `ax`: draw the queues there.
     links : sequence of int, optional
         The links; the busiest two by default.
 
@@ -190,7 +182,7 @@ def queue_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     if links is None:
         links = np.sort(np.argsort(-link_load(schedule), kind="stable")[:2]).tolist()
@@ -202,11 +194,16 @@ def queue_figure(
         waiting.append(queues)
     deep = max((len(q) for queues in waiting for q in queues), default=1)
     slots = max(schedule.slot_count, 1)
+    area = None if dress.ax is None else Inside(dress.ax)
+    if area is not None:
+        dress = Look("paper", area.width)
     column = _COLUMN if dress.width is None else ((dress.width - 0.2) / len(links) - 0.2) / slots
     panel = (0.75 if dress.width is None else 0.2) + column * slots
     wide = dress.width or max(5.6, 0.4 + panel * len(links))
     height = (0.95 if dress.bare else 1.95) + _ROW * deep
-    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    row = _ROW if area is None else _ROW * area.height / height
+    height = height if area is None else area.height
+    figure: Any = Figure(figsize=(wide, height), facecolor=PAPER) if area is None else area
     heading(figure, schedule, wide, height, dress)
     note = (
         "A column: the messages that wait for the link in a slot, source → destination; the lowest one crosses in this "
@@ -216,7 +213,7 @@ def queue_figure(
     colors = _colors(schedule)
     size = _TEXT * min(1.0, column / _COLUMN)
     for k, (link, queues) in enumerate(zip(links, waiting, strict=True)):
-        box = (column * slots / wide, _ROW * deep / height)
+        box = (column * slots / wide, row * deep / height)
         axes = figure.add_axes(((0.2 + panel * k) / wide, (foot + 0.42) / height, *box))
         for slot, queue in enumerate(queues):
             for y, crossing in enumerate(queue):
@@ -224,7 +221,8 @@ def queue_figure(
         _frame(axes, slots, deep, up=True)
         axes.set_yticks([])
         axes.set_title(_link_name(schedule, link, first), fontsize=8.5, color=MUTED, loc="left", parse_math=False)
-    return figure
+    drawn: Figure = figure if area is None else area.figure
+    return drawn
 
 
 def _link_name(schedule: Schedule, link: int, first: int) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import caption, heading, look, text_width, write
+from gossamer.plots.appearance import Dress, caption, heading, look, text_width, write
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, verify
@@ -92,11 +92,7 @@ def short_name(network: Network, node: int) -> str:
 def tree_figure(
     schedule: Schedule,
     packet: int = 0,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw the tree by which a packet of a valid schedule spreads.
 
@@ -106,10 +102,8 @@ def tree_figure(
         Of a broadcast of any kind; an invariant one is expanded.
     packet : int
         Which packet.
-    ax : matplotlib.axes.Axes, optional
-        Draw the tree by steps alone on these axes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the tree by steps alone there.
 
     Returns
     -------
@@ -134,12 +128,12 @@ def tree_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     tree = spread_tree(schedule, packet)
     place = _places(tree)
     levels = np.stack([place, -tree.step.astype(float)], axis=1)
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint_steps(ax, tree, levels, 0.05)
         figure: Figure = ax.figure
         return figure

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.plots.appearance import Look, caption, look, text_width, write
+from gossamer.plots.appearance import Dress, Look, caption, look, text_width, write
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import Lines, arrowheads, link_lines
 from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number
@@ -47,11 +47,7 @@ class _Ways(NamedTuple):
 def worms_figure(
     schedule: WormholeSchedule,
     steps: Sequence[int] | None = None,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw every message of some steps as a worm along the channels that it takes.
 
@@ -61,10 +57,8 @@ def worms_figure(
         Valid, on a network of at most 400 nodes.
     steps : sequence of int, optional
         Which steps, counted from 0. Default: all with messages, of more than six the first, the last and some between.
-    ax : matplotlib.axes.Axes, optional
-        Draw the first of the steps on these axes, without heading and notes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the first of the steps there, without heading and notes.
 
     Returns
     -------
@@ -90,7 +84,7 @@ def worms_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     network, count = schedule.network, schedule.step_count
     if network.node_count > _MOST_NODES:
         raise NotApplicableError(
@@ -107,7 +101,7 @@ def worms_figure(
     lines = link_lines(network, layout, _RADIUS, _ASIDE)
     seen = np.concatenate([layout.positions, *(g.points.reshape(-1, 2) for g in lines)])
     low, high = seen.min(axis=0) - 0.3, seen.max(axis=0) + 0.3
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _panel(ax, low, high)
         box = ax.get_window_extent()
         unit = float((np.array([box.width, box.height]) / (high - low)).min()) * 72 / ax.figure.dpi
@@ -138,11 +132,7 @@ def worms_figure(
 
 def channels_figure(
     schedule: WormholeSchedule,
-    *,
-    ax: Any = None,
-    style: str = "screen",
-    width: float | None = None,
-    title: str | None = None,
+    **dressing: Unpack[Dress],
 ) -> Figure:
     """Draw which message holds which channel when.
 
@@ -150,10 +140,8 @@ def channels_figure(
     ----------
     schedule : WormholeSchedule
         Valid.
-    ax : matplotlib.axes.Axes, optional
-        Draw the timetable on these axes, without heading and notes.
-    style, width, title
-        As for `gossamer.plots.load_figure`.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the timetable there, without heading and notes.
 
     Returns
     -------
@@ -175,7 +163,7 @@ def channels_figure(
     """
     from gossamer.plots.shown import Figure
 
-    dress = look(style, width, title)
+    dress = look(**dressing)
     verify(schedule).raise_if_invalid()
     ways, network = _ways(schedule), schedule.network
     message, link = ways.rows(np.arange(schedule.message_count))
@@ -184,7 +172,7 @@ def channels_figure(
     order = np.lexsort((used, group))
     place = np.zeros(network.link_count, np.int64)
     place[used[order]] = np.arange(used.size)
-    if ax is not None:
+    if (ax := dress.ax) is not None:
         _paint_times(ax, schedule, message, place[link], ways)
         _name_rows(ax, schedule, used[order], group[order])
         figure: Figure = ax.figure

@@ -1,0 +1,113 @@
+"""What figures of curves share: panels side by side, their axes, heading and notes; and pictures drawn into axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gossamer.plots.appearance import Look, caption, headline
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Inside", "Panels", "plain"]
+
+_NARROWEST = 2.5
+"""Inches of a panel: with less room panels stand one below the other."""
+
+
+class Panels:
+    """Panels of one size side by side, dressed alike.
+
+    Of a look with axes the first panel is those axes, and the others are drawn where nobody sees them.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    dress : Look
+        The look.
+    columns : int
+        Panels side by side where there is room.
+    size : (float, float)
+        Inches of a panel with its labels, on a figure that is as wide as it likes.
+
+    Attributes
+    ----------
+    axes : list of matplotlib.axes.Axes
+        The panels.
+    figure : matplotlib.figure.Figure
+        That of the axes.
+    """
+
+    def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
+        from gossamer.plots.shown import Figure
+
+        self.dress, columns = dress, min(columns, count)
+        self.width = dress.width or size[0] * columns
+        columns = max(1, min(columns, int(self.width / _NARROWEST)))
+        rows = -(-count // columns)
+        tall = size[1] if dress.width is None else min(size[1], max(1.9, 0.75 * self.width / columns))
+        self.high = rows * tall
+        self.figure: Figure = Figure(figsize=(self.width, self.high), facecolor=PAPER, layout="constrained")
+        self.axes: list[Any] = self.figure.subplots(rows, columns, squeeze=False).reshape(-1).tolist()
+        for spare in self.axes[count:]:
+            spare.set_visible(False)
+        self.axes = self.axes[:count]
+        if dress.ax is not None:
+            self.axes[0] = dress.ax
+
+    def finished(self, title: str, below: str = "", note: str = "") -> Figure:
+        """Return the figure with a title, a line below it and notes at the bottom, or that of the look's axes."""
+        if self.dress.ax is not None:
+            found: Figure = self.dress.ax.figure
+            return found
+        first = self.dress.title or title
+        high = self.high + (0.2 if self.dress.bare else 0.75)  # with room for the lines
+        self.figure.set_size_inches(self.width, high)
+        top = headline(self.figure, first, below, self.width, high, self.dress)
+        foot = caption(self.figure, note, self.width, high, self.dress)
+        engine: Any = self.figure.get_layout_engine()
+        engine.set(rect=(0.01, foot / high, 0.98, 1 - (top + foot) / high))
+        return self.figure
+
+
+def plain(panel: Any, x: str = "", y: str = "", title: str = "") -> None:
+    """Dress the axes of a panel: labels, small numbers, two thin lines."""
+    panel.set_xlabel(x, fontsize=8, color=MUTED)
+    panel.set_ylabel(y, fontsize=8, color=MUTED)
+    if title:
+        panel.set_title(title, fontsize=9, color=INK, loc="left", parse_math=False)
+    panel.tick_params(which="both", labelsize=7.5, colors=MUTED)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_color(FAINT)
+
+
+class Inside:
+    """Axes that take what is meant for a figure: places are shares of the axes.
+
+    Attributes
+    ----------
+    width, height : float
+        Inches of the axes.
+    """
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+        self.figure: Any = ax.figure
+        ax.axis("off")
+        box = ax.get_window_extent()
+        self.width, self.height = float(box.width / self.figure.dpi), float(box.height / self.figure.dpi)
+
+    def add_axes(self, place: tuple[float, float, float, float], **words: Any) -> Any:
+        """Return axes within the axes."""
+        return self.ax.inset_axes(place, **words)
+
+    def text(self, x: float, y: float, text: str, **words: Any) -> Any:
+        """Write text at a place of the axes."""
+        return self.ax.text(x, y, text, transform=self.ax.transAxes, **words)
+
+    def colorbar(self, *scale: Any, **words: Any) -> Any:
+        """Draw a color bar of the figure."""
+        return self.figure.colorbar(*scale, **words)

@@ -1,0 +1,126 @@
+"""Every figure is dressed by the same words: axes to draw on, style, width and title."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+from matplotlib.figure import Figure
+
+import gossamer
+from gossamer import plots, runtime
+from gossamer.cli import main
+from gossamer.errors import FileFormatError
+from gossamer.experiments.table import Curve
+from gossamer.plots.curves import curves_figure
+from gossamer.plots.delay import delay_figure
+from gossamer.plots.designs import distances_figure
+from gossamer.plots.latency import latency_figure
+from gossamer.plots.replays import replays_figure
+
+
+def planned(spec, task="allgather", **words):
+    return gossamer.plan(spec, task, **words).schedule
+
+
+def curves(**dress):
+    side = [Fraction(v) for v in (2, 4, 8)]
+    curve = Curve("one", "nodes", [2, 4, 8], side, [2 * v for v in side], [3 * v for v in side], "steps")
+    return curves_figure([curve] * 3, "own", **dress)
+
+
+def latency(**dress):
+    runs = [
+        SimpleNamespace(load=x, latency=9 + 9 * x, half_width=math.nan, throughput=x, saturated=False, deadlock=None)
+        for x in (0.1, 0.2)
+    ]
+    return latency_figure({"torus": runs}, "own", **dress)
+
+
+def delay(**dress):
+    limit = SimpleNamespace(load=1.0)
+    mean = SimpleNamespace(mean=3.0, half_width=0.1)
+    words = {"scheme": "priority", "stable": True, "limit": limit, "reception": mean, "broadcast": mean}
+    points = [SimpleNamespace(load=x, reception_bound=2.0, broadcast_bound=2.5, **words) for x in (0.1, 0.5)]
+    return delay_figure(points, "own", **dress)
+
+
+def replays(**dress):
+    return replays_figure(runtime.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
+
+
+FIGURES = {
+    "load": lambda **dress: plots.load_figure(planned("ring:5"), **dress),
+    "heat": lambda **dress: plots.heat_figure(planned("torus:4x4"), **dress),
+    "occupancy": lambda **dress: plots.occupancy_figure(planned("ring:5"), **dress),
+    "tree": lambda **dress: plots.tree_figure(planned("ring:5"), **dress),
+    "timetable": lambda **dress: plots.timetable_figure(planned("ring:5"), **dress),
+    "queue": lambda **dress: plots.queue_figure(planned("ring:5", "alltoall"), **dress),
+    "regions": lambda **dress: plots.regions_figure(
+        planned("torus:5x5", gossamer.task("scatter", root=0), algorithm="area-division"), **dress
+    ),
+    "worms": lambda **dress: plots.worms_figure(planned("ring:5", switching="wormhole"), **dress),
+    "channels": lambda **dress: plots.channels_figure(planned("ring:5", switching="wormhole"), **dress),
+    "curves": curves,
+    "latency": latency,
+    "delay": delay,
+    "replays": replays,
+    "distances": lambda **dress: distances_figure(gossamer.network("torus:4x4"), **dress),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_takes_the_same_words(name):
+    make = FIGURES[name]
+    assert any("Its own" in text.get_text() for text in make(title="Its own").texts)
+    paper = make(style="paper")
+    assert paper.get_figwidth() == 3.3
+    assert not paper.texts or name in ("occupancy", "load", "heat")  # labels and keys, no heading
+    assert make(style="paper", width=5).get_figwidth() == 5
+    with plots.dressed_as("paper", 4.0, "All alike"):
+        dressed = make()
+        assert make(width=3.0).get_figwidth() == 3.0
+    assert dressed.get_figwidth() == 4.0
+    assert any("All alike" in text.get_text() for text in dressed.texts)
+    with pytest.raises(FileFormatError, match="the style of a picture must be screen or paper"):
+        make(style="pager")
+    with pytest.raises(TypeError):
+        make(widht=3)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_can_be_drawn_on_axes(name):
+    figure = Figure(figsize=(8, 4))
+    left, right = figure.subplots(1, 2)
+    assert FIGURES[name](ax=right) is figure
+    assert not figure.texts
+    assert not left.has_data()
+    inside = [right, *right.child_axes]
+    assert any(axes.has_data() or axes.patches or axes.texts or axes.collections for axes in inside)
+    assert all(0 <= v <= 1 for axes in right.child_axes for v in right.transAxes.inverted().transform(
+        axes.get_window_extent()).ravel())  # fmt: skip
+
+
+def test_a_narrow_figure_has_its_panels_one_below_the_other():
+    wide, narrow = latency().axes[:2], latency(style="paper").axes[:2]
+    wide[0].figure.draw_without_rendering()
+    narrow[0].figure.draw_without_rendering()
+    assert wide[0].get_position().x1 < wide[1].get_position().x0
+    assert narrow[0].get_position().y0 > narrow[1].get_position().y1
+
+
+def test_commands_dress_their_pictures(tmp_path, capsys):
+    planned("ring:4").save(tmp_path / "plan.parquet")
+    words = ["simulate", str(tmp_path / "plan.parquet"), "--bytes", "1kB,10kB"]
+    dress = ["--style", "paper", "--width", "84mm", "--title", "Ring of four"]
+    main([*words, "-o", str(tmp_path / "a.svg"), *dress])
+    text = (tmp_path / "a.svg").read_text()
+    assert "Ring of four" in text
+    assert f'width="{84 / 25.4 * 72:.2f}'.rstrip("0") in text
+    assert main([*words, *dress]) != 0
+    assert "--style, --width and --title go with a picture" in capsys.readouterr().err
+    assert main([*words, "-o", str(tmp_path / "b.svg"), "--width", "1mm"]) != 0
+    assert "the width" in capsys.readouterr().err.lower()
+    assert not (tmp_path / "b.svg").exists()
