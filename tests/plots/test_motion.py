@@ -108,6 +108,20 @@ def test_a_film_is_an_mp4_too(tmp_path):
         assert (tmp_path / name).read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.parametrize(("network", "task"), [("torus:3x3", "alltoall"), ("star:4", "allgather")])
+def test_a_film_of_worms_is_an_mp4_with_its_frames(tmp_path, network, task):
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="needs the extra 'video'")
+    schedule = gossamer.plan(network, task, switching="wormhole").schedule
+    animate(schedule, tmp_path / "w.mp4", frames_per_slot=2, dpi=40)
+    pictures = ffmpeg.read_frames(str(tmp_path / "w.mp4"))
+    width, height = next(pictures)["size"]
+    shown = [np.frombuffer(p, np.uint8).reshape(height, width, 3) for p in pictures]
+    assert len(shown) >= 2 * schedule.step_count
+    first, middle = shown[0].astype(int), shown[len(shown) // 2].astype(int)
+    moved = np.abs(first - middle).max(axis=2) > 60
+    assert 0.002 < moved.mean() < 0.5  # worms are there, and the network stands still
+
+
 def test_without_the_extra_an_mp4_is_refused_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(NotApplicableError, match="needs the extra 'video'"):
