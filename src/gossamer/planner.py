@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer import switching as switchings
-from gossamer.bounds import Bound, Bounds
+from gossamer.bounds import Bound, Bounds, counted_bounds
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
@@ -358,7 +358,7 @@ def replan(
     Returns
     -------
     Outcome
-        Verified, beside the bounds on the network that is left.
+        Verified, beside what is counted of the network that is left, and the bounds of an outcome that is repaired.
 
     Raises
     ------
@@ -381,10 +381,40 @@ def replan(
     kind = switchings.named(found.switching)
     case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
     search = _Search(_Asked(kind, case, case, None), progress)
-    limits = search.bounds()
+    limits = _known_limits(schedule, case)
+    case.tell_floor(limits[0].value)
     offer = Offer(lambda: repaired(found, case, link), effort="search")
     name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
-    return search.carried_out(Candidate(name, offer), limits, stream=False)
+    best: Outcome | None = None
+    for candidate in [*_flooded_anew(kind, case), Candidate(name, offer)]:
+        if best is None or best.completion_time > limits[0].value:
+            now = search.carried_out(candidate, limits, stream=False)
+            best = now if best is None or now.completion_time < best.completion_time else best
+    assert best is not None
+    return best
+
+
+def _known_limits(schedule: Schedule | Outcome, case: Case) -> tuple[Bound, ...]:
+    """Return what is counted of the network that is left, and what was known of the sound one: that holds still."""
+    known = schedule.bounds if isinstance(schedule, Outcome) else ()
+    told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
+    return Bounds(sorted([*counted_bounds(case), *told], key=lambda bound: -bound.value))
+
+
+def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:
+    """Yield what floods a small network anew, which is as quick as a repair."""
+    if case.network.terminal_count * case.network.node_count > _FLOODED:
+        return
+    for algorithm in kind.algorithms:
+        if algorithm.name in _FLOODING and isinstance(case.task, algorithm.tasks):
+            offers = algorithm.offers(case)
+            if not isinstance(offers, Refusal):
+                yield Candidate(algorithm.name, offers[0])
+
+
+_FLOODING = ("greedy-flooding", "reversed-greedy-flooding", "two-way-greedy-flooding")
+_FLOODED = 100_000
+"""Packets to be brought somewhere up to which flooding anew takes some hundredths of a second."""
 
 
 def _links_left(network: Network, left: Network) -> IntArray:

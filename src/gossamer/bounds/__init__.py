@@ -12,6 +12,6 @@ and leaves of fat trees (`fat_trees`), nodes that separate others (`separators`,
 from __future__ import annotations
 
 from gossamer.bounds.bound import Bound, Bounds
-from gossamer.bounds.table import best_bound, bounds
+from gossamer.bounds.table import best_bound, bounds, counted_bounds
 
-__all__ = ["Bound", "Bounds", "best_bound", "bounds"]
+__all__ = ["Bound", "Bounds", "best_bound", "bounds", "counted_bounds"]

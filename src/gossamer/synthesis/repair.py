@@ -7,6 +7,7 @@ prices of `gossamer.paths.forests`; then the hops are scheduled in the order in 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = ["repaired", "rescheduled"]
 
 _POWERS = (8.0, 30.0)
 _RELIEF = (30.0, 60.0, 100.0) * 4
+_VAIN = 2
+"""Turns of relief that may change nothing."""
 _SMALL = 30_000
 """Hops up to which orders are also drawn at random."""
 _SHARES = (0.02, 0.1, 0.3, 1.0) * 3
@@ -99,7 +102,10 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     forests = {
         half: _regrown(growth, demands[half], *trees[half], branches[half], half, draw) for half in halves
     }  # fmt: skip
+    lowest, vain = growth.congestion, 0
     for power in _RELIEF:
+        if vain > _VAIN or lowest <= case.floor:
+            break
         for half in halves:
             hot = 0.995 * growth.congestion
             visit = draw.permutation(numbers[half].size)
@@ -107,8 +113,11 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
                 demands[half], branches[half], forests[half],
                 power=power, depth_cost=0.03, hot=hot, inward=half, visit=visit,
             )  # fmt: skip
+        vain = 0 if growth.congestion < lowest - 1e-9 else vain + 1
+        lowest = min(lowest, growth.congestion)
     graph, packet = joined(case, forests.get(True), forests.get(False))
-    starts = scheduled(graph, roads, rounds=4, orders=_orders(graph, packet, hops, roads, draw), least=int(case.floor))
+    orders, least = _orders(graph, packet, hops, roads, draw), max(int(case.floor), ceil(lowest - 1e-9))
+    starts = scheduled(graph, roads, rounds=2, orders=orders, least=least)
     return timed(case, starts, graph.link, packet)
 
 
