@@ -118,7 +118,7 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
     >>> import gossamer
     >>> case = Case(gossamer.network("array:3x3"), gossamer.task("allgather"))
     >>> counted_bounds(case)[0].value, bounds(case)[0].value
-    (Fraction(5, 1), Fraction(5, 1))
+    (Fraction(4, 1), Fraction(4, 1))
     """
     found = [bound for family in (arrival_bounds, _plain) for bound in family(case)] if case.demands else []
     return tuple(sorted(found, key=lambda bound: -bound.value)) or bounds(case)
