@@ -88,6 +88,28 @@ def test_shortest_paths_on_a_ring_can_deadlock_and_layers_cannot():
     assert deadlock_freedom(layered).free
 
 
+@pytest.mark.parametrize("spec", ["ring:8", "star:4", "kautz:2,3"])
+def test_hop_classes_grow_from_hop_to_hop_and_load_links_evenly(spec):
+    network = gossamer.network(spec)
+    rule = routing(network, "hop-classes", LANES)
+    (rows,) = rule.every_route()
+    kind, link = rows & 255, rows >> 8
+    within = rows[:, 1:] >= 0
+    assert (kind[:, 1:][within] == kind[:, :-1][within] + 1).all()
+    used = rows >= 0
+    assert set(kind[used].tolist()) == set(range(1, rule.classes.size))  # every class is used
+    lanes = rule.classes[1:]
+    assert int(np.bitwise_or.reduce(lanes)) == 255
+    assert int(lanes.sum()) == 255  # no channel is of two classes
+    once = routing(network, "shortest-path", LANES)
+    (before,) = once.every_route()
+    load = [np.bincount(x, minlength=network.link_count) for x in (link[used], (before >> 8)[before >= 0])]
+    assert load[0].sum() == load[1].sum()  # shortest, both
+    assert load[0].max() <= load[1].max()
+    with pytest.raises(ModelError, match="one for each hop of the longest path"):
+        routing(network, "hop-classes", Routers(virtual_channels=1))
+
+
 def test_adaptive_escapes_need_a_dateline_on_rings():
     network = gossamer.network("torus:5x5")
     assert deadlock_freedom(routing(network, "adaptive", Routers(virtual_channels=3))).free

@@ -64,8 +64,8 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
 
     Notes
     -----
-    Tori go in dimension order, others on shortest routes, each in one of as many layers
-    of virtual channels as keep every layer free of circles.
+    Tori go in dimension order, others on evenly chosen shortest routes, each hop on higher virtual channels than the
+    one before, or, where the channels are fewer than the diameter has hops, in layers of channels without circles.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     >>> found.routing, 0 < found.throughput <= found.ideal
     ('dimension-order', True)
     """
-    name = "default" if network.grid is not None else "layered"
-    function, routers = _function(network, name, channels)
+    function, routers = _function(network, channels)
+    name = function.name
     settings = TrafficSettings(routing=name, routers=routers, warmup=measured // 3, measured=measured, seed=seed)
     found = saturation_throughput(network, resolution=0.05, settings=settings)
     latency = found.runs[0].latency if found.runs else float("nan")
@@ -96,14 +96,15 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     )
 
 
-def _function(network: Network, name: str, channels: int) -> tuple[Routing, Routers]:
+def _function(network: Network, channels: int) -> tuple[Routing, Routers]:
     """Return a routing function and routers with as many virtual channels as it needs."""
-    allowed = (channels,) if channels else _CHANNELS
-    for count in allowed:
+    names = ("default",) if network.grid is not None else ("hop-classes", "layered")
+    tried = [(count, name) for count in ((channels,) if channels else _CHANNELS) for name in names]
+    for count, name in tried:
         routers = Routers(virtual_channels=count)
         try:
             return routing(network, name, routers), routers
         except ModelError:
-            if count == allowed[-1]:
+            if (count, name) == tried[-1]:
                 raise
     raise AssertionError("the last one returns or raises")

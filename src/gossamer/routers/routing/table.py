@@ -8,6 +8,7 @@ from gossamer.routers.fabric import Fabric
 from gossamer.routers.routing.adaptive import AdaptiveAnywhere, AdaptiveGrid, NegativeFirst
 from gossamer.routers.routing.function import Routing
 from gossamer.routers.routing.grids import DimensionOrder, OneTurn, ReverseOrder, Ugal, Valiant
+from gossamer.routers.routing.hops import HopClasses
 from gossamer.routers.routing.tables import Layered, ShortestPath, UgalTable, UpDown, ValiantTable
 from gossamer.routers.settings import Routers
 
@@ -23,6 +24,7 @@ ROUTINGS: dict[str, str] = {
     "ugal": "the source chooses the shortest way or Valiant's by the queues that it sees",
     "up-down": "any network: shortest paths that go up towards a root, then down",
     "layered": "any network: shortest paths, spread over layers of virtual channels without circles (LASH)",
+    "hop-classes": "any network: evenly chosen shortest paths, each hop on higher virtual channels than the last",
     "shortest-path": "any network: shortest paths on all virtual channels; they may deadlock",
 }
 """Every routing function with a line about it."""
@@ -31,12 +33,13 @@ _OTHER_NAMES = {
     "dor": "dimension-order", "xy": "dimension-order", "yx": "reverse-order", "o1turn": "one-turn",
     "minimal-adaptive": "adaptive", "turn-model": "negative-first", "up*/down*": "up-down", "updown": "up-down",
     "lash": "layered", "minimal": "shortest-path",
+    "hop-based": "hop-classes", "distance-classes": "hop-classes",
 }  # fmt: skip
 _ON_GRIDS: dict[str, type[Routing]] = {
     c.name: c for c in (DimensionOrder, ReverseOrder, OneTurn, NegativeFirst, AdaptiveGrid, Valiant, Ugal)
 }
 _ANYWHERE: dict[str, type[Routing]] = {
-    c.name: c for c in (AdaptiveAnywhere, ValiantTable, UgalTable, UpDown, Layered, ShortestPath)
+    c.name: c for c in (AdaptiveAnywhere, ValiantTable, UgalTable, UpDown, Layered, HopClasses, ShortestPath)
 }
 
 

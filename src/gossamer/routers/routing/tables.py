@@ -24,6 +24,7 @@ class ShortestPath(Legs):
 
     name = "shortest-path"
     legal = False
+    rounds = 1
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
@@ -32,7 +33,7 @@ class ShortestPath(Legs):
                 f"routing {self.name!r} keeps a path for every two routers and takes networks of up to "
                 f"{_MOST_ROUTERS} nodes, {fabric.network.spec} has {fabric.router_count}"
             )
-        self.first, self.step = _paths(fabric, self.legal)
+        self.first, self.step = _paths(fabric, self.legal, self.rounds)
         self.longest = int(np.diff(self.first).max(initial=0))
         self.classes = np.array([(1 << settings.virtual_channels) - 1], np.int64)
 
@@ -154,8 +155,12 @@ def ranks(fabric: Fabric) -> IntArray:
     return rank
 
 
-def _paths(fabric: Fabric, legal: bool) -> tuple[npt.NDArray[np.int64], IntArray]:
-    """Return the paths to router 0 from all, then to router 1 from all, ...: first int64[R*R+1], steps int32[...]."""
+def _paths(fabric: Fabric, legal: bool, rounds: int) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """Return the paths to router 0 from all, then to router 1 from all, ...: first int64[R*R+1], steps int32[...].
+
+    Each goes over the links that are least loaded at the time; in further rounds they are led anew, one target after
+    the other, which loads links more evenly.
+    """
     from gossamer.routers.routing import _kernels
 
     n = fabric.router_count
@@ -165,7 +170,9 @@ def _paths(fabric: Fabric, legal: bool) -> tuple[npt.NDArray[np.int64], IntArray
     load = np.zeros(fabric.link_count, np.int64)
     steps: list[IntArray] = []
     lengths = np.zeros((n, n), np.int64)
-    for to in range(n):
+    for to in [*range(n)] * rounds:
+        if len(steps) > to:
+            np.subtract.at(load, steps[to] >> 8, 1)
         _kernels.distances(into[0], into[1], fabric.source, rank, to, legal, far, queue)
         if (far[:, 1] < 0).any():
             missing = int(np.flatnonzero(far[:, 1] < 0)[0])
@@ -176,7 +183,7 @@ def _paths(fabric: Fabric, legal: bool) -> tuple[npt.NDArray[np.int64], IntArray
         _kernels.follow(
             out[0], out[1], fabric.target, rank, legal, far, to, load, lengths[to], True, step, at.astype(np.int64)
         )  # fmt: skip
-        steps.append(step)
+        steps[to : to + 1] = [step]
     first = np.zeros(n * n + 1, np.int64)
     np.cumsum(lengths.reshape(-1), out=first[1:])
     return first, np.concatenate(steps)
