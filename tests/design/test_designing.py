@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import networkx as nx
 import pytest
 
 import gossamer
@@ -12,7 +13,9 @@ from gossamer.cli import main
 from gossamer.design import Wishes, design, limit
 from gossamer.design.outputs import cable_rows, save_design
 from gossamer.design.places import cabled, places
-from gossamer.networks import read_network
+from gossamer.design.routes import routing_table
+from gossamer.design.search import single_paths
+from gossamer.networks import as_network, read_network
 
 
 def test_sixty_four_nodes_of_four_links_take_at_most_49_steps() -> None:
@@ -91,6 +94,41 @@ def test_failures_count() -> None:
     assert best.score == pytest.approx(best.ratio * best.worst_failure)
 
 
+@pytest.mark.parametrize("spec", ["ring:6", "torus:4x4", "petersen", "kautz:2,2", "hypercube:3"])
+def test_pairs_with_one_shortest_path_are_counted(spec) -> None:  # type: ignore[no-untyped-def]
+    given = nx.petersen_graph() if spec == "petersen" else spec
+    network = as_network(given)
+    graph = nx.DiGraph(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
+    pairs = [(u, v) for u in graph for v in graph if u != v]
+    alone = sum(len(list(nx.all_shortest_paths(graph, u, v))) == 1 for u, v in pairs)
+    assert single_paths(network) == pytest.approx(alone / len(pairs))
+
+
+def test_path_diversity_counts() -> None:
+    best = design(16, 4, wishes=Wishes(diversity_weight=1, families="torus,kautz"), rounds=1, top=1).best
+    assert best.single_paths == single_paths(best.network)
+    assert best.score == pytest.approx(best.ratio * (1 + best.single_paths))
+    assert best.to_dict()["single_paths"] == round(best.single_paths, 4)
+
+
+@pytest.mark.parametrize("spec", ["star:4", "torus:4x3", "kautz:2,2"])
+def test_routes_lead_to_their_targets_by_ports(spec) -> None:  # type: ignore[no-untyped-def]
+    network = gossamer.network(spec)
+    table = routing_table(network, channels=8)
+    lanes = json.loads(table.schema.metadata[b"classes"])
+    assert b"cannot deadlock" in table.schema.metadata[b"deadlock"]
+    first = network.out_degree.cumsum() - network.out_degree
+    for row in table.to_pylist():
+        at = row["source"]
+        for port in row["ports"]:
+            assert port < network.out_degree[at]
+            at = int(network.link_target[first[at] + port])
+        assert at == row["target"]
+        assert len(row["ports"]) == network.distances(row["source"])[at] == len(row["classes"])
+        assert all(lanes[c] for c in row["classes"])
+    assert table.num_rows == network.node_count * (network.node_count - 1)
+
+
 def test_arranged_cables_are_shorter_than_those_in_order() -> None:
     net = gossamer.network("torus:8x8")
     assert cabled(net, "line").length.sum() < cabled(net, "line", arrange=False).length.sum()
@@ -100,7 +138,8 @@ def test_arranged_cables_are_shorter_than_those_in_order() -> None:
 def test_what_is_saved_is_read_back(tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = design(24, 3, rounds=8, top=2)
     names = save_design(found, tmp_path / "out")
-    assert {"network.txt", "network.graphml", "network.edges", "cables.csv", "designs.json"} <= set(names)
+    files = {"network.txt", "network.graphml", "network.edges", "cables.csv", "designs.json", "routes.parquet"}
+    assert files <= set(names)
     spec = (tmp_path / "out" / "network.txt").read_text().strip()
     assert gossamer.network(spec) == found.best.network == read_network(tmp_path / "out" / "network.graphml")
     back = gossamer.load(tmp_path / "out" / "total-exchange.parquet")
@@ -154,7 +193,8 @@ def test_the_command_prints_a_table_and_writes_what_is_asked(capsys, tmp_path) -
     out, _ = capsys.readouterr()
     assert "networks of 16 nodes with at most 4 links a node" in out
     assert "cannot deadlock" in out
-    assert (tmp_path / "best" / "network.txt").exists()
+    for name in ("network.txt", "routes.parquet", "layout.svg", "distances.svg"):
+        assert (tmp_path / "best" / name).exists()
     assert (tmp_path / "p.svg").read_text().startswith("<?xml")
     assert main([*words[:7], "--families", "torus", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["networks"][0]["network"].startswith("torus")

@@ -14,6 +14,8 @@ from gossamer.errors import FileFormatError
 
 __all__ = ["command"]
 
+_DRAWN = 1_024
+"""Nodes up to which a layout is drawn."""
 _SHORT = 24
 """The longest spec that is a name in a front."""
 _TASKS = "What it is for, such as alltoall, allreduce=3 with a weight, alltoall@1MiB with a size; may be repeated."
@@ -109,6 +111,7 @@ def _design(
         if folder is not None:
             stage(f"writing {folder}")
             save_design(found, folder)
+            _draw(found, folder)
     if json:
         rows = [row for each in several for row in each.to_dicts()]
         looked = sum(each.looked for each in several)
@@ -162,6 +165,17 @@ def _write(found: Any, path: Path) -> None:
         draw_distances(found.best.network, path, torus)
 
 
+def _draw(found: Any, folder: Path) -> None:
+    """Draw the best network of a folder: its nodes and links, and its distances beside the torus."""
+    from gossamer.plots.designs import draw_distances
+    from gossamer.plots.network import draw_network
+
+    if found.best.network.node_count <= _DRAWN:
+        draw_network(found.best.network, folder / "layout.svg")
+    torus = next((f.network for f in found.found[1:] if f.candidate.family == "torus"), None)
+    draw_distances(found.best.network, folder / "distances.svg", torus)
+
+
 def _print_fronts(several: list[Any]) -> None:
     """Print the networks that no other beats in time and in one of what they cost."""
     from gossamer.sweeps.report import front
@@ -197,6 +211,7 @@ def _print(found: Any) -> None:
     columns = ["", "nodes", *(f"{name}{c}" for name in names for c in ("", ", bound", ", any network")), "x limit"]
     columns += ["diameter", "mean", "bisection", *(["cable m", "longest"] if problem.wishes.placement else [])]
     columns += ["worst failure"] if problem.wishes.failure_weight else []
+    columns += ["one way only"] if problem.wishes.diversity_weight else []
     rows = []
     for place, each in enumerate(found.found):
         row = [str(place + 1), f"{each.candidate.nodes:,}"]
@@ -208,6 +223,8 @@ def _print(found: Any) -> None:
             row += [f"{each.cabling.length.mean():.2f}", f"{each.cabling.length.max():.2f}"]
         if problem.wishes.failure_weight:
             row.append("-" if each.worst_failure is None else f"{each.worst_failure:.3f} x")
+        if problem.wishes.diversity_weight:
+            row.append(f"{100 * (each.single_paths or 0.0):.0f} %")
         rows.append(tuple(row))
     print(Table("", tuple(columns), tuple(rows)).text().strip("\n"))
     print()

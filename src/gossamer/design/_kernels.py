@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["best_sets", "distance_sums"]
+__all__ = ["best_sets", "distance_sums", "single_ways"]
 
 
 @njit(cache=True, nogil=True)
@@ -371,3 +371,34 @@ def joined_ports(target, begin, sources, looks, seed):
         else:
             current = found
     return current
+
+
+@njit(cache=True, nogil=True)
+def single_ways(first, target, sources):
+    """Return how many nodes have exactly one shortest path from each source, all together."""
+    n = first.size - 1
+    distance = np.empty(n, np.int64)
+    ways = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    alone = 0
+    for i in range(sources.size):
+        distance[:] = -1
+        ways[:] = 0
+        distance[sources[i]], ways[sources[i]] = 0, 1
+        queue[0] = sources[i]
+        head, tail = 0, 1
+        while head < tail:
+            u = queue[head]
+            head += 1
+            for e in range(first[u], first[u + 1]):
+                v = target[e]
+                if distance[v] < 0:
+                    distance[v] = distance[u] + 1
+                    queue[tail] = v
+                    tail += 1
+                if distance[v] == distance[u] + 1:
+                    ways[v] = min(ways[v] + ways[u], 2)
+        for k in range(1, tail):
+            if ways[queue[k]] == 1:
+                alone += 1
+    return alone

@@ -11,7 +11,7 @@ from typing import Any
 from gossamer.design.fixed import fixed_candidates
 from gossamer.design.places import Cabling, cabled
 from gossamer.design.problem import Goal, Problem, read_goals, read_nodes
-from gossamer.design.search import Candidate, Say, candidates, priced
+from gossamer.design.search import Candidate, Say, candidates, priced, single_paths
 from gossamer.design.wishes import Wishes
 from gossamer.errors import GossamerError, ModelError, NotApplicableError
 from gossamer.networks import Network
@@ -93,6 +93,8 @@ class Found:
         Where nodes stand and how long cables are, where a placement was given.
     worst_failure, mean_failure : float or None
         The slowdown of the first task by a failed cable, where it counts.
+    single_paths : float or None
+        The share of pairs of nodes with one shortest path only, where it counts.
     """
 
     candidate: Candidate
@@ -105,6 +107,7 @@ class Found:
     cabling: Cabling | None = field(default=None, repr=False, compare=False)
     worst_failure: float | None = None
     mean_failure: float | None = None
+    single_paths: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of the table, plain values only."""
@@ -128,6 +131,8 @@ class Found:
             row["longest_cable_m"] = round(float(self.cabling.length.max()), 3)
         if self.worst_failure is not None:
             row |= {"worst_failure": round(self.worst_failure, 4), "mean_failure": round(self.mean_failure or 1.0, 4)}
+        if self.single_paths is not None:
+            row["single_paths"] = round(self.single_paths, 4)
         return row
 
 
@@ -358,7 +363,9 @@ def _wished(problem: Problem, found: Found) -> Found:
         worst = report.worst.slowdown if report.worst is not None else None
         mean = report.mean_slowdown
         score *= 1 + wishes.failure_weight * ((worst or 1.0) - 1)
-    return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean)
+    single = single_paths(found.network) if wishes.diversity_weight else None
+    score *= 1 + wishes.diversity_weight * (single or 0.0)
+    return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean, single_paths=single)
 
 
 def _plain(value: Fraction) -> int | float:

@@ -12,8 +12,10 @@ from gossamer.routers.routing import Routing, deadlock_freedom, routing
 from gossamer.routers.saturation import saturation_throughput
 from gossamer.routers.traffic_settings import TrafficSettings
 
-__all__ = ["FlitRun", "flit_run"]
+__all__ = ["TABLED", "FlitRun", "chosen_routing", "flit_run"]
 
+TABLED = ("hop-classes", "layered")
+"""Routing functions whose routes are a table, the first choice first."""
 _CHANNELS = (8, 16, 32)
 
 
@@ -79,7 +81,7 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     >>> found.routing, 0 < found.throughput <= found.ideal
     ('dimension-order', True)
     """
-    function, routers = _function(network, channels)
+    function, routers = chosen_routing(network, channels)
     name = function.name
     settings = TrafficSettings(routing=name, routers=routers, warmup=measured // 3, measured=measured, seed=seed)
     found = saturation_throughput(network, resolution=0.05, settings=settings)
@@ -96,9 +98,9 @@ def flit_run(network: Network, *, channels: int = 0, measured: int = 3_000, seed
     )
 
 
-def _function(network: Network, channels: int) -> tuple[Routing, Routers]:
-    """Return a routing function and routers with as many virtual channels as it needs."""
-    names = ("default",) if network.grid is not None else ("hop-classes", "layered")
+def chosen_routing(network: Network, channels: int, names: tuple[str, ...] = ()) -> tuple[Routing, Routers]:
+    """Return the first routing function that goes, of those named, and routers with as many channels as it needs."""
+    names = names or (("default",) if network.grid is not None else TABLED)
     tried = [(count, name) for count in ((channels,) if channels else _CHANNELS) for name in names]
     for count, name in tried:
         routers = Routers(virtual_channels=count)

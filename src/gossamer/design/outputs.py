@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.design.designing import Design, Found
+from gossamer.design.routes import MOST_ROUTED, write_routes
+from gossamer.errors import ModelError
 from gossamer.networks import Network, write_network
 from gossamer.networks.failures import cables
 from gossamer.switching import save
@@ -46,7 +49,8 @@ def write_found(found: Found, folder: Path) -> list[str]:
     """Write a network that was found to a folder; return the names of the files.
 
     ``network.txt`` has its spec, ``network.graphml`` and ``network.edges`` its links, ``cables.csv`` its cables,
-    ``places.csv`` where its nodes stand if they have places, and ``TASK.parquet`` the schedule of each task.
+    ``places.csv`` where its nodes stand if they have places, ``routes.parquet`` its routes up to 1,024 nodes, free of
+    deadlock (`gossamer.design.routes.routing_table`), and ``TASK.parquet`` the schedule of each task.
     """
     (folder / "network.txt").write_text(found.candidate.spec + "\n", encoding="utf-8")
     for suffix in ("graphml", "edges"):
@@ -58,6 +62,9 @@ def write_found(found: Found, folder: Path) -> list[str]:
         writer.writerows(cable_rows(found.network, length))
     if found.cabling is not None:
         np.savetxt(folder / "places.csv", found.cabling.at, fmt="%.3f", delimiter=",")
+    if found.network.terminal_count == found.network.node_count <= MOST_ROUTED:
+        with suppress(ModelError):  # the routes need more virtual channels than there are
+            write_routes(found.network, folder / "routes.parquet")
     for each in found.tasks:
         if each.outcome is not None and each.outcome.schedule is not None:
             save(each.outcome.schedule, folder / f"{each.task}.parquet")

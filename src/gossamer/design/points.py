@@ -162,6 +162,7 @@ class NetworkPoint:
         told |= {"links": found.network.link_count, unit: total, "ratio": found.ratio, "score": found.score}
         told |= {name: row[name] for name in ("mean_cable_m", "longest_cable_m") if name in row}
         told |= {"worst_failure": found.worst_failure, "mean_failure": found.mean_failure}
+        told |= {"single_paths": found.single_paths}
         return told | {"optimal": all(t.time == t.bound for t in found.tasks), "tasks": json.dumps(tasks)}
 
 
@@ -178,4 +179,5 @@ def found_of(problem: Problem, candidate: Candidate, row: Mapping[str, Any]) -> 
     return Found(
         candidate, network, tasks, total, row["ratio"], row["score"], row.get("bisection"),
         cabled(network, placement) if placement else None, row.get("worst_failure"), row.get("mean_failure"),
+        row.get("single_paths"),
     )  # fmt: skip

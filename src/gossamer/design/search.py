@@ -17,7 +17,7 @@ from gossamer.design.problem import Problem
 from gossamer.errors import NetworkError
 from gossamer.networks import Network, parse
 
-__all__ = ["Candidate", "Say", "candidates", "priced"]
+__all__ = ["Candidate", "Say", "candidates", "priced", "single_paths"]
 
 Say = Callable[[str], None]
 
@@ -273,3 +273,20 @@ def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
     price = by_sum * float(sums.mean()) * full + by_far * int(wide.max())
     kept = network if network.links_only else None
     return Candidate(network.spec, family, n, int(wide.max()), int(sums.max()), price / problem.least_price(n), kept)
+
+
+def single_paths(network: Network) -> float:
+    """Return the share of ordered pairs of nodes between which there is one shortest path only. O(N links) time.
+
+    Examples
+    --------
+    >>> single_paths(parse("ring:5")), round(single_paths(parse("torus:4x4")), 3)
+    (1.0, 0.267)
+    """
+    from gossamer.design import _kernels
+
+    n = network.node_count
+    sources = np.arange(1 if network.group is not None else n)
+    first = np.concatenate([[0], np.cumsum(network.out_degree)])
+    alone = int(_kernels.single_ways(first, network.link_target, sources))
+    return alone / max(sources.size * (n - 1), 1)

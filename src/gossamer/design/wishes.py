@@ -45,6 +45,8 @@ class Wishes:
         How much a network loses for each meter of its mean cable: a share of its time.
     failure_weight : float
         How much a network loses for its worst slowdown by a failed cable: a share of its time.
+    diversity_weight : float
+        How much a network loses for pairs of nodes with one shortest path only: the share of its time lost if all were.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Wishes:
     most_cable: float = 0.0
     cable_weight: float = 0.0
     failure_weight: float = 0.0
+    diversity_weight: float = 0.0
 
     def __post_init__(self) -> None:
         Rules(ports=self.ports)
@@ -70,7 +73,7 @@ class Wishes:
             if name not in FAMILIES:
                 hint = nearest(name, FAMILIES)
                 raise ModelError(f"unknown family {shown(name)}{hint}; there are {', '.join(FAMILIES)}")
-        for field in ("most_cable", "cable_weight", "failure_weight"):
+        for field in ("most_cable", "cable_weight", "failure_weight", "diversity_weight"):
             number(getattr(self, field), field.replace("_", " "), 0)
         if (self.most_cable or self.cable_weight) and not self.placement:
             raise ModelError("cables have lengths only where nodes have places; add a placement such as grid:16x32")
