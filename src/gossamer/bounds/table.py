@@ -28,7 +28,6 @@ from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.spreading import spread_bounds
-from gossamer.bounds.spreading_in_time import spreading_in_time_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
 from gossamer.cases.demands import PairDemand
@@ -84,7 +83,6 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     set_cut_bounds,
     copy_bounds,
     part_bounds,
-    spreading_in_time_bounds,
     region_bounds,
     concurrent_flow_bounds,
     _sequences,

@@ -118,6 +118,10 @@ def simulate(
     mpi: Annotated[
         bool, typer.Option("--mpi", help="Also MPI's own algorithms, and what MPI libraries choose.")
     ] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this one of MPI's own, such as 'choice of mpich'; may be repeated.", metavar="NAME"),
+    ] = None,
     bandwidth: Annotated[
         str | None,
         typer.Option(help="Of every link. Default: the network's own, else 125MB/s.", metavar="RATE"),
@@ -141,4 +145,4 @@ def simulate(
     from gossamer.cli import running
 
     words = {"bandwidth": bandwidth, "latency": latency, "overhead": overhead}
-    running.simulate(file, message_sizes(bytes), model.value, mpi, words, platform, output or [], json)
+    running.simulate(file, message_sizes(bytes), model.value, against or mpi, words, platform, output or [], json)

@@ -64,7 +64,7 @@ def simulate(
     file: Path,
     sizes: list[int],
     model: str,
-    own: bool,
+    own: bool | list[str],
     words: dict[str, str | None],
     platform: Path | None,
     output: list[Path],

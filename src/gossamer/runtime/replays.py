@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -59,7 +59,7 @@ def replay(
     bandwidth: float | None = None,
     latency: float | None = None,
     overhead: float = 0.0,
-    own: bool = False,
+    own: bool | Collection[str] = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Replay]:
     """Return what a schedule takes in a model of a machine, for messages of several sizes.
@@ -77,8 +77,8 @@ def replay(
         microsecond.
     overhead : float
         Seconds at each end of a message, in LogGP.
-    own : bool
-        Whether to replay MPI's own algorithms as well, in SMPI.
+    own : bool or collection of str
+        Whether to replay MPI's own algorithms as well, in SMPI, or which of them.
     say : callable
         Is told what is replayed.
 
@@ -128,8 +128,9 @@ def replay(
             seconds = smpi_time(program, block, bandwidth=rate, latency=delay, neutral=model == "smpi")
         others: Mapping[str, float | None] = {}
         if own:
+            only = () if own is True else own
             others = smpi_own_times(
-                network, schedule.task, size, bandwidth=rate, latency=delay, neutral=model == "smpi", say=say
+                network, schedule.task, size, bandwidth=rate, latency=delay, neutral=model == "smpi", only=only, say=say
             )
         at_least = None if bound is None else bound * size / float(rate[0])
         found.append(Replay(size, seconds, schedule.slot_count * slot, at_least, others))

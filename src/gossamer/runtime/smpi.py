@@ -7,12 +7,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import numpy.typing as npt
 
-from gossamer.errors import NotApplicableError
+from gossamer.errors import NotApplicableError, ScheduleError, nearest, shown
 from gossamer.interchange.smpi import rank_rows
 from gossamer.interchange.smpi_platform import write_platform
 from gossamer.networks.network import Network
@@ -71,6 +71,7 @@ def smpi_own_times(
     bandwidth: npt.ArrayLike | None = None,
     latency: npt.ArrayLike | None = None,
     neutral: bool = True,
+    only: Collection[str] = (),
     say: Callable[[str], None] = lambda text: None,
     seconds: float = 60.0,
 ) -> dict[str, float | None]:
@@ -84,6 +85,8 @@ def smpi_own_times(
         Bytes of a message.
     bandwidth, latency, neutral
         As for `smpi_time`.
+    only : collection of str
+        Names of those that are wanted; all when empty.
     say : callable
         Is told which algorithm is replayed.
     seconds : float
@@ -99,6 +102,8 @@ def smpi_own_times(
     ------
     NotApplicableError
         If ``smpirun`` is not installed, or MPI has no such collective.
+    ScheduleError
+        If it has no algorithm of a name that is wanted.
     """
     own = own_collective(task)
     _command()
@@ -106,8 +111,14 @@ def smpi_own_times(
     action = own.action(network.node_count, message_bytes, root)
     ways = {name: f"smpi/{own.name}:{name}" for name in own.algorithms}
     ways |= {f"choice of {name}": f"smpi/coll-selector:{name}" for name in SELECTORS}
+    for name in only:
+        if name not in ways:
+            hint = nearest(name, ways) or f"; there are: {', '.join(ways)}"
+            raise ScheduleError(f"MPI has no algorithm {shown(name)} for {task.name}{hint}")
     found: dict[str, float | None] = {}
     for name, setting in ways.items():
+        if only and name not in only:
+            continue
         say(name)
         try:
             found[name] = _replayed(

@@ -10,7 +10,6 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS
 from gossamer.algorithms.broadcast.named_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE
-from gossamer.algorithms.broadcast.soonest_first import SOONEST_FIRST
 
 __all__ = ["BROADCAST"]
 
@@ -20,6 +19,5 @@ BROADCAST: tuple[Algorithm, ...] = (
     EXTENDED_RING_TREE,
     PRODUCT_TREE,
     MATCHING_ROUNDS,
-    SOONEST_FIRST,
 )
 """The algorithms for broadcast."""
