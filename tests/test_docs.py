@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import re
 from pathlib import Path
@@ -69,3 +70,77 @@ def test_first_page_gives_the_commands_of_the_readme():
     commands = [line for line in index.splitlines() if line.startswith("python3 -m venv")]
     assert len(commands) == 2
     assert all(command in readme for command in commands)
+
+
+WORDS = [
+    "rank",
+    "chunk",
+    "busbw",
+    "all-reduce",
+    "all-gather",
+    "all-to-all",
+    "ring-allreduce",
+    "recursive-doubling",
+    "Bruck",
+    "Rabenseifner",
+    "NVLink",
+    "InfiniBand",
+    "dragonfly",
+    "topology",
+    "bisection",
+    "deadlock",
+    "virtual-channel",
+    "latency",
+    "throughput",
+    "NCCL",
+    "RCCL",
+    "SHARP",
+    "MSCCL",
+    "mesh",
+    "hypercube",
+    "store-and-forward",
+    "cut-through",
+    "multicast",
+    "incast",
+    "congestion",
+    "makespan",
+    "LogP",
+    "LogGP",
+    "alpha-beta",
+    "GPU",
+    "TPU",
+    "SimGrid",
+    "pipelining",
+    "wormhole",
+    "barrier",
+    "Cayley",
+]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_search_finds_the_words_of_the_field(word):
+    """Sphinx's search finds what stands on a page, with hyphens and blanks as ends of words."""
+    form = re.compile(rf"\b{word.replace('-', '[ -]')}", re.IGNORECASE)
+    assert any(form.search(page.read_text(encoding="utf-8")) for page in PAGES)
+
+
+@pytest.mark.parametrize("package", ["networks", "tasks", "schedules"])
+def test_every_public_name_of_a_package_stands_on_one_of_its_pages(package):
+    """Their pages list names one by one, so that none is longer than ten screens."""
+    folder = ROOT / "docs" / "api" / package
+    text = "\n".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+    listed = re.findall(r"^\.\. auto(?:class|function):: (\w+)$", text, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    module = importlib.import_module(f"gossamer.{package}")
+    assert {name for name in module.__all__ if not name.isupper()} == set(listed)
+
+
+def test_old_addresses_of_pages_lead_to_the_new_ones():
+    spec = importlib.util.spec_from_file_location("conf", ROOT / "docs" / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    moved = conf.moved()
+    assert moved["getting_started"] == "tutorials/getting_started"
+    assert moved["reproduce_han"] == "papers/han"
+    assert all((ROOT / "docs" / f"{new}.md").exists() for new in moved.values())
+    assert not any((ROOT / "docs" / f"{old}.md").exists() for old in moved)

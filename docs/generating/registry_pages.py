@@ -249,8 +249,8 @@ def _holds(module: ModuleType, algorithm: object) -> bool:
     return any(algorithm is one for value in values for one in (value if isinstance(value, tuple) else (value,)))
 
 
-def builders_page() -> str:
-    """Return the reference of the functions that build schedules, by module."""
+def builders_pages() -> dict[str, str]:
+    """Return the reference of the functions that build schedules: a first page, and pages of at most 8 modules."""
     import sys
 
     from gossamer import ALGORITHMS
@@ -262,13 +262,26 @@ def builders_page() -> str:
             builders = _builders(module) if _holds(module, a) else []
             if builders:
                 functions.setdefault(name, builders)
-    sections = []
+    sections: dict[str, list[str]] = {}
     for module_name, names in functions.items():
         directives = "\n".join(f".. autofunction:: {module_name}.{name}" for name in names)
-        sections.append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
-    text = """
+        package = module_name.split(".")[2]
+        while len(sections.get(package, ())) >= 8:
+            package += "_more"
+        sections.setdefault(package, []).append(f"## {module_name}\n\n```{{eval-rst}}\n{directives}\n```")
+    listed = "\n".join(f"builders/{package}" for package in sections)
+    text = f"""
 The functions behind the [table of algorithms](../reference/algorithms.md). Reversed and two-way algorithms are made
 from these by `gossamer.algorithms.derived.dual` and `allreduce_from`, and have no functions of their own.
 
+```{{toctree}}
+:maxdepth: 1
+
+{listed}
+```
 """
-    return page("Builders", text + "\n\n".join(sections), "gossamer.algorithms")
+    pages = {"docs/api/builders.md": page("Builders", text, "gossamer.algorithms")}
+    for package, parts in sections.items():
+        title = f"Builders: {package.replace('_', ' ')}"
+        pages[f"docs/api/builders/{package}.md"] = page(title, "\n\n".join(parts), "gossamer.algorithms")
+    return pages
