@@ -1,0 +1,120 @@
+"""Every figure that the README and the pages claim is printed by a command; here they are listed, and printed.
+
+What stands in ``console`` blocks is made by `docs/generate.py`, what Python blocks and notebooks show is run by
+`test_docs.py` and `test_notebooks.py`, and tables of generated pages are made by their generators. This file has what is
+said in prose, and in the README's table.
+"""
+
+# ruff: noqa: E501 - a claim is one line
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gossamer.cli import main
+
+ROOT = Path(__file__).parents[1]
+README, INDEX, MPI = "README.md", "docs/index.md", "docs/explanation/beside_mpi.md"
+FRAMEWORK = "gossamer plan torus:8x8 allgather -o a.parquet"
+REPLAY = "gossamer simulate a.parquet --model smpi-default --bytes 100kB"
+
+CLAIMS = [
+    (README, "After 16 steps every node has the messages of all 64", FRAMEWORK, r"completion time +16 steps"),
+    (README, "It must receive 63 of them over 4 links", FRAMEWORK, r"must receive 63 messages, over 4 links"),
+    (INDEX, "takes 16 steps. Every node must receive 63 messages over 4 links", FRAMEWORK, r"16 steps - meets the bound"),
+    (README, "Here 65,536 nodes each", "gossamer network torus:64x64x16", r"65,536 terminals|65,536 nodes"),
+    (README, "1.149 x the bound", f"{FRAMEWORK}; {REPLAY}", r"1\.149"),
+    (README, "4.369 x at best", f"{FRAMEWORK}; {REPLAY} --against NTSLR", r"4\.369  NTSLR"),
+    (README, "13.173 x as MPICH chooses", f"{FRAMEWORK}; {REPLAY} --against 'choice of mpich'", r"13\.173  choice of mpich"),
+    (README, "print(plan.completion_time, plan.bound, plan.optimal)   # 16 16 True", FRAMEWORK, r"meets the bound: optimal"),
+    (README, "# 32", "gossamer plan torus:8x8 allreduce", r"completion time +32 steps"),
+    (MPI, "1.116 is the least that any schedule", f"{FRAMEWORK}; {REPLAY}", r"1\.149"),
+    ("docs/explanation/bounds.md", "middle cut has $p$ links, and $T \\ge p^3/4$", "gossamer bounds array:4x4 alltoall",
+     r"16 +cut across dimension 0 +\(binds\)"),
+    ("docs/explanation/bounds.md", "no allgather takes less than $\\lceil (N-1)/d \\rceil$", "gossamer bounds array:4x4 allgather",
+     r"8 +node receives +\(binds\)"),
+    ("docs/explanation/bounds.md", "$T \\ge \\lceil \\log_2 N \\rceil$", "gossamer bounds complete:16 broadcast --ports one",
+     r"4 +doubling"),
+]  # fmt: skip
+"""Where it is said, what is said, the commands, and what the last of them prints."""
+
+SLOW = [
+    (README, "154,618,822,656 hops", "gossamer plan torus:64x64x16 alltoall", r"154,618,822,656 hops"),
+    (README, "65,536 nodes all to all", "gossamer plan torus:64x64x16 alltoall", r"meets the bound: optimal"),
+    (README, "takes 0.155 s by gossamer's", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate r.parquet "
+     "--model smpi-default --bytes 100kB --against lr", r"15[45],\d{3}\.\d us"),
+    (README, "0.905 s by MPI's ring algorithm `lr`", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate "
+     "r.parquet --model smpi-default --bytes 100kB --against lr", r"904,984\.0 us .*lr"),
+    (MPI, "takes 0.155 s, 1.135 times the bound", "gossamer plan torus:8x8x8 allreduce -o r.parquet; gossamer simulate "
+     "r.parquet --model smpi-default --bytes 100kB --against lr", r"1\.135  this schedule"),
+]  # fmt: skip
+"""As above; minutes."""
+
+_NUMBER = re.compile(r"(?<![\w.:/\[(])\d[\d,.]*\d|(?<![\w.:/\[(-])\d(?![\w.])")
+SAID_OTHERWISE = {
+    "2.0", "3.11", "8", "2021", "40,000", "512", "51", "3.3", "0.155", "1.135", "0.905",
+}  # fmt: skip
+"""Versions, years, what is asked for (512 ranks of 100 kB are 51 MB), sizes of others' machines with their source in a
+footnote, and parts of claims."""
+
+
+def printed(commands, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    for command in commands.split("; "):
+        capsys.readouterr()
+        assert main(shlex.split(command)[1:]) == 0, command
+    return capsys.readouterr().out
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(("page", "claim"), [(page, claim) for page, claim, _, _ in [*CLAIMS, *SLOW]])
+def test_what_is_listed_is_said_on_its_page(page, claim):
+    assert said(claim) in said((ROOT / page).read_text(encoding="utf-8"))
+
+
+def needs(command):
+    if "smpi" in command and shutil.which("smpirun") is None:
+        pytest.skip("SimGrid's smpirun is not installed")
+
+
+@pytest.mark.parametrize(("claim", "commands", "shown"), [row[1:] for row in CLAIMS])
+def test_a_command_prints_what_is_said(claim, commands, shown, tmp_path, monkeypatch, capsys):
+    needs(commands)
+    assert re.search(shown, printed(commands, tmp_path, monkeypatch, capsys)), claim
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("claim", "commands", "shown"), [row[1:] for row in SLOW])
+def test_a_long_command_prints_what_is_said(claim, commands, shown, tmp_path, monkeypatch, capsys):
+    needs(commands)
+    assert re.search(shown, printed(commands, tmp_path, monkeypatch, capsys)), claim
+
+
+@pytest.mark.parametrize("page", [README, INDEX])
+def test_every_number_in_the_prose_is_listed(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    prose = re.sub(
+        r"^```.*?^```$|^\[\^.*?(?=^\[\^|^$)|`[^`]*`|\]\([^)]*\)|!\[[^]]*\]|\[\^[^]]*\]", " ", text, flags=re.M | re.S
+    )
+    claimed = " ".join(claim for where, claim, _, _ in [*CLAIMS, *SLOW] if where == page)
+    known = set(_NUMBER.findall(claimed)) | SAID_OTHERWISE
+    assert [number for number in _NUMBER.findall(prose) if number.rstrip(".,") not in known] == []
+
+
+def test_every_cell_of_the_comparison_has_its_source():
+    text = (ROOT / README).read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "[^" in line]
+    assert len(rows) == 6
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
+        assert all(re.search(r"\[\^[\w-]+\]$", cell) or cell == "not tried" for cell in cells), row
+    used, told = set(re.findall(r"\[\^([\w-]+)\](?!:)", text)), set(re.findall(r"^\[\^([\w-]+)\]:", text, re.MULTILINE))
+    assert used == told
