@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
@@ -33,8 +36,9 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_copyright = False
 html_show_sphinx = False
+html_math_renderer = "mathml"
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block"]
 myst_heading_anchors = 3
 
 bibtex_bibfiles = ["references.bib"]
@@ -65,8 +69,57 @@ def moved() -> dict[str, str]:
     }
 
 
+def _formula(self: Any, node: Any) -> None:
+    """Write a formula as MathML, which browsers set by themselves: no script, no fonts from elsewhere."""
+    from docutils import nodes
+    from latex2mathml.converter import convert
+
+    display = "block" if node.tagname == "math_block" else "inline"
+    self.body.append(convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
+_NUMBER = re.compile(r"[-−+~<>≤≥]?\s*[\d.,/²³]+(\s*(%|x|s|ms|us|µs|[kMG]?i?B|GB/s))?|-|—|", re.UNICODE)
+
+
+def _numbers_right(app: Any, tree: Any, page: str) -> None:
+    """Mark the columns of numbers in every table, for the style sheet to set them right."""
+    from docutils import nodes
+
+    for table in tree.findall(nodes.tgroup):
+        rows = [
+            list(row.findall(nodes.entry)) for body in table.findall(nodes.tbody) for row in body.findall(nodes.row)
+        ]
+        heads = [
+            list(row.findall(nodes.entry)) for head in table.findall(nodes.thead) for row in head.findall(nodes.row)
+        ]
+        for place in range(min(map(len, rows), default=0)):
+            cells = [row[place] for row in rows]
+            texts = [cell.astext().strip() for cell in cells]
+            if all(map(_NUMBER.fullmatch, texts)) and any(any(c.isdigit() for c in text) for text in texts):
+                for cell in [*cells, *(head[place] for head in heads if len(head) > place)]:
+                    cell["classes"].append("number")
+
+
+def _unreleased(app: Any, page: str, source: list[str]) -> None:
+    """Put what is not released yet on the page of changes, from the fragments, as towncrier will collect it."""
+    if page != "changelog":
+        return
+    root = Path(__file__).parents[1]
+    kinds = {
+        k["directory"]: k["name"]
+        for k in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["towncrier"]["type"]
+    }
+    found = {kind: sorted((root / "changelog.d").glob(f"*.{kind}.md")) for kind in kinds}
+    parts = ["## To come"] if any(found.values()) else []
+    for kind, files in found.items():
+        listed = [" ".join(path.read_text(encoding="utf-8").split()).replace("](docs/", "](") for path in files]
+        parts += [f"### {kinds[kind]}", "\n".join(f"* {text}" for text in listed)] if listed else []
+    source[0] = "\n\n".join([source[0], *parts])
+
+
 def setup(app: object) -> None:
-    """Write the page of the explorer that the docs show, of the code as it is, and pages at old addresses."""
+    """Set formulas and numbers; write the page of the explorer that the docs show, and pages at old addresses."""
 
     def written(app: object, failed: Exception | None) -> None:
         import gossamer
@@ -80,4 +133,7 @@ def setup(app: object) -> None:
             leads = f'<meta http-equiv="refresh" content="0; url={new}.html"><a href="{new}.html">{new}</a>'
             (out / f"{old}.html").write_text(f"<!DOCTYPE html>{leads}\n", encoding="utf-8")
 
+    app.connect("source-read", _unreleased)  # type: ignore[attr-defined]
+    app.connect("doctree-resolved", _numbers_right)  # type: ignore[attr-defined]
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))  # type: ignore[attr-defined]
     app.connect("build-finished", written)  # type: ignore[attr-defined]

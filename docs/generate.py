@@ -50,6 +50,7 @@ def renew(pieces: Sequence[Piece], record: Record) -> None:
                 path = record.root / name
                 path.with_name(path.name + ".new").unlink(missing_ok=True)
                 if not same(path, data):
+                    path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(data)
                     print(f"wrote {name}", flush=True)
             record.add(piece, files)

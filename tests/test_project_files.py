@@ -46,6 +46,24 @@ def test_pages_point_to_files_that_exist():
             assert (ROOT / page).parent.joinpath(name.split(")", 1)[0]).exists(), (page, name)
 
 
+def test_the_versioned_docs_are_built_as_the_check_builds_them():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    config = text(".readthedocs.yaml")
+    assert "configuration: docs/conf.py" in config
+    assert "fail_on_warning: true" in config
+    assert "docs" in project["optional-dependencies"]
+    assert config.rstrip().endswith("- docs")
+
+
+def test_every_fragment_is_of_a_kind_that_the_release_notes_have():
+    kinds = {kind["directory"] for kind in tomllib.loads(text("pyproject.toml"))["tool"]["towncrier"]["type"]}
+    fragments = [path for path in (ROOT / "changelog.d").iterdir() if path.name != ".gitignore"]
+    assert fragments or "## 0.2.0" in text("CHANGELOG.md")
+    for path in fragments:
+        assert path.name.split(".")[-2] in kinds, path.name
+        assert path.read_text(encoding="utf-8").strip()
+
+
 @pytest.mark.parametrize("version", ["", "two", "0.2", "0.2.0;true"])
 def test_a_release_asks_for_a_version_and_changes_nothing_without(version):
     before = text("src/gossamer/version.py")

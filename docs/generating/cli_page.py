@@ -13,33 +13,45 @@ __all__ = ["cli_page"]
 def cli_page() -> str:
     """Return the reference of the command line, from the signatures of the commands."""
     from gossamer.cli.app import app
+    from gossamer.cli.purposes import EXAMPLES, PURPOSES
 
     found = [("", c) for c in app.registered_commands]
     for group in app.registered_groups:
         found += [(f"{group.typer_instance.info.name} ", c) for c in group.typer_instance.registered_commands]
     commands = {prefix + (c.name or c.callback.__name__): c.callback for prefix, c in found if c.callback is not None}
-    toc = table(
-        ["command", "what it does"],
-        [[f"[`{n}`](#gossamer-{n.replace(' ', '-')})", _first(f)] for n, f in commands.items()],
-    )
+    purposes = [
+        f"**{purpose}**\n\n"
+        + table(
+            ["command", "what it does"],
+            [
+                [f"[`{n}`](#gossamer-{n.replace(' ', '-')})", _first(f)]
+                for n, f in commands.items()
+                if n.partition(" ")[0] in names
+            ],
+        )
+        for purpose, names in PURPOSES
+    ]
+    toc = "\n\n".join(purposes)
     sections = []
     for name, function in commands.items():
         arguments, options = parameters(function)
         usage = " ".join(["gossamer", name, *(a[0].strip("`") for a in arguments), *(["[OPTIONS]"] if options else [])])
-        parts = [f"## gossamer {name}", _first(function), f"```text\n{usage}\n```"]
+        parts = [f"## gossamer {name}", _first(function), f"```text\n{usage}\n```", f"```sh\n{EXAMPLES[name]}\n```"]
         if arguments:
             parts.append(table(["argument", "meaning"], arguments))
         if options:
             parts.append(table(["option", "meaning", "default"], options))
         sections.append("\n\n".join(parts))
     text = f"""
-Every command answers `--help`; `gossamer --version` prints the version.
+Every command answers `-h`, with an example; `gossamer` alone gives a tour, `gossamer --version` prints the version, and
+`gossamer manual | man -l -` shows this page in a terminal. `gossamer --install-completion` lets the shell complete
+commands, options, networks and tasks. Bold and colors are printed on terminals only, and not with `NO_COLOR=1`.
 
 {toc}
 
 Results go to standard output; progress, for what takes over a second, to standard error. With `--json` a command prints
 JSON and nothing else. The exit status is 0 when all went well, 1 when a schedule is not valid, and 2 when the input is
-bad; that is told in one line, and no file is left behind.
+bad; that is told in one line, with what to type next, and no file is left behind.
 
 {chr(10).join(s + chr(10) for s in sections)}
 """
@@ -55,6 +67,8 @@ def parameters(command: Callable[..., Any]) -> tuple[list[list[str]], list[list[
     hints = typing.get_type_hints(command, include_extras=True)
     arguments, options = [], []
     for name, parameter in inspect.signature(command).parameters.items():
+        if not typing.get_args(hints[name]):
+            continue  # the context of the command line
         kind, info = typing.get_args(hints[name])
         if type(info).__name__ == "ArgumentInfo":
             arguments.append([f"`{info.metavar or name.upper()}`", info.help or ""])

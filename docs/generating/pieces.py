@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from generating import gallery, registry_pages, reproductions
+from generating import bounds_figures, gallery, notebooks, registry_pages, reproductions
 from generating.cli_page import cli_page
 from generating.commands import EXAMPLES, PICTURES, blocks, with_outputs
 from generating.inputs import ROOT, Inputs, digest
@@ -58,13 +58,25 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
     for name in REPRODUCTIONS:
         pieces += [_reproduced(name), _pictures(name)]
     pieces += [_drawn(root, path) for path in gallery.pages(root / "docs")]
+    pieces += [_notebook(path) for path in notebooks.notebooks(root)]
     return [piece for piece in pieces if piece is not None] + [
+        Piece(
+            "pictures of bounds",
+            ("gossamer.plots.drawing", "gossamer.bounds", "gossamer.planner"),
+            lambda: [bounds_figures.drawn],
+            lambda made: {f"docs/_static/{bounds_figures.FILE}": made[0]},
+        ),
         _page("docs/reference/algorithms.md", registry_pages.algorithms_page),
         _page("docs/explanation/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
         _page("docs/reference/networks.md", registry_pages.networks_page),
         _page("docs/reference/tasks.md", registry_pages.tasks_page),
         _page("docs/reference/cli.md", cli_page),
-        _page("docs/api/builders.md", registry_pages.builders_page),
+        Piece(
+            "docs/api/builders.md",
+            (),
+            lambda: [registry_pages.builders_pages],
+            lambda made: {name: text.encode() for name, text in made[0].items()},
+        ),
     ]
 
 
@@ -72,6 +84,13 @@ def _hand_written(root: Path) -> list[Path]:
     """Return the pages that may have commands: the README and those of the docs, without what Sphinx built."""
     pages = (root / "docs").rglob("*.md")
     return [root / "README.md", *sorted(path for path in pages if "_build" not in path.parts)]
+
+
+def _notebook(path: Path) -> Piece:
+    text, name = path.read_text(encoding="utf-8"), path.stem
+    return Piece(
+        f"{notebooks.FOLDER}/{path.name}", (), lambda: [partial(notebooks.made, text, name)], lambda made: made[0]
+    )
 
 
 def _page(name: str, make: Callable[[], str]) -> Piece:

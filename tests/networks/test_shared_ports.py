@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from bounds import timed_cases
 from gossamer import Rules
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
@@ -222,30 +220,3 @@ def test_an_uplink_of_several_nodes_bounds_what_crosses():
     bound = best_bound(Case(shared, task("alltoall")))
     assert gossamer.plan(shared, "alltoall").completion_time >= bound.value == 4
     assert "through 1 shared port" in bound.witness
-
-
-@pytest.mark.parametrize("name", ["broadcast", "reduce"])
-@pytest.mark.parametrize(("ports", "steps"), [(1, 4), (2, 3), (3, 2), (20, 1)])
-def test_a_server_of_some_ports_doubles_and_that_is_the_bound(name, ports, steps):
-    full = gossamer.network("complete:16")
-    server = full.with_ports(SharedPorts(full.link_source, full.link_target, capacity=ports))
-    outcome = gossamer.plan(server, name)
-    assert (outcome.completion_time, outcome.bound) == (steps, steps)
-
-
-def test_the_bound_of_spreading_is_below_every_broadcast_on_random_links_and_ports():
-    beaten = met = 0
-    for seed in range(60):
-        rng = random.Random(seed)
-        network = timed_cases.random_network(rng, 7)
-        network = network.with_ports(timed_cases.random_ports(rng, network))
-        asked = gossamer.task(rng.choice(["broadcast", "reduce"]), root=rng.randrange(network.terminal_count))
-        try:
-            outcome = gossamer.plan(network, asked, rules=gossamer.Rules(ports=rng.choice(["all", "one"])))
-        except gossamer.errors.GossamerError:
-            continue
-        found = [b.value for b in outcome.bounds if b.name == "spreading in time"]
-        beaten += any(value > outcome.completion_time for value in found)
-        met += any(value == outcome.completion_time for value in found)
-    assert not beaten
-    assert met
