@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 import gossamer
 from gossamer.networks import Coordinates, Groups, Network, Tiers, from_networkx
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
+from gossamer.plots.layouts.stress import stress_positions
 
 SPECS = (
     "array:1", "array:8", "array:100", "array:1x5", "array:4x4", "array:2x200", "array:200x2", "array:3x4x5",
@@ -257,3 +258,30 @@ def test_nodes_of_any_graph_stand_apart_and_always_at_the_same_place(graph):
     assert np.isfinite(positions).all()
     assert closest(positions) > 0.3
     assert np.array_equal(positions, lay_out(from_networkx(nx.Graph(graph.edges) if graph.edges else graph)).positions)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.petersen_graph(),
+        nx.florentine_families_graph(),
+        nx.random_regular_graph(3, 60, seed=1),
+        nx.grid_2d_graph(6, 8),
+        nx.balanced_tree(2, 5),
+    ],
+    ids=["petersen", "florentine", "cubic", "grid", "tree"],
+)
+def test_layouts_of_any_network_are_about_as_good_as_those_of_igraph(graph):
+    igraph = pytest.importorskip("igraph")
+    graph = nx.convert_node_labels_to_integers(graph)
+    n = graph.number_of_nodes()
+    theirs = igraph.Graph(n=n, edges=list(graph.edges()))
+    first, second = np.triu_indices(n, 1)
+    hops = np.array(theirs.distances(), float)[first, second]
+
+    def stress(places):
+        ratio = np.hypot(*(places[first] - places[second]).T) / hops
+        return ((ratio * ratio.sum() / (ratio**2).sum() - 1) ** 2).mean()
+
+    ours = stress_positions(gossamer.network(graph))
+    assert stress(ours) <= 1.15 * stress(np.array(theirs.layout_kamada_kawai(maxiter=50 * n).coords))

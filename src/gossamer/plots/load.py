@@ -35,6 +35,8 @@ _RASTER = 60_000
 """With more lines than this, they are pixels also in a vector file, to keep it small."""
 _PAGE = (8.8, 8.2)
 _LEVELS = 8
+_THIN = 0.18
+"""The widest line covers no more than this share of the paper beside it: a crowded picture is of thin lines."""
 _NOWHERE = np.zeros(2)
 
 
@@ -254,7 +256,9 @@ def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.ND
     offset = min((0.5 * widest + max(0.035 * unit, 0.25)) / unit, 0.12)
     lines = link_lines(schedule.network, layout, radius, offset)
     ink = sum(float(np.hypot(*np.diff(g.points, axis=1).T).sum()) for g in lines) * unit
-    thin = float(np.clip(0.4 * (size * 72).prod() / max(ink, 1.0), 0.25, 0.5 * widest))
+    room = (size * 72).prod() / max(ink, 1.0)  # points of paper beside a line, if all lay side by side
+    widest = min(widest, max(_THIN * room, 0.8))
+    thin = float(np.clip(0.4 * room, 0.25, 0.5 * widest))
     _paint_lines(axes, lines, load, scale, (thin, widest), unit)
     _paint_nodes(axes, schedule, layout, names, radius, unit)
     for x, y, text in layout.blocks:

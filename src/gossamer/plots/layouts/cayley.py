@@ -23,8 +23,8 @@ def by_words(network: Network, bits: int) -> Layout:
     word, place = node // bits, node % bits
     generators = network.generators
     if bits <= RANKS_LIMIT and bool((generators % bits != 0).all()):
-        rise = max(1.5, 0.3 * 2**bits / 2)
-        positions = np.stack([word.astype(float), -place * rise], axis=1)
+        rise = np.maximum(1.5, 0.8 * 2.0 ** np.arange(bits - 1))  # links go further aside from rank to rank
+        positions = np.stack([word.astype(float), -np.append(0, np.cumsum(rise))[place]], axis=1)
         layout = Layout.of(network, positions)
         step = place[network.link_target] - place[network.link_source]
         around = np.abs(step) == bits - 1 if bits > 2 else np.zeros(len(step), bool)
