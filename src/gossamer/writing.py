@@ -6,8 +6,6 @@ import errno
 import importlib
 import os
 import re
-import secrets
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from gossamer import unfinished
 from gossamer.errors import FileFormatError, shown
 
 __all__ = [
@@ -42,9 +41,9 @@ _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:e[-+]?\d+)?%?$")
 class whole_file:  # noqa: N801 - used like a function
     """Give a temporary path beside `path` that replaces it when the block ends well and vanishes when it does not.
 
-    A file that is there keeps its permissions, and a symbolic link stays one: what it points to is replaced. Only a
-    process that is killed outright leaves its temporary file, whose name starts with ``.gossamer-``. Such files are
-    not swept, because nobody can tell them from those of a process that is still writing.
+    A file that is there keeps its permissions, and a symbolic link stays one: what it points to is replaced. What is
+    written has reached the disk before it gets its name. Only a process that is killed outright leaves its temporary
+    file, whose name starts with ``.gossamer-``; the next one that writes into the folder removes it.
 
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "x.txt"
@@ -62,11 +61,11 @@ class whole_file:  # noqa: N801 - used like a function
         try:
             self.target = Path(os.path.realpath(self.path))
             self.mode = _mode(self.target)
-            self.part = self.target.with_name(f".gossamer-{secrets.token_hex(8)}{self.path.suffix}")
-            self.part.touch(exist_ok=False)
+            self.part = unfinished.begin(self.target, self.path.suffix)
             if self.mode is not None:
                 self.part.chmod(self.mode | stat.S_IWUSR)
         except (OSError, ValueError) as error:
+            self.discard()
             raise self._refusal(error) from None
         return self.part
 
@@ -76,14 +75,19 @@ class whole_file:  # noqa: N801 - used like a function
             try:
                 if self.mode is not None:
                     self.part.chmod(self.mode)
-                self.part.replace(self.target)
+                unfinished.end(self.part, self.target)
             except OSError as failed:
-                self.part.unlink(missing_ok=True)
+                self.discard()
                 raise self._refusal(failed) from failed
         else:
-            self.part.unlink(missing_ok=True)
+            self.discard()
             if isinstance(error, OSError):
                 raise self._refusal(error) from error
+
+    def discard(self) -> None:
+        """Remove the temporary file, if there is one."""
+        if hasattr(self, "part"):
+            unfinished.discard(self.part)
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
         return _unwritable(self.path, error)
@@ -111,17 +115,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise OSError(errno.EEXIST, "is a file; a folder is written")
         if target.is_dir() and any(target.iterdir()):
             raise OSError(errno.ENOTEMPTY, "is a folder that is not empty; name a new one")
-        part = target.with_name(f".gossamer-{secrets.token_hex(8)}")
-        part.mkdir()
+        part = unfinished.begin(target, folder=True)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
     try:
         yield part
-        part.replace(target)
+        unfinished.end(part, target)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        unfinished.discard(part)
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileFormatError:
@@ -147,7 +150,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     gossamer.errors.FileFormatError: cannot write 'nowhere/x.txt': No such file or directory
     """
-    whole_file(path).__enter__().unlink()
+    asked = whole_file(path)
+    asked.__enter__()
+    asked.discard()
 
 
 class Rows:

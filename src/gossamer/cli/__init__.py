@@ -1,6 +1,7 @@
 """The command ``gossamer``: thin commands over the Python functions, no logic of their own.
 
-Exit status: 0 done; 1 the schedule is not valid; 2 bad input, told in one line.
+Exit status, and there are no others: 0 done; 1 the schedule is not valid, or deadlocks; 2 not done, told in one line;
+130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM.
 """
 
 from __future__ import annotations
@@ -18,56 +19,103 @@ from typing import Any
 
 __all__ = ["main"]
 
+STATUSES = (0, 1, 2, 130, 141, 143)
+"""Every exit status that there is."""
+_LONG = 60
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status.
+    """Run the command line and return its exit status, one of `STATUSES`.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Default: those of the process.
+
+    Notes
+    -----
+    Whatever happens, standard error gets one line and no traceback. One that is a fault of gossamer itself is written
+    to a file, which the line names. Nothing half written is left.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets its escape code
-            stream.reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    _fill_streams()
+    status = 2
     try:
         with _terminated_by_exit(), _warnings_in_one_line():
-            return _run(arguments)
+            status = _told(given)
+    except KeyboardInterrupt:  # once more, while it was being told
+        status = 130
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 2
+    finally:
+        unfinished = sys.modules.get("gossamer.unfinished")
+        if unfinished is not None:
+            unfinished.discard_all()
+    return _flushed(status if status in STATUSES else 2)
+
+
+def _told(given: Sequence[str]) -> int:
+    """Run the command; what goes wrong is told in one line and becomes an exit status."""
+    try:
+        return _run(given)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
     except BrokenPipeError:
-        _forget_output()
         return 141
     except OSError as error:
-        _forget_output()
-        return _fail(f"cannot write {error.filename or 'to standard output'}: {error.strerror}", 2)
+        where = "to standard output" if error.filename is None else repr(str(error.filename))
+        return _fail(f"cannot write {where}: {error.strerror or error}", 2)
+    except SystemExit as end:  # the command-line library ends so when nobody reads on
+        if isinstance(end.__context__, BrokenPipeError):
+            return 141
+        raise
+    except BaseException as error:
+        return _fail(_fault(error, given), 2)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(given: Sequence[str]) -> int:
     from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
     from gossamer.errors import GossamerError, VerificationError
 
-    typed = sys.argv[1:] if arguments is None else arguments
     try:
-        status = app(args=None if arguments is None else list(arguments), prog_name="gossamer", standalone_mode=False)
+        status = app(args=list(given), prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()
     except VerificationError as error:
-        return _fail(with_advice(str(error), typed, error), 1)
+        return _fail(with_advice(str(error), given, error), 1)
     except GossamerError as error:
-        return _fail(with_advice(str(error), typed, error), 2)
+        return _fail(with_advice(str(error), given, error), 2)
     except MemoryError:
         return _fail("not enough memory for this size; try: a smaller network, or --stream", 2)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
     except OSError:
         raise
-    except SystemExit as end:  # the command-line library ends so when nobody reads on
-        raise end.__context__ if isinstance(end.__context__, BrokenPipeError) else end from None
     except Exception as error:
         if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it
             raise
-        return _fail(with_advice(_usage(error, typed), typed), 2)
+        return _fail(with_advice(_usage(error, given), given), 2)
     return status if isinstance(status, int) else 0
+
+
+def _fault(error: BaseException, given: Sequence[str]) -> str:
+    """Write what a report of an error that nobody foresaw needs to a file, and return the line that says so."""
+    from gossamer.cli.reports import write_report
+
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return f"a fault of gossamer itself, please report it: {said}; {write_report(error, given)}"
+
+
+def _fill_streams() -> None:
+    """See to it that no file that is written gets the number of a standard stream that is closed."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets its escape code
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager
@@ -101,21 +149,40 @@ def _warnings_in_one_line() -> Iterator[None]:
         warnings.showwarning = before
 
 
-def _forget_output() -> None:
-    """Drop what standard output still holds: Python would try to write it once more when it ends."""
-    with suppress(AttributeError, OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _flushed(status: int) -> int:
+    """Write what standard output still holds, and return the status; Python would try once more when it ends."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        if status == 0:
+            pipe = isinstance(error, BrokenPipeError)
+            reason = getattr(error, "strerror", None) or error
+            status = 141 if pipe else _fail(f"cannot write to standard output: {reason}", 2)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with suppress(AttributeError, OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return status
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:
     """Return what was wrong with the usage, with the word that was given."""
+    from gossamer.errors import shown
+
     text = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
     if not text:
         return "no command given; see gossamer -h"
     for name in getattr(getattr(error, "param", None), "opts", ()):
         for word, given in itertools.pairwise(arguments):
             if word == name and repr(given) not in text:
-                text += f"; got {given!r}"
+                text += f"; got {shown(given)}"
+    for word in arguments:
+        if len(word) > _LONG:
+            text = text.replace(repr(word), shown(word)).replace(word, f"{word[:_LONG]}...")
     return text
 
 

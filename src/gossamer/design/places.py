@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, ModelError, shown
 from gossamer.networks import Network
 from gossamer.networks.failures import cables
+from gossamer.reading.files import file_name, read_text
 
 __all__ = ["Cabling", "cabled", "places"]
 
@@ -92,9 +93,10 @@ def places(text: str, nodes: int) -> Floats:
 
 def _read(path: str) -> Floats:
     try:
-        found = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"{path}: cannot be read as lines x,y,z: {error}") from None
+        found = np.loadtxt(read_text(path).splitlines(), delimiter=",", ndmin=2)
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:160]
+        raise FileFormatError(f"{file_name(path)}: cannot be read as lines x,y,z: {reason}") from None
     if found.shape[1] > 3 or not np.isfinite(found).all():
         raise FileFormatError(f"{path}: a place has up to three finite coordinates, got {found.shape[1]}")
     return np.pad(found, ((0, 0), (0, 3 - found.shape[1])))

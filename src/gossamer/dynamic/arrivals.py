@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, ModelError, shown
 from gossamer.reading import number, whole_text
-from gossamer.reading.files import file_name, opened, read_array, text_lines
+from gossamer.reading.files import file_name, read_array, text_lines
+from gossamer.reading.parquet import open_parquet, parquet_table
 
 __all__ = ["Arrivals", "Bernoulli", "OnOff", "Poisson", "Stream", "Trace"]
 
@@ -322,28 +323,19 @@ def _array_columns(path: str | os.PathLike[str]) -> tuple[npt.ArrayLike, npt.Arr
 
 
 def _parquet_columns(path: str | os.PathLike[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow as pa
 
     name = file_name(path)
-    with opened(path) as file:
-        try:
-            table = pyarrow.parquet.ParquetFile(file)
-            titles = table.schema_arrow.names
-            missing = [title for title in ("time", "node") if title not in titles]
-            if missing:
-                raise FileFormatError(f"{name}: there is no column {missing[0]!r}, only {shown(', '.join(titles))}")
-            if table.metadata.num_rows > _MOST_REQUESTS:
-                raise FileFormatError(
-                    f"{name} has {table.metadata.num_rows:,} requests; at most {_MOST_REQUESTS:,} are read"
-                )
-            found = table.read(columns=["time", "node"])
-            kinds = [found[title].type for title in ("time", "node")]
-            if not all(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) for kind in kinds):
-                raise FileFormatError(f"{name}: time and node must be numbers, got {kinds[0]} and {kinds[1]}")
-            return found["time"].to_numpy(), found["node"].to_numpy()
-        except pyarrow.ArrowException as error:
-            raise FileFormatError(f"cannot read {name}: {' '.join(str(error).split())[:160]}") from None
+    with open_parquet(path, _MOST_REQUESTS) as held:
+        titles = held.schema_arrow.names
+        missing = [title for title in ("time", "node") if title not in titles]
+        if missing:
+            raise FileFormatError(f"{name}: there is no column {missing[0]!r}, only {shown(', '.join(titles))}")
+    found = parquet_table(path, ("time", "node"))
+    kinds = [found[title].type for title in ("time", "node")]
+    if not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        raise FileFormatError(f"{name}: time and node must be numbers, got {kinds[0]} and {kinds[1]}")
+    return found["time"].to_numpy(), found["node"].to_numpy()
 
 
 def _text_columns(path: str | os.PathLike[str]) -> tuple[Sequence[float], Sequence[int]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gossamer.errors import FileFormatError
+from gossamer.reading.files import read_text
 
 __all__ = ["Transfer", "carried_out", "read_operations"]
 
@@ -53,10 +54,7 @@ class Transfer:
 def read_operations(path: Path) -> tuple[int, list[Operation]]:
     """Return the number of ranks of a GOAL file, and the operations of all of them; FileFormatError if it is none."""
     name = str(path)
-    try:
-        text = path.read_text(encoding="ascii")
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+    text = read_text(path)
     lines = ((i, line.strip()) for i, line in enumerate(text.splitlines(), 1))
     stated = ((i, line) for i, line in lines if line and not line.startswith("//"))
     i, line = next(stated, (1, ""))

@@ -11,6 +11,7 @@ from gossamer.interchange.collectives import collective
 from gossamer.interchange.foreign import capacities, schedule_of
 from gossamer.interchange.threadblocks import Chunk, Hop
 from gossamer.networks.network import Network
+from gossamer.reading.files import read_text
 from gossamer.schedules import Schedule
 
 __all__ = ["read_msccl_json"]
@@ -30,12 +31,10 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
     """
     name = str(path)
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(read_text(path))
         if fields["msccl_type"] != "algorithm":
             raise ValueError("it is no algorithm")
         return _schedule(name, fields, network, path.stem)
-    except OSError as error:
-        raise FileFormatError(f"cannot read {name!r}: {error.strerror or error}") from None
     except FileFormatError:
         raise
     except _DAMAGE as error:

@@ -10,6 +10,7 @@ from gossamer.interchange.collectives import Collective, collective
 from gossamer.interchange.foreign import capacities, schedule_of, whole_parts
 from gossamer.interchange.threadblocks import Block, Chunk, Step, carry_out
 from gossamer.networks.network import Network
+from gossamer.reading.files import read_bytes
 from gossamer.schedules import Schedule
 
 __all__ = ["read_msccl_xml"]
@@ -63,10 +64,7 @@ def read_msccl_xml(path: Path, network: Network) -> Schedule:
 
 def _parsed(path: Path) -> ElementTree.Element:
     name = str(path)
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+    data = read_bytes(path)
     if b"<!" in data.replace(b"<!--", b""):
         raise FileFormatError(f"{name!r} declares a document type or entities; an MSCCL file does not")
     try:

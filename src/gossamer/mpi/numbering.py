@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from gossamer.errors import FileFormatError, NetworkError, shown
 from gossamer.networks.network import Network
+from gossamer.reading.files import read_text
 from gossamer.schedules import Schedule, expand
 
 __all__ = ["numbered_by_ranks", "read_nodes"]
@@ -73,10 +73,7 @@ def read_nodes(path: str | os.PathLike[str], network: Network) -> list[int]:
         If there is no such node.
     """
     name = str(path)
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+    lines = read_text(path).splitlines()
     found: dict[int, int] = {}
     for number, line in enumerate(lines, 1):
         words = re.split(r"[\s,;:()]+", line.partition("#")[0].strip(" \t,;:()"))

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError
 from gossamer.programs.operations import Operations
 from gossamer.programs.program import Program
+from gossamer.reading.files import read_bytes
 from gossamer.writing import whole_file
 
 __all__ = ["COPY", "HEAD", "MAGIC", "OPERATION", "RANK", "description", "read_rank", "write_program"]
@@ -142,10 +142,7 @@ def description(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _whole(path: str | os.PathLike[str]) -> tuple[bytes, np.void]:
     """Return the bytes of a program file whose checksum is right, and its head."""
     name = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise FileFormatError(f"cannot read {name!r}: {getattr(error, 'strerror', None) or error}") from None
+    data = read_bytes(path)
     if data[:8] != MAGIC or len(data) < HEAD.itemsize + 32:
         raise FileFormatError(f"{name!r} is not a gossamer program")
     head = np.frombuffer(data, HEAD, 1)[0]

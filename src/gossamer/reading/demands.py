@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError, shown
-from gossamer.reading.files import file_name, guarded, opened, read_array
+from gossamer.reading.files import file_name, guarded, read_array, read_text
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
+from gossamer.reading.parquet import open_parquet, parquet_batches
 
 __all__ = ["Row", "Traffic", "in_units", "read_traffic"]
 
@@ -120,14 +121,6 @@ def _whole_matrix(matrix: npt.NDArray[Any], path: str | os.PathLike[str]) -> npt
     return matrix.astype(np.int64)
 
 
-def _text(path: str | os.PathLike[str]) -> str:
-    with opened(path) as file:
-        try:
-            return file.read().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise FileFormatError(f"{file_name(path)} is not text in UTF-8") from None
-
-
 def _csv(path: str | os.PathLike[str], node_count: int) -> Traffic:
     lines = list(_csv_lines(path))
     if not lines:
@@ -147,7 +140,7 @@ def _csv(path: str | os.PathLike[str], node_count: int) -> Traffic:
 
 
 def _csv_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(_text(path)))
+    reader = csv.reader(io.StringIO(read_text(path)))
     try:
         for words in reader:
             if any(word.strip() for word in words) and not words[0].lstrip().startswith("#"):
@@ -243,19 +236,10 @@ def _node(value: Any, where: str, what: str) -> int:
 
 
 def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    with guarded(path), opened(path):
-        try:
-            file = parquet.ParquetFile(os.fspath(path))
-        except pa.ArrowException as error:
-            raise FileFormatError(f"cannot read {file_name(path)}: {' '.join(str(error).split())[:160]}") from None
-        if file.metadata.num_rows > _MOST_ROWS:
-            raise FileFormatError(f"{file_name(path)} has {file.metadata.num_rows:,} rows; at most {_MOST_ROWS:,}")
-        _check_columns([name.lower() for name in file.schema_arrow.names], file_name(path))
+    with open_parquet(path, _MOST_ROWS) as held:
+        _check_columns([name.lower() for name in held.schema_arrow.names], file_name(path))
         at = 0
-        for batch in file.iter_batches():
+        for batch in parquet_batches(path, held):
             for row in batch.to_pylist():
                 yield f"row {at}", {name.lower(): value for name, value in row.items()}
                 at += 1
@@ -264,7 +248,7 @@ def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, Mapping[s
 def _json(path: str | os.PathLike[str], node_count: int) -> Traffic:
     with guarded(path):
         try:
-            held = json.loads(_text(path))
+            held = json.loads(read_text(path))
         except RecursionError:
             raise FileFormatError(f"cannot read {file_name(path)}: it is nested too deeply") from None
     if not isinstance(held, dict) or not held or not set(held) <= {"demands", "contributions", "rows"}:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = ["file_name", "guarded", "opened", "read_array", "text_lines"]
+__all__ = ["file_name", "guarded", "opened", "read_array", "read_bytes", "read_text", "regular", "text_lines"]
 
 
 def file_name(path: str | os.PathLike[str]) -> str:
@@ -48,6 +48,15 @@ def guarded(path: str | os.PathLike[str]) -> Iterator[None]:
         raise FileFormatError(f"cannot read {name}: {reason[:160]}") from None
 
 
+def regular(path: str | os.PathLike[str]) -> os.stat_result:
+    """Return what is known of a regular file; FileFormatError for a folder, a pipe or a device."""
+    found = Path(path).stat()
+    if not stat.S_ISREG(found.st_mode):
+        what = "it is a folder" if stat.S_ISDIR(found.st_mode) else "it is no regular file"
+        raise FileFormatError(f"cannot read {file_name(path)}: {what}")
+    return found
+
+
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a regular file for reading bytes; whatever else it is, such as a pipe, would have no size and no end.
@@ -58,12 +67,23 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     gossamer.errors.FileFormatError: cannot read '/dev/null': it is no regular file
     """
     with guarded(path):
-        mode = Path(path).stat().st_mode
-        if not stat.S_ISREG(mode):
-            what = "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
-            raise FileFormatError(f"cannot read {file_name(path)}: {what}")
+        regular(path)
         with Path(path).open("rb") as file:
             yield file
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return what a regular file holds; FileFormatError if it cannot be read."""
+    with opened(path) as file:
+        return file.read()
+
+
+def read_text(path: str | os.PathLike[str], what: str = "text in UTF-8") -> str:
+    """Return the text that a regular file holds; FileFormatError if it is not what it should be, or cannot be read."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{file_name(path)} is not {what}") from None
 
 
 def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> Iterator[tuple[int, str]]:
@@ -78,12 +98,7 @@ def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> I
     comment : str
         What starts a comment; with an empty text nothing does.
     """
-    with opened(path) as file:
-        try:
-            text = file.read().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise FileFormatError(f"{file_name(path)} is not {what}") from None
-    for at, line in enumerate(text.split("\n"), start=1):
+    for at, line in enumerate(read_text(path, what).split("\n"), start=1):
         said = (line.partition(comment)[0] if comment else line).strip()
         if said:
             yield at, said

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import TaskError
+from gossamer.errors import TaskError, shown
+from gossamer.reading.files import file_name, text_lines
 from gossamer.writing import whole_file
 
 __all__ = ["Trace", "read_trace", "write_trace"]
@@ -74,22 +76,18 @@ def read_trace(path: str | Path) -> Trace:
 
     Raises
     ------
+    FileFormatError
+        If the file cannot be read.
     TaskError
-        If the file cannot be read, or a line is not of this form.
+        If a line is not of this form.
     """
     rows: list[tuple[int, ...]] = []
-    try:
-        with Path(path).open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                words = line.partition("#")[0].split()
-                if not words:
-                    continue
-                if len(words) != 4 or not all(w.isdecimal() and len(w) < 11 for w in words):
-                    shown = line.strip()[:60]
-                    raise TaskError(f"{path}, line {number}: expected 'cycle source target flits', got {shown!r}")
-                rows.append(tuple(map(int, words)))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"cannot read the trace {path}: {error}") from None
+    for number, line in text_lines(path, "a trace: not text in UTF-8"):
+        words = line.split()
+        if len(words) != 4 or not all(re.fullmatch("[0-9]{1,10}", word) for word in words):
+            where = f"{file_name(path)}, line {number}"
+            raise TaskError(f"{where}: expected 'cycle source target flits', got {shown(line)}")
+        rows.append(tuple(map(int, words)))
     columns = np.array(rows, np.int64).reshape(-1, 4).T
     return Trace(*columns)
 

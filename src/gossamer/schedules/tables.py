@@ -13,13 +13,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
+from gossamer.reading.files import regular
 from gossamer.schedules.columns import whole
 from gossamer.schedules.packing import packed_differences, unpacked_differences
 from gossamer.schedules.stored import DAMAGE, Columns, Room, Rows, Stored
@@ -107,7 +107,7 @@ def open_tables(path: str | os.PathLike[str], newest: int) -> Iterator[Stored]:
 
     name = str(path)
     try:
-        size = Path(path).stat().st_size
+        size = regular(path).st_size
         file = pq.ParquetFile(path, page_checksum_verification=True, thrift_string_size_limit=max(size, _LEAST))
     except FileNotFoundError:
         raise FileFormatError(f"no such file: {name!r}") from None

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, shown
+from gossamer.reading.files import regular
 from gossamer.schedules.stored import DAMAGE, Columns, Room, Rows, Section, Stored
 from gossamer.writing import whole_file
 
@@ -153,6 +154,7 @@ def open_text(path: str | os.PathLike[str], newest: int, first: tuple[str, str] 
     """
     name = str(path)
     try:
+        regular(path)
         with Path(path).open(encoding="utf-8") as file:
             lines = _Lines(name, iter(file))
             form = _FIRST.fullmatch(lines.text)

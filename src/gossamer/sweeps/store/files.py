@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError
-from gossamer.reading.files import file_name, guarded, opened
+from gossamer.reading.files import file_name
+from gossamer.reading.parquet import parquet_table
 from gossamer.sweeps.store.journal import Journal, journal_of, journal_rows
 from gossamer.sweeps.store.rows import Row, columns_of, joined, row_values
 from gossamer.writing import whole_file
@@ -193,10 +194,7 @@ def _without_empty(table: pa.Table) -> pa.Table:
 
 
 def _read(path: Path) -> pa.Table:
-    from pyarrow import parquet
-
-    with opened(path), guarded(path):
-        found: pa.Table = parquet.read_table(path)
+    found = parquet_table(path)
     if any(name not in found.column_names for name in _NEEDED):
         raise FileFormatError(f"{file_name(path)} holds no results of points: it has no column 'identity'")
     return found
