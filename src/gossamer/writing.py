@@ -15,8 +15,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from gossamer import unfinished
 from gossamer.errors import FileFormatError, shown
+from gossamer.unfinished import begin, discard, end
 
 __all__ = [
     "Pictured",
@@ -61,7 +61,7 @@ class whole_file:  # noqa: N801 - used like a function
         try:
             self.target = Path(os.path.realpath(self.path))
             self.mode = _mode(self.target)
-            self.part = unfinished.begin(self.target, self.path.suffix)
+            self.part = begin(self.target, self.path.suffix)
             if self.mode is not None:
                 self.part.chmod(self.mode | stat.S_IWUSR)
         except (OSError, ValueError) as error:
@@ -75,7 +75,7 @@ class whole_file:  # noqa: N801 - used like a function
             try:
                 if self.mode is not None:
                     self.part.chmod(self.mode)
-                unfinished.end(self.part, self.target)
+                end(self.part, self.target)
             except OSError as failed:
                 self.discard()
                 raise self._refusal(failed) from failed
@@ -87,7 +87,7 @@ class whole_file:  # noqa: N801 - used like a function
     def discard(self) -> None:
         """Remove the temporary file, if there is one."""
         if hasattr(self, "part"):
-            unfinished.discard(self.part)
+            discard(self.part)
 
     def _refusal(self, error: OSError | ValueError) -> FileFormatError:
         return _unwritable(self.path, error)
@@ -115,16 +115,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise OSError(errno.EEXIST, "is a file; a folder is written")
         if target.is_dir() and any(target.iterdir()):
             raise OSError(errno.ENOTEMPTY, "is a folder that is not empty; name a new one")
-        part = unfinished.begin(target, folder=True)
+        part = begin(target, folder=True)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
     try:
         yield part
-        unfinished.end(part, target)
+        end(part, target)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
-        unfinished.discard(part)
+        discard(part)
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileFormatError:

@@ -74,7 +74,7 @@ def write_samples(folder: Path) -> list[Path]:
     from sandbox import run
 
     for line in MADE:
-        made = run(line.split())
+        made = run(line.split(), 600)
         assert made.status == 0, (line, made)
     for name, text in TEXTS.items():
         (folder / name).write_text(text)

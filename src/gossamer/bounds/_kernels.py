@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["depth_first", "grow_clusters"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def depth_first(first_link, link_target, order, place, parent, low, size):
     """Search a network of two-way links depth-first from node 0; all arrays int64[N] are filled.
 

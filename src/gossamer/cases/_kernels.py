@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["earliest", "lengths_of_ways"]
 
@@ -37,7 +38,7 @@ def _pop(heap, size):
     return least
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, heap, time, usable, depart):
     """Find when a packet that is at the nodes of `start` in slot 0 can leave over each link and be usable at each node.
 
@@ -83,7 +84,7 @@ def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, 
                 size = _push(heap, size, then * states + there)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def lengths_of_ways(
     first, tail, target, length, sources, row, wanted, amount, heap, distance, link_to, order, carried, load
 ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import re
 import signal
 import sys
 import threading
@@ -22,6 +23,7 @@ __all__ = ["main"]
 STATUSES = (0, 1, 2, 130, 141, 143)
 """Every exit status that there is."""
 _LONG = 60
+"""Characters that a line on standard error has of a word that is far longer."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -180,15 +182,13 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
         for word, given in itertools.pairwise(arguments):
             if word == name and repr(given) not in text:
                 text += f"; got {shown(given)}"
-    for word in arguments:
-        if len(word) > _LONG:
-            text = text.replace(repr(word), shown(word)).replace(word, f"{word[:_LONG]}...")
     return text
 
 
 def _fail(text: str, status: int) -> int:
     from gossamer.cli.console import styled
 
+    text = re.sub(rf"\S{{{_LONG}}}\S{{140,}}", lambda word: f"{word[0][:_LONG]}...", text)
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
     with suppress(OSError):
         print(f"{styled('gossamer:', 'red', sys.stderr)} {line}", file=sys.stderr)

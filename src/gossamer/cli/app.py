@@ -16,6 +16,7 @@ from gossamer.cli.groups import WIDTH, Commands, dressed
 from gossamer.cli.handing_on import export, formats, run, simulate
 from gossamer.cli.options import Json, NetworkArgument, Words, fills
 from gossamer.cli.outfit import doctor, manual
+from gossamer.cli.preparing import command as compile_all
 from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
@@ -365,6 +366,7 @@ for handed in (verify, draw, explore, explain, export, formats, run, pictured(si
     app.command()(handed)
 app.command("import")(import_foreign)
 app.command("design")(design)
+app.command("compile")(compile_all)
 app.command("doctor")(doctor)
 app.command("manual")(manual)
 dressed(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -75,9 +76,20 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
     timer.daemon = True
     timer.start()
     try:
-        yield lambda stage: bar.update(row, description=stage)
+        with _compiling_told(bar, row):
+            yield lambda stage: bar.update(row, description=stage)
     finally:
         timer.cancel()
         if timer.is_alive():
             timer.join()
         bar.stop()
+
+
+@contextmanager
+def _compiling_told(bar: Any, row: Any) -> Iterator[None]:
+    """Let a bar say what is compiled, and about how long that takes: it happens once, and is kept."""
+    compiling = importlib.import_module("gossamer.compiling")  # with Numba, which not every command needs
+    with compiling.telling(
+        lambda name, seconds: bar.update(row, description=f"compiling once: {name}, about {max(round(seconds), 1)} s")
+    ):
+        yield

@@ -58,6 +58,7 @@ PURPOSES: tuple[tuple[str, dict[str, str]], ...] = (
     (
         "This program",
         {
+            "compile": "gossamer compile",
             "doctor": "gossamer doctor",
             "manual": "gossamer manual -o gossamer.1",
         },

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["best_sets", "distance_sums", "single_ways"]
 
@@ -162,7 +163,7 @@ def best_sets(right, inverse, degree, two_way, weight_sum, weight_far, held, beg
     return sets, price, sums, wide, made
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def distance_sums(first, target, sources, sums, wide, counts):
     """Fill the sum of the distances from each source and the largest, -1 where not all are reached.
 

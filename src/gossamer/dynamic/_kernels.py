@@ -22,8 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
+
+from gossamer.compiling import njit
 
 __all__ = ["MASK_BITS", "QUEUE_HEADER", "Log", "run"]
 

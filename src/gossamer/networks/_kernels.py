@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["breadth_first"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def breadth_first(first_link, link_target, source, distance, parent_link, order):
     """Fill `distance` (-1 where unreachable), `parent_link` and the visiting `order`; return the nodes reached."""
     distance[:] = -1

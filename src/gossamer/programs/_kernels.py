@@ -7,7 +7,8 @@ order of the hops. `first` int64[ranks + 1] has where those of a rank begin.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["group_by_packet", "place_scratch", "sort_by_rank", "trace"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from gossamer.compiling import njit
 from gossamer.routers._kernels import CREATED, FINISHED, FLITS, OTHER, ROUTE, SOURCE, TARGET
 
 

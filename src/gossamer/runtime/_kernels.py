@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["replay"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def replay(send, receive, link, needs_send, needs_receive, links, operations, latency, overhead, gap, transfer):
     """Return when the last operation is complete; hops are in the order of slots.
 

@@ -9,7 +9,8 @@ one orbit. Else every node and link is a class of its own.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["COUNTED", "buffer_peak", "each_cell_once", "message_spans", "replay", "unmet"]
 
@@ -47,7 +48,7 @@ def _class(folded, orbit, v):
     return orbit[v] if orbit.size > 1 else 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def each_cell_once(row_of, part, origin, origin_of_message, parts, first, seen):
     """Say whether every packet is a part of a known message, at its origin, and no other packet is the same part.
 
@@ -66,7 +67,7 @@ def each_cell_once(row_of, part, origin, origin_of_message, parts, first, seen):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def message_spans(slot, packet, row_of, first, last):
     """Write the first and the last slot in which each message hops; `first` and `last` keep their values elsewhere."""
     for h in range(slot.size):
@@ -76,7 +77,7 @@ def message_spans(slot, packet, row_of, first, last):
             last[row] = slot[h]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def replay(
     slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
     send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes, give_away,
@@ -212,7 +213,7 @@ def replay(
     return written
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def unmet(
     kind, origin, message_of, target_start, targets, to_all, nodes, contributing, location, held, sent, row_bytes,
     limit, found_packet, found_node,
@@ -263,7 +264,7 @@ def unmet(
     return written, total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def buffer_peak(
     slot, link, packet, link_source, link_target, folded, orbit, node_classes,
     kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,

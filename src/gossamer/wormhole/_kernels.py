@@ -7,7 +7,8 @@ with the bits that it has in each.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["COUNTED", "combine", "payload_words", "replay", "unmet", "ways"]
 
@@ -36,7 +37,7 @@ def payload_words(first, packet, word_first, word, mask):
     return entries
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def ways(first_out, source, target, found):
     """Fill ``found[u, v]``, int32[N, N]: of the links from u that bring a message nearer to v, the first; else -1.
 

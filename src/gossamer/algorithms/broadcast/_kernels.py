@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["layered_parents", "one_port_times", "spread"]
 
@@ -14,7 +15,7 @@ def _descending(values):
     return np.argsort(-values, kind="mergesort")
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def one_port_times(order, parent_link, link_source, needed, time):
     """Fill `needed` and `time` int32[N]: slots that a node's subtree takes, and when each node has the message.
 
@@ -41,7 +42,7 @@ def one_port_times(order, parent_link, link_source, needed, time):
         time[v] += time[link_source[parent_link[v]]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def layered_parents(order, distance, into_first, into_link, link_source, key, parent_link):
     """Choose for every node a parent one hop nearer to the root so that subtrees need few slots.
 
@@ -72,7 +73,7 @@ def layered_parents(order, distance, into_first, into_link, link_source, key, pa
         b = a
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def spread(
     root, terminals, first_link, link_target, link_source, into_first, into_link, weight, time, parent_link
 ):  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["exchange_paths", "serve_queues"]
 
@@ -18,7 +19,7 @@ def _toward(first_link, link_target, first, size, v, leaf):
     return first_link[v + 1] - size[v] // child + below // child
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def serve_queues(
     first_link, link_target, reverse_link, link_capacity, leaves, first, size, destination, one_send,
     head, tail, queue, slot, link, packet,
@@ -83,7 +84,7 @@ def serve_queues(
         t += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def exchange_paths(first_link, link_target, leaves, first, size, start, rest, hops, room, slot, link, packet):
     """Write the hops of packets that leave in slot `start` and wait `rest` slots where they turn, sorted by slot.
 

@@ -6,7 +6,8 @@ A *cell* is a place in the flat table of links: ``(node * d + digit column) * 2 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["insert", "rounds"]
 
@@ -35,7 +36,7 @@ def _sources(low, high, nodes, origin, packet, side, place, above, stride, first
     return n
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def rounds(slot, link, packet, at, first_slot, slots, halves, node, size, origin, ranked, fields, width, links):
     """Run one subphase of broadcasts along lines or rings in rounds, for all classes together.
 
@@ -89,7 +90,7 @@ def rounds(slot, link, packet, at, first_slot, slots, halves, node, size, origin
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def insert(slot, link, packet, first, release, reach, parts, links):
     """Broadcast along a line or ring: pass on what came in the slot before, else insert a message of one's own.
 

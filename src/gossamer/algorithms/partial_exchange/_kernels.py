@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["join", "one_turn", "walk_flow"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def one_turn(row, column, to_row, to_column, rows_first, row_stride, column_stride, links, first, link, later):
     """Write the links of paths with one turn, along the row first where `rows_first` says so.
 
@@ -44,7 +44,7 @@ def _distance(x, v, sides, wraps, strides):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def walk_flow(
     origin, target, visit, flow, room, first_link, link_target, sides, wraps, strides, begin, end, stop, path
 ):  # fmt: skip
@@ -82,7 +82,7 @@ def walk_flow(
         end[p] = used
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def join(begin, end, path, second_first, second_path, first, joined):
     """Write each packet's first path and then its second, from ``first[p]`` on."""
     for p in range(begin.size):

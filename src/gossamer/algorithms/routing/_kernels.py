@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["compare_exchange"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def compare_exchange(
     step, link, packet, first, done, steps, key, held, stride, pairs, descending, up, down,
 ):  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["augment", "balance", "branch_rates", "load_paths", "separate"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def balance(order, distance, first, link, link_source, terminals, rate, parent_link, branch):
     """Choose a parent for each node so that the branches at the root have few terminals; see `balanced_tree`.
 
@@ -53,7 +54,7 @@ def balance(order, distance, first, link, link_source, terminals, rate, parent_l
         a = b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def branch_rates(order, parent_link, link_source, link_capacity, branch, rate):
     """Fill `branch` int32[N] of every node of a tree and lower `rate` to the least capacity in each branch.
 
@@ -69,7 +70,7 @@ def branch_rates(order, parent_link, link_source, link_capacity, branch, rate):
         rate[branch[v]] = min(rate[branch[v]], link_capacity[parent_link[v]])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def load_paths(destination, depth, start, horizon, parent_link, link_source, flow, arrival):
     """Put those packets of a tree that arrive by `horizon` into `flow` [slots, L] and `arrival` int32[N].
 
@@ -90,7 +91,7 @@ def load_paths(destination, depth, start, horizon, parent_link, link_source, flo
     return late
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def augment(
     horizon, root, terminals, first_link, link_source, link_target, link_capacity, into_first, into_link,
     flow, arrival, came, stamp, queue, turn,
@@ -156,7 +157,7 @@ def augment(
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def separate(root, destination, into_first, into_link, link_source, flow, arrival, slot, link, packet):
     """Take `flow` apart into one path a packet, without the loops, and return the number of hops written."""
     place = np.full(arrival.size, -1, np.int64)

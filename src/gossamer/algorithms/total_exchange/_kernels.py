@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["balance", "line_step", "line_steps", "move_in_lines", "move_offsets", "reroute", "walk"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def balance(order, distance, inverse, inverse_generator, before, offset, generator):
     """Write a shortest word for every offset, letter by letter; each letter is the least used one that fits.
 
@@ -74,7 +75,7 @@ def _cheapest(link_target, degree, cost, distance, last, queue, queued):
                     waiting += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def reroute(link_target, degree, inverse, inverse_generator, offsets, batch, sweeps, letters, best):
     """Choose words anew, batch by batch, by the cost ((load + 1) / largest load)**power of a letter, the power rising.
 
@@ -144,7 +145,7 @@ def _keep(load, letters, best, least):
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def walk(offset, generator, link_target, degree, source):
     """Write the node from which each letter leads on; letters of one offset are adjacent and in the order of time."""
     u = 0
@@ -155,7 +156,7 @@ def walk(offset, generator, link_target, degree, source):
         u = link_target[u * degree + generator[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def line_step(n, k, i, j):
     """Return the step from 0 in which the message from k to i leaves node j of a line of n nodes, furthest first."""
     if i < k:
@@ -165,7 +166,7 @@ def line_step(n, k, i, j):
     return (j + 1) * (n - i - 1) + k
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def line_steps(n, steps):
     """Fill `steps` int32[n, n, n] with `line_step` of [k, i, j] wherever node j sends the message on."""
     for k in range(n):
@@ -186,7 +187,7 @@ def _begin_offset(y, digits, sides, strides, where, target):
         target[s] = v - 1 if v > s else v
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def move_offsets(job, column, begin, digits, sides, strides, links, slot, link, packet):
     """Write the hops of all messages, offset by offset, dimension by dimension in the order of the runs.
 
@@ -216,7 +217,7 @@ def move_offsets(job, column, begin, digits, sides, strides, links, slot, link, 
             where[s] = u
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def move_in_lines(
     job, column, begin, digits, sides, strides, base, first_pair, first_hop, hop_slot, hop_node, hop_port,
     slot, link, packet,

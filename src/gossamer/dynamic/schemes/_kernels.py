@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["grow_disjoint"]
 
@@ -72,7 +73,7 @@ def _augment(
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def grow_disjoint(trees, source, target, first_out, first_in, into, parent_link, depth):
     """Grow `trees` arc-disjoint spanning trees from node 0 by turns, each breadth-first; return whether all span.
 

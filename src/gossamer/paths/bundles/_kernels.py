@@ -6,7 +6,8 @@ Plain arrays in and out.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["choose", "forest", "sweep"]
 
@@ -77,7 +78,7 @@ def _nearest(heap, place, size, key):
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def sweep(
     visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, old, new,
@@ -144,7 +145,7 @@ def sweep(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def choose(
     visit, source, owner, target, trees, tail, head, use, occupancy, delay, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, choice,
@@ -179,7 +180,7 @@ def choose(
             x = tail[e]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def forest(source, owner, target, trees, tail, choice, begin, end, link, parent):
     """Write the chosen paths, one after the other; only count their hops where `link` is empty. Return the hops."""
     used = 0

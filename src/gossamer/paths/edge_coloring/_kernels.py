@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["color_edges"]
 
@@ -119,7 +120,7 @@ def _matching(
     return stamp
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def color_edges(ends, vertices, budget, colors):
     """Fill `colors` int32[E] with a proper coloring in ``budget`` >= largest degree colors.
 

@@ -7,7 +7,8 @@ level; 64 levels share a word that says which of their lists hold a packet, and 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["levels_backwards", "levels_of_hops_left", "levels_of_packets", "mirror", "run", "slots_along_paths"]
 
@@ -115,7 +116,7 @@ def run(first, path, level, levels, links, slot, link, packet, when):
     return t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def levels_of_hops_left(first, longest, levels, most_first, level):
     """Write the level of each hop by the hops that are left before it, 1..longest."""
     for p in range(first.size - 1):
@@ -124,7 +125,7 @@ def levels_of_hops_left(first, longest, levels, most_first, level):
             level[h] = ((longest - left) if most_first else (left - 1)) * levels // longest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def levels_of_packets(first, level_of, level):
     """Write the level of each packet to all its hops."""
     for p in range(first.size - 1):
@@ -132,7 +133,7 @@ def levels_of_packets(first, level_of, level):
             level[h] = level_of[p]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def slots_along_paths(first, slot, packet, when):
     """Write the slots of the hops, which are sorted by slot, path by path."""
     at = first[:-1].copy()
@@ -142,7 +143,7 @@ def slots_along_paths(first, slot, packet, when):
         at[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def levels_backwards(first, when, slots, levels, level):
     """Write the levels for the opposite direction of time along mirrored paths: what came last goes first."""
     for p in range(first.size - 1):
@@ -151,7 +152,7 @@ def levels_backwards(first, when, slots, levels, level):
             level[a + b - 1 - h] = np.int64(slots - 1 - when[h]) * levels // slots
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def mirror(first, values, mirrored):
     """Write the values along each path in the opposite order."""
     for p in range(first.size - 1):

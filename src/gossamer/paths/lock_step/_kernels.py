@@ -8,7 +8,7 @@ step.
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["IN_ALL", "ON_LEG", "advance", "departures"]
 
@@ -16,7 +16,7 @@ ON_LEG, IN_ALL = 2, 3
 """Columns of the rows by which items that want one link are ranked: the hops left on the leg, and on all legs."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def advance(
     clock, rows, far, node, packet, axis, hops, not_before, first_child, next_child, child_after, links, axes,
     strides, around, link_target, best, want, woken, step, link, carried,
@@ -95,7 +95,7 @@ def advance(
     return filled
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def depart(rows, count, node, packet, axis, hops, i):
     """Add item i to the active rows if it has hops to make; return their number."""
     total, leg = 0, -1
@@ -111,7 +111,7 @@ def depart(rows, count, node, packet, axis, hops, i):
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def departures(rows, node, packet, axis, hops, parent):
     """Make the rows of all items that start at once; return their number."""
     count = 0

@@ -5,12 +5,12 @@ A *cell* is a place in the flat table of links: ``(node * d + digit column) * 2 
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["travel"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def travel(slot, link, packet, at, first_slot, done, halves, cell, stride, hops, moved, links):
     """Send packets along straight paths, all starting at once; the rows must have descending numbers of hops.
 

@@ -7,7 +7,8 @@ hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["heights", "list_schedule", "turned_round"]
 
@@ -18,7 +19,7 @@ def _lag(a, b, target, occupancy, latency, cut):
     return latency[a] + (max(0, occupancy[a] - occupancy[b]) if cut[target[a]] else occupancy[a])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def heights(link, first, following, target, occupancy, latency, cut, height, weight):
     """Write the slots from the start of each hop to the end of all that wait for it, and how many these are."""
     for h in range(link.size - 1, -1, -1):
@@ -31,7 +32,7 @@ def heights(link, first, following, target, occupancy, latency, cut, height, wei
         height[h], weight[h] = most, total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def turned_round(first, following, need, behind, before):
     """Write the graph with hop h called H-1-h and every edge turned round: `behind` int64[H+1], `before` int32[]."""
     hops = need.size
@@ -100,7 +101,7 @@ def _sorted_links(active, count, top, left_send, left_receive, left_port, source
         active[i] = moved[order[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def list_schedule(
     link, rank, first, following, need, source, target, occupancy, latency, ring, room,
     send_limited, receive_limited, ports, cut, start,

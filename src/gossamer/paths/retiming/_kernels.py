@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["earliest", "predecessors", "spread"]
 
 COPY, MOVE, COMBINE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def spread(slot, link, first, parallel, occupancy, latency, capacity, chosen):
     """Choose one of parallel links for each hop: the one on which it ends first if none waits for anything else.
 
@@ -37,7 +38,7 @@ def spread(slot, link, first, parallel, occupancy, latency, capacity, chosen):
         chosen[h] = best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def predecessors(first, hops, slot, link, kind, origin, source, target, one_each, listed, before, earlier, last):
     """Find for each hop what must have come to its sender; return whether each does.
 
@@ -108,7 +109,7 @@ def predecessors(first, hops, slot, link, kind, origin, source, target, one_each
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def earliest(
     order, link, packet, before, earlier, last, kind, one_each, source, target, link_class, node_class,
     occupancy, latency, ring, room, send_limited, receive_limited, ports, cut, row_of, after, start,

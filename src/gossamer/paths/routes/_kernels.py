@@ -7,7 +7,8 @@ float64[] says, by its load, what a link costs one more path; any greater load c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["along_dimensions", "anywhere", "forget_loops", "monotone", "pack"]
 
@@ -31,7 +32,7 @@ def _differences(u, v, sides, wraps, strides, column, steps, up, down, change):
     return k
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def along_dimensions(
     origin, target, begin, end, path, load, cost, visit, sides, wraps, strides, links, link_target, placed
 ):  # fmt: skip
@@ -89,7 +90,7 @@ def along_dimensions(
                 x = link_target[e]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def monotone(origin, target, begin, end, path, load, cost, visit, sides, wraps, strides, links, link_target):
     """Move the packets of `visit`, one by one, to the cheapest of all their shortest paths.
 
@@ -190,7 +191,7 @@ def _nearest(heap, place, size, distance):
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def anywhere(
     origin, target, begin, end, path, used, load, cost, visit, crowded, searches, first_link, link_source, link_target
 ):  # fmt: skip
@@ -257,7 +258,7 @@ def anywhere(
     return used, searched
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def forget_loops(begin, end, path, link_source, link_target, at):
     """Cut out of every path what lies between two visits to a node, and what follows its last node's first visit.
 
@@ -286,7 +287,7 @@ def forget_loops(begin, end, path, link_source, link_target, at):
             at[link_target[path[h]]] = -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def pack(begin, end, path, first, packed):
     """Write the paths one after the other, with int64[P + 1] `first` where each begins."""
     at = 0

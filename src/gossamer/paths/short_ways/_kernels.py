@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["choose"]
 
@@ -41,7 +42,7 @@ def _price(way, length, use, source, target, hold, limits, link_load, send_load,
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def choose(
     visit, origin, end, away, first, target, source, delay, use, hold, limits, choices, turn, begin, links,
     way, best, place, tried, link_load, send_load, receive_load, scale, again,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["grow", "path_hops", "prune"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def prune(order, parent_link, link_source, terminals, kept):
     """Mark in `kept` uint8[N] the nodes of a tree that are terminals or lead to one; `order` is by depth."""
     for i in range(order.size - 1, -1, -1):
@@ -19,7 +20,7 @@ def prune(order, parent_link, link_source, terminals, kept):
             kept[link_source[parent_link[v]]] = 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def path_hops(parent_link, link_source, destination, depth, start, room, slot, link, packet):
     """Write the hops of packet i, which leaves the root in slot start[i] and moves on in every slot.
 
@@ -42,7 +43,7 @@ def path_hops(parent_link, link_source, destination, depth, start, room, slot, l
             v = link_source[parent_link[v]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def grow(root, parent, order, depth):
     """Fill `order` and `depth` int32[N] breadth-first from the parents (-1 outside the tree and at the root).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 KEEP = 255
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["COUNTED", "DATA", "OVER", "PEAK", "PEAK_NODE", "PEAK_SLOT", "PENDING", "SLOT", "arrive", "replay"]
 
@@ -12,7 +12,7 @@ COUNTED = 3
 SLOT, PENDING, PEAK, PEAK_NODE, PEAK_SLOT, OVER, DATA = range(7)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def arrive(state, link_target, location, held, before, changed, pending_link, pending_packet, limit):
     """Let the packets of the current slot arrive, and look at the buffers of the nodes that they reach.
 
@@ -32,7 +32,7 @@ def arrive(state, link_target, location, held, before, changed, pending_link, pe
     state[PENDING] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def replay(
     slot, link, packet, link_source, link_target, capacity, state, location, departed, held, before, changed, used,
     used_in, limit, pending_link, pending_packet, found_kind, found_hop, counts,

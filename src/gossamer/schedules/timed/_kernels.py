@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = [
     "NODE_COLUMNS",
@@ -69,7 +70,7 @@ def _of(values, i):
     return values[i] if values.size > 1 else values[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def by_packet(packet, place, order):
     """Sort hops by packet, those of a packet by slot.
 
@@ -81,7 +82,7 @@ def by_packet(packet, place, order):
             place[packet[h]] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def message_spans(journey, packet, row_of, first, last):
     """Write the first and the last slot of each message's hops, int64; both keep their values elsewhere."""
     slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
@@ -92,7 +93,7 @@ def message_spans(journey, packet, row_of, first, last):
             last[row] = max(last[row], slot[h] + np.int64(_of(occupancy, link[h])) + _of(latency, link[h]) - 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def busy_links(journey, folded, orbit, degree, room, slots, wrong):
     """Mark hops on links that carry as many packets as they can, and hops that end after the last of `slots` slots.
 
@@ -118,7 +119,7 @@ def busy_links(journey, folded, orbit, degree, room, slots, wrong):
             wrong[h] |= UNFINISHED
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
     """Mark hops at nodes whose port another packet is in; `rows` has them by the slot in which they enter the port.
 
@@ -139,7 +140,7 @@ def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
         busy[v] = max(busy[v], t + _of(occupancy, e))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def busy_shared_ports(slot, link, rows, port, delay, held, room, wrong):
     """Mark hops through shared ports that pass as many packets as they can.
 
@@ -383,7 +384,7 @@ def _met(n, p, v, kind, origin, terminals, contributing, one_by_one, moved):
     return (flags & SENT) != 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def replay(
     journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, replication, reduction,
     wrong, limit, found_packet, found_node, found_end,
@@ -474,7 +475,7 @@ def replay(
     return written, total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def stays(
     journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, after, replication, reduction,
     count_all, end, found,

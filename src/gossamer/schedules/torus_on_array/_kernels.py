@@ -8,7 +8,8 @@ a packet and one bit a node.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["choose", "write"]
 
@@ -25,7 +26,7 @@ def _fresh(table, row_bytes, p, v):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def choose(slot, link, packet, kind, first, second, source, target, touched, row_bytes, kept):
     """Mark the hops to make: bit 0 of ``kept[h]`` over ``first``, bit 1 over ``second``. Return their number.
 
@@ -68,7 +69,7 @@ def choose(slot, link, packet, kind, first, second, source, target, touched, row
     return number
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def write(slot, link, packet, first, second, kept, to_slot, to_link, to_packet):
     """Write the hops that were kept, sorted by slot: slot t becomes slots 2t and 2t+1."""
     hops, n = slot.size, 0

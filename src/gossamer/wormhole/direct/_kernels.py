@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def pack(first, channel, order, busy, step):
     """Give each path the first step in which its channels are free; return the steps, -1 if `busy` has too few.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["one_step"]
 
@@ -27,7 +28,7 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def one_step(
     has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece
 ):

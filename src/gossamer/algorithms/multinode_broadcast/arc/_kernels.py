@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["queue"]
 
@@ -47,7 +48,7 @@ def _onward(v, j, way, face, turn, at, last, links, out):
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def queue(nodes, face, turn, at, last, links, link_target, slot, link, packet):
     """Let every link send, slot after slot, what waited longest at it; return the slots.
 

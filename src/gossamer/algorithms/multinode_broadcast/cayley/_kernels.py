@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["fill"]
 
@@ -21,7 +22,7 @@ def _random(state, below):
     return np.int64(x >> np.uint64(33)) % below
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def fill(target, inverse, duration, attempt, slot, pool, hop_slot, hop_link):
     """Give every element but the identity a cell (slot, generator); return the number of slots that have cells.
 

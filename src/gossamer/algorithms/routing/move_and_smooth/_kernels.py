@@ -8,12 +8,12 @@ stamp of the last step.
 
 from __future__ import annotations
 
-from numba import njit
+from gossamer.compiling import njit
 
 __all__ = ["branches", "column_targets", "item_lists", "row_flows", "row_steps"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def branches(owner, legs, parent, after, offset):
     """Find where each copy of a packet leaves another one, for the copies of each owner in `branch_order`.
 
@@ -40,7 +40,7 @@ def branches(owner, legs, parent, after, offset):
             parent[i], after[i], offset[i] = p, shared - offset[p], shared
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def item_lists(node, head, following):
     """Make the list of the items at each node, in the order of their numbers; `head` must be -1 everywhere."""
     for i in range(node.size - 1, -1, -1):
@@ -48,7 +48,7 @@ def item_lists(node, head, following):
         head[node[i]] = i
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def row_flows(order, line_first, fresh, held, flow):
     """Write the flow numbers of row movement; return the number of links used and of hops.
 
@@ -79,7 +79,7 @@ def row_flows(order, line_first, fresh, held, flow):
     return used, hops
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def row_steps(
     clock, active, flow, order, node, packet, head, following, links, axes, axis, moving, step, link, carried,
 ):  # fmt: skip
@@ -117,7 +117,7 @@ def row_steps(
     return filled
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def column_targets(order, line_first, head, following, hops):
     """Write how far each item goes up or down its line in the column movement; return the hops of all, or -1.
 

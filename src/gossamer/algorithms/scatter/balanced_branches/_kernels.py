@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["rebalance"]
 
@@ -65,7 +66,7 @@ def _free(x, root, first_link, link_target, reverse_link, parent_link, branch, b
                 break
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def rebalance(root, size_limit, first_link, link_target, reverse_link, parent_link, branch, size):
     """Move leaves between neighboring branches until none has more than `size_limit` nodes, or none can move.
 

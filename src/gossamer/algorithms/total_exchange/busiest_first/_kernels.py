@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["balance_paths", "busiest_first"]
 
@@ -19,7 +20,7 @@ def _append(head, tail, follower, bucket, item):
     tail[bucket] = item
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def balance_paths(first_link, link_target, order, distance, terminals, sweeps, onward):
     """Fill `onward` int32[n, N] with the link from each node towards each terminal, on shortest paths.
 
@@ -58,7 +59,7 @@ def _pass(link_target, order, terminals, onward, d, flow, load, times):
         flow[link_target[onward[v]]] += flow[v]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def busiest_first(first_link, link_target, onward, distance, slot, link, packet):
     """Send with one port, the nodes with most left to send first; return the slots.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["list_hops", "settle_words"]
 
@@ -165,7 +166,7 @@ def settle_words(
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def list_hops(
     words, length, left, orbit, onward, degree, order, slot, link, packet
 ):  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from gossamer.compiling import njit
 
 __all__ = ["greedy_offsets", "relative_queue"]
 
@@ -19,7 +20,7 @@ def _append(head, tail, follower, bucket, item):
     tail[bucket] = item
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def relative_queue(first, distance, letter, onward, link_target, degree, discipline, draws, link, packet):
     """Serve the queue of the identity, one message a slot; write the link and the packet of each slot.
 
@@ -75,7 +76,7 @@ def relative_queue(first, distance, letter, onward, link_target, degree, discipl
             _append(head, tail, follower, distance[rest[y]] if buckets > 1 else 0, y)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def greedy_offsets(first, distance, onward, link_target, slot, link, packet):
     """Move every offset that finds a free generator on a shortest path, furthest first; return the slots.
 

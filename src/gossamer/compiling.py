@@ -1,0 +1,200 @@
+"""Kernels that are compiled when they are first called, and kept: what everything that Numba compiles goes through.
+
+`njit` is Numba's, with three additions. Kept code that cannot be read or written is no error: the kernel is compiled
+anew. What is compiled is told to whoever listens (`telling`), before it begins. A kernel that says for which sizes
+(`small`) is carried out by Python itself while its arrays are that small and it has not been compiled: seconds of
+compiling are not worth microseconds of work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+__all__ = ["njit", "telling", "uninterpreted"]
+
+_SHARE = 0.6
+"""Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
+
+_state = threading.local()
+_interpreting = True
+_listener: Callable[[str, float], None] | None = None
+
+
+class _NotKept(Exception):  # noqa: N818 - no error: it ends a look into the cache
+    """There is no compiled code for these types yet."""
+
+
+class _TooLong(Exception):  # noqa: N818 - no error: it ends an attempt
+    """Python takes too long."""
+
+
+class _Kept(FunctionCache):  # type: ignore[misc]
+    """Compiled code on the disk, which may be damaged, of another version, or impossible to write."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = None
+        with suppress(Exception):  # a damaged file can raise anything
+            found = super().load_overload(sig, target_context)
+        if found is None and getattr(_state, "looking", False):
+            raise _NotKept
+        if found is None and _listener is not None:
+            _listener(self._py_func.__name__, _seconds(self._py_func))
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # an index that cannot be read is begun anew; a disk that is full takes nothing
+            with suppress(Exception):
+                self.flush()
+                super().save_overload(sig, data)
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function, as Numba has it."""
+
+    small = 0
+    spent = 0.0
+
+    def enable_caching(self) -> None:
+        """Keep what is compiled; where no place takes it, in memory only."""
+        with suppress(Exception):  # no place can be written
+            self._cache = _Kept(self.py_func)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if kws or not (_interpreting and self._small(args)):
+            return super()._compile_for_args(*args, **kws)
+        if not getattr(_state, "inside", False):
+            _state.looking = True
+            try:
+                return super()._compile_for_args(*args)
+            except _NotKept:
+                pass
+            finally:
+                _state.looking = False
+        return self._carried_out
+
+    def _small(self, args: tuple[Any, ...]) -> bool:
+        if getattr(_state, "inside", False):
+            return True
+        return (
+            self.small > 0
+            and self.spent < _SHARE * _seconds(self.py_func)
+            and sum(a.size for a in args if isinstance(a, np.ndarray)) <= self.small
+        )
+
+    def _carried_out(self, *args: Any) -> Any:
+        """Return what the kernel returns, by Python itself, if that is soon done; else compile it after all."""
+        if getattr(_state, "inside", False):
+            return self.py_func(*args)
+        before = [(a, a.copy()) for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+        began = time.thread_time()
+        _state.inside = True
+        try:
+            with _interrupted(_SHARE * _seconds(self.py_func) - self.spent), np.errstate(all="ignore"):
+                return _plain(self.py_func(*args))
+        except _TooLong:
+            for array, values in before:
+                array[...] = values
+            self.spent = np.inf
+        finally:
+            _state.inside = False
+            self.spent += time.thread_time() - began
+        return self(*args)
+
+
+@contextmanager
+def _interrupted(seconds: float) -> Iterator[None]:
+    """Raise _TooLong in the block when it takes longer."""
+    lock, running, thread = threading.Lock(), True, threading.get_ident()
+
+    def stop() -> None:
+        with lock:
+            if running:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_TooLong))
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            running = False
+        timer.cancel()
+        for _ in range(100):  # one that is under way comes out here
+            pass
+
+
+def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a function when it is called, as Numba's does.
+
+    Parameters
+    ----------
+    small : int
+        Elements that all array arguments may have together for the function to be carried out by Python while it is
+        not compiled. Such a function draws no random numbers, and counts on no integer running over.
+    cache : bool
+        Whether compiled code is kept.
+    options
+        Those of Numba's ``njit``.
+    """
+    import numba
+
+    if numba.config.DISABLE_JIT:
+        made: Callable[[Callable[..., Any]], Any] = numba.njit(cache=cache, **options)
+        return made
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        kernel = Kernel(function, locals={}, targetoptions={"nopython": True, "boundscheck": None, **options})
+        kernel.small = small
+        if cache:
+            kernel.enable_caching()
+        return kernel
+
+    return compiled
+
+
+@contextmanager
+def telling(listener: Callable[[str, float], None]) -> Iterator[None]:
+    """Call `listener` with the name of each kernel before it is compiled, and about how many seconds that takes."""
+    global _listener
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _listener = before
+
+
+@contextmanager
+def uninterpreted() -> Iterator[None]:
+    """Compile every kernel that is called in the block, however small the work."""
+    global _interpreting
+    before, _interpreting = _interpreting, False
+    try:
+        yield
+    finally:
+        _interpreting = before
+
+
+def _seconds(function: Any) -> float:
+    """Return how long a function takes to compile, about: it grows with the length of its code."""
+    return 0.1 + len(function.__code__.co_code) / 1600
+
+
+def _plain(value: Any) -> Any:
+    """Return what compiled code would return: numbers of Python, not of NumPy."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value)) if type(value) is tuple else type(value)(*map(_plain, value))
+    return value

@@ -1,0 +1,133 @@
+"""Kernels: carried out by Python while they are small, compiled otherwise, and kept where that is possible."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer import compiling
+from gossamer.compiling import njit, telling, uninterpreted
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
+
+CASES = [("torus:4x4", "allgather"), ("kautz:2,2", "reduce")]
+
+
+def doubled(values, factor):
+    total = 0
+    for i in range(values.size):
+        values[i] *= factor
+        total += values[i]
+    return total, values.size
+
+
+def test_small_work_is_not_compiled_and_gives_numbers_of_python():
+    kernel = njit(small=10, cache=False)(doubled)
+    kernel.enable_caching = None
+    kernel._cache = Empty()
+    found = kernel(np.arange(4), 3)
+    assert found == (18, 4)
+    assert [type(x) for x in found] == [int, int]
+    assert not kernel.signatures
+
+
+def test_large_work_is_compiled():
+    kernel = njit(small=10, cache=False)(doubled)
+    kernel._cache = Empty()
+    with telling(lambda name, seconds: told.append((name, seconds))):
+        told: list[tuple[str, float]] = []
+        assert kernel(np.arange(11), 2) == (110, 11)
+    assert len(kernel.signatures) == 1
+    assert told[0][0] == "doubled"
+    assert 0 < told[0][1] < 10
+
+
+def test_what_python_does_not_finish_soon_is_compiled_from_the_start_again(monkeypatch):
+    def slow(values):
+        values[0] += 1
+        for i in range(30_000_000):
+            values[1] += i & 1
+        return values[0]
+
+    kernel = njit(small=10, cache=False)(slow)
+    kernel._cache = Empty()
+    values = np.zeros(2, np.int64)
+    assert kernel(values) == 1  # not 2: what Python had begun is undone
+    assert values.tolist() == [1, 15_000_000]
+    assert len(kernel.signatures) == 1
+
+
+class Empty(compiling._Kept):
+    """A place where nothing is kept."""
+
+    def __init__(self):
+        self._py_func = doubled
+
+    def _load_overload(self, sig, context):
+        return None
+
+    def load_overload(self, sig, context):
+        if getattr(compiling._state, "looking", False):
+            raise compiling._NotKept
+        if compiling._listener is not None:
+            compiling._listener(self._py_func.__name__, 1.0)
+
+    def save_overload(self, sig, data):
+        pass
+
+
+def test_python_and_compiled_code_find_the_same(tmp_path):
+    """A process with nothing compiled beside this one, where every kernel is."""
+    script = (
+        "import json, sys, gossamer\n"
+        "for network, task in json.load(sys.stdin):\n"
+        "    s = gossamer.plan(network, task).schedule\n"
+        "    print(json.dumps([s.slot.tolist(), s.link.tolist(), s.packet.tolist()]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=json.dumps(CASES), capture_output=True, text=True, check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )  # fmt: skip
+    with uninterpreted():
+        for case, line in zip(CASES, done.stdout.splitlines(), strict=True):
+            schedule = gossamer.plan(*case).schedule
+            ours = [schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist()]
+            assert json.loads(line) == ours, case
+
+
+KERNEL = """
+from gossamer.compiling import njit
+
+@njit()
+def twice(x):
+    return 2 * x
+
+print(twice(21))
+"""
+
+
+@pytest.mark.parametrize("state", ["damaged", "unwritable", "a file"])
+def test_kept_code_that_is_no_use_is_no_error(tmp_path, state):
+    place = tmp_path / "kept"
+    if state == "a file":
+        place.write_text("")
+    (tmp_path / "kernels.py").write_text(KERNEL)
+    command = [sys.executable, str(tmp_path / "kernels.py")]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(place)}
+    if state == "damaged":
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        kept = [path for path in place.rglob("*") if path.is_file()]
+        assert kept
+        for path in kept:
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] + b"\x80\x04broken")
+    elif state == "unwritable":
+        place.mkdir()
+        place.chmod(0o500)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("42\n", "", 0)
