@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gossamer.cli import main
@@ -117,6 +121,45 @@ def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, m
     monkeypatch.setattr("gossamer.dynamic.simulator.simulate", None)
     (tmp_path / name).mkdir()
     assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", "-o", tmp_path / name)
+
+
+def test_a_network_without_links_is_described(capsys):
+    assert main(["network", str(DATA / "no_edges.json")]) == 0
+    assert "not connected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", [[], {}, None, 3])
+def test_a_switching_that_is_no_word_is_refused(capsys, tmp_path, word):
+    header = json.dumps({"version": 1, "switching": word}).encode()
+    table = pa.table({"slot": pa.array([], pa.int32())})
+    pq.write_table(table.replace_schema_metadata({b"gossamer": header}), tmp_path / "x.parquet")
+    assert "switching, which is unknown here" in refusal(capsys, "verify", tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("command", ["verify", "draw", "explain", "export", "network"])
+def test_no_command_waits_for_a_pipe_or_a_device(capsys, tmp_path, command):
+    for name in ("x.parquet", "x.txt", "x.json"):
+        os.mkfifo(tmp_path / name)
+        more = {"draw": ["-o", tmp_path / "x.svg"], "export": ["--to", "csv", "-o", tmp_path / "x.csv"]}.get(
+            command, []
+        )
+        assert refusal(capsys, command, tmp_path / name, *more)
+
+
+def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("gossamer.cli.tables.networks", lambda json: 1 // 0)
+    told = refusal(capsys, "networks")
+    assert "a fault of gossamer itself" in told
+    assert "ZeroDivisionError" in told
+    (report,) = tmp_path.iterdir()
+    assert str(report) in told
+    assert "Traceback" in report.read_text()
+    assert report.stat().st_mode & 0o077 == 0
+
+
+def test_a_long_word_is_not_repeated_whole(capsys):
+    assert len(refusal(capsys, "plan", "ring:4", "broadcast", "--seed", HUGE)) < 400
 
 
 # what only a process of its own can show

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import FileFormatError
+from gossamer.unfinished import discard_all
 from gossamer.writing import check_writable, whole_file
 
 
@@ -131,3 +132,27 @@ def test_a_place_is_tried_without_a_trace(tmp_path):
     for path in (tmp_path, tmp_path / "none" / "x"):
         with pytest.raises(FileFormatError, match="cannot write"):
             check_writable(path)
+
+
+def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.unfinished._swept", set())
+    left = tmp_path / ".gossamer-0123456789abcdef.txt"
+    folder = tmp_path / ".gossamer-fedcba9876543210"
+    other = tmp_path / ".gossamer-notes"
+    left.write_text("half")
+    folder.mkdir()
+    (folder / "a").write_text("half")
+    other.write_text("somebody's")
+    with whole_file(tmp_path / "x.txt") as part:
+        assert sorted(names(tmp_path)) == sorted([part.name, other.name])
+        monkeypatch.setattr("gossamer.unfinished._swept", set())
+        with whole_file(tmp_path / "y.txt"):
+            assert part.exists()
+
+
+def test_a_signal_between_two_steps_leaves_nothing(tmp_path):
+    asked = whole_file(tmp_path / "x.txt")
+    part = asked.__enter__()
+    assert part.exists()
+    discard_all()  # as the command line does at its end
+    assert names(tmp_path) == []

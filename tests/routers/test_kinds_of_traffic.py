@@ -74,7 +74,7 @@ def test_hostile_traces_are_told_in_one_line(tmp_path, text):
     with pytest.raises(TaskError) as error:
         simulate_trace(TORUS, read_trace(path))
     assert "\n" not in str(error.value)
-    with pytest.raises(TaskError):
+    with pytest.raises(FileFormatError):
         read_trace(tmp_path / "none.txt")
 
 

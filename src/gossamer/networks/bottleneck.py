@@ -160,7 +160,7 @@ def _smooth(network: Network, rate: Floats) -> Iterator[Floats]:
     from scipy.sparse.linalg import eigsh
 
     n = network.node_count
-    one = csr_array((rate / rate.max(), (network.link_source, network.link_target)), shape=(n, n))
+    one = csr_array((rate / (rate.max() if rate.size else 1), (network.link_source, network.link_target)), shape=(n, n))
     both = one + one.T
     laplacian = (diags(np.asarray(both.sum(axis=1)).ravel()) - both).tocsc()
     if n <= 300:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gossamer.errors import FileFormatError, ScheduleError
+from gossamer.errors import FileFormatError, ScheduleError, shown
 from gossamer.reading import choice
 from gossamer.schedules import Verification
 from gossamer.schedules.files import open_stored
@@ -34,7 +34,7 @@ def named(name: str) -> Switching[Any, Any]:
 def of(schedule: AnySchedule) -> Switching[Any, Any]:
     """Return the switching of a schedule; ScheduleError if it is none."""
     name = getattr(schedule, "switching", None)
-    if name not in SWITCHINGS:
+    if not isinstance(name, str) or name not in SWITCHINGS:
         raise ScheduleError(f"a schedule is needed, got {type(schedule).__name__}")
     return SWITCHINGS[name]
 
@@ -94,6 +94,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     with open_stored(path, max(s.format_version for s in SWITCHINGS.values())) as file:
         name = file.header.get("switching", "store-and-forward")
-    if name not in SWITCHINGS:
-        raise FileFormatError(f"{str(path)!r} holds a schedule for {name!r} switching, which is unknown here")
+    if not isinstance(name, str) or name not in SWITCHINGS:
+        raise FileFormatError(f"{str(path)!r} holds a schedule for {shown(name)} switching, which is unknown here")
     return SWITCHINGS[name].load(path)
