@@ -21,6 +21,7 @@ from gossamer.tasks import Task
 from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, files, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.needs import wormhole_needs
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = ["Wormhole"]
@@ -88,8 +89,8 @@ class Wormhole:
         return None
 
     def needs(self, case: WormholeCase, offer: Offer[WormholeSchedule]) -> Needs | None:
-        """Return None: wormhole messages are few, and what they take is not estimated."""
-        return None
+        """Return about what building and checking an offer takes."""
+        return wormhole_needs(case, offer)
 
     def completion(self, schedule: WormholeSchedule) -> Fraction:
         """Return the time of the steps, or the cycles of a run flit by flit if that is the price.

@@ -34,12 +34,23 @@ DUALS: dict[type[Task], type[Task]] = {
 }
 """The reduction that each broadcast becomes when time is turned."""
 
+_BACK = 4
+"""Times what a broadcast takes, turning it round and checking contributions takes, about."""
+
 _Offers = tuple[Offer[WormholeSchedule], ...] | Refusal
 
 
 def _turned(offer: Offer[WormholeSchedule], case: WormholeCase) -> Offer[WormholeSchedule]:
     build: Callable[[], WormholeSchedule] = lambda: backwards(offer.build(), case)  # noqa: E731
-    return replace(offer, build=build, at_most=True, optimal=False, stream=None, least=Fraction(0))
+    return replace(
+        offer,
+        build=build,
+        at_most=True,
+        optimal=False,
+        stream=None,
+        least=Fraction(0),
+        hop_seconds=_BACK * offer.hop_seconds,
+    )
 
 
 def _both(
@@ -47,7 +58,8 @@ def _both(
 ) -> Offer[WormholeSchedule]:
     time = None if first.time is None or second.time is None else first.time + second.time
     build: Callable[[], WormholeSchedule] = lambda: joined(case, first.build(), second.build())  # noqa: E731
-    return replace(second, build=build, time=time, at_most=True, optimal=False, stream=None)
+    seconds = (first.hop_seconds + second.hop_seconds) / 2  # each has half of the receipts
+    return replace(second, build=build, time=time, at_most=True, optimal=False, stream=None, hop_seconds=seconds)
 
 
 def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ...]:

@@ -129,7 +129,7 @@ def _time(case: WormholeCase) -> Fraction:
 
 def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     refusal = too_many_messages(case.sources * (case.network.node_count - 1), MAX_MESSAGES)
-    return refusal or Offer(lambda: sequential_broadcasts(case), time=_time(case))
+    return refusal or Offer(lambda: sequential_broadcasts(case), time=_time(case), hop_seconds=4e-7)
 
 
 SEQUENTIAL: tuple[WormholeAlgorithm, ...] = (

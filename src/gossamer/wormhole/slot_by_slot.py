@@ -12,6 +12,7 @@ import numpy as np
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.algorithms.registry import ALGORITHMS
 from gossamer.cases import Case, Offer, Refusal
+from gossamer.cases.needs import about_hops, needs
 from gossamer.schedules import Schedule
 from gossamer.tasks import (
     COMBINE,
@@ -33,6 +34,7 @@ from gossamer.tasks import (
 )
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.needs import receipts
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
@@ -102,7 +104,15 @@ def _pieces_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
             continue
         slots = max(reach, int((-(-missing * k // np.maximum(case.channels.in_degree, 1))).max()))
         least = slots * (cost.startup + Fraction(cost.message_bytes // k) * cost.per_byte)
-        offers.append(Offer(partial(flooded_in_pieces, case, k), least=least, effort="search", options={"pieces": k}))
+        offers.append(
+            Offer(
+                partial(flooded_in_pieces, case, k),
+                least=least,
+                effort="search",
+                options={"pieces": k},
+                hop_seconds=6e-7 * k,
+            )
+        )
     return offers
 
 
@@ -122,7 +132,9 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
         cheap = isinstance(case.task, (Permutation, PartialMultinodeBroadcast, PartialReduceScatter))
         least = Fraction(0) if cheap else first.floor * each
         build, options = _converted(case, first.build), {"packets": algorithm.name}
-        offers.append(Offer(build, least=least, effort=first.effort, options=options))
+        hops = plain.once(about_hops, plain)[0]
+        seconds = (needs(plain, first).seconds + 4e-7 * hops) / max(1, case.once(receipts, case))
+        offers.append(Offer(build, least=least, effort=first.effort, options=options, hop_seconds=seconds))
     return offers
 
 

@@ -134,7 +134,7 @@ def _least(case: WormholeCase) -> Fraction:
 
 def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     refusal = too_many_messages(case.sources * case.network.node_count * 2 * case.channels.dimensions)
-    return refusal or Offer(lambda: packet_switched(case), least=_least(case))
+    return refusal or Offer(lambda: packet_switched(case), least=_least(case), hop_seconds=7e-7)
 
 
 PACKET_SWITCHED = (

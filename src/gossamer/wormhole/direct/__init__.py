@@ -125,7 +125,11 @@ def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
         if ends.size:
             load = np.bincount(ends, minlength=case.network.node_count)
             busiest = max(busiest, int((-(-load // np.maximum(case.channels.in_degree, 1))).max()))
-    return Offer(lambda: direct_messages(case), least=busiest * each, effort="search")
+    hops = int(case.channels.hops(origin, case.channels.shortest(origin, target)).sum())
+    steps = max(busiest, hops // max(1, int(case.channels.exists.sum())))
+    return Offer(
+        lambda: direct_messages(case), least=busiest * each, effort="search", hop_seconds=3e-6 + 1.6e-8 * steps
+    )
 
 
 DIRECT = (

@@ -46,6 +46,8 @@ _MOST_NODES = 512
 _ANY = 255
 _MOST_WORK = 1_000_000_000
 """The same over all steps, for an offer of more pieces; some 20 seconds."""
+_PER_LOOK, _MOST_CHOICES = 2e-9, 36
+"""Seconds of a look at a pair of nodes for a piece, about; ways to make a step."""
 _EFFORT = 6_000_000
 """Pieces times pairs of nodes, over all choices of a step, that are looked at in a step."""
 
@@ -201,7 +203,13 @@ def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refus
         if isinstance(first, Refusal) or isinstance(second, Refusal):
             return first if isinstance(first, Refusal) else second
         return [
-            Offer(partial(_both, case, a, b), least=a.least + b.least, effort="search", options=a.options)
+            Offer(
+                partial(_both, case, a, b),
+                least=a.least + b.least,
+                effort="search",
+                options=a.options,
+                hop_seconds=(a.hop_seconds + b.hop_seconds) / 2,  # each has half of the receipts
+            )
             for a, b in zip(first, second, strict=True)
         ]
     if bool((case.messages.discipline == COMBINE).all()):
@@ -245,7 +253,9 @@ def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSched
             break
         least = steps * (case.cost.startup + Fraction(case.cost.message_bytes // k) * case.cost.per_byte)
         build = partial(flooded, case, k, turned=turned)
-        offers.append(Offer(build, least=least, effort="search", options={"pieces": k}))
+        work = max(steps, 4) * min(_MOST_CHOICES * count * k * nodes**2, max(2 * count * k * nodes**2, _EFFORT))
+        seconds = _PER_LOOK * work / max(1, int(missing.sum()))
+        offers.append(Offer(build, least=least, effort="search", options={"pieces": k}, hop_seconds=seconds))
     return offers
 
 

@@ -225,14 +225,18 @@ def _propose_levels(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
 
 def _propose_pipelined(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     refusal = _in_quarters(case)
-    return refusal or Offer(lambda: pipelined(case), time=case.once(_best_cut, case).time, at_most=True)
+    return refusal or Offer(
+        lambda: pipelined(case), time=case.once(_best_cut, case).time, at_most=True, hop_seconds=3e-6
+    )
 
 
 def _propose_by_rank(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     refusal = _refusal(case) or too_many_messages(case.sources * case.network.node_count, _MOST_MESSAGES)
     # what crosses one arc at the root: ceil(s/4) messages out, and before that all but its own in
     crossing = 2 * -(-case.sources // 4) - 1
-    return refusal or Offer(lambda: tree_by_rank(case), least=crossing * case.cost.step_cost(case.cost.message_bytes))
+    return refusal or Offer(
+        lambda: tree_by_rank(case), least=crossing * case.cost.step_cost(case.cost.message_bytes), hop_seconds=2e-6
+    )
 
 
 _MULTINODE = (MultinodeBroadcast, PartialMultinodeBroadcast)
