@@ -193,7 +193,8 @@ def _print_fronts(several: list[Any]) -> None:
         apart = {(m[against.removeprefix("-")], m["total"]): m for m in reversed(members)}
         told = [f"{names[m['network']]} ({m[against.removeprefix('-')]:,}: {m['total']:,.6g})"
                 for m in list(apart.values())[::-1]]  # fmt: skip
-        print(f"front of time against {against.removeprefix('-')}:  {', '.join(told)}")
+        if told:
+            print(f"front of time against {against.removeprefix('-')}:  {', '.join(told)}")
 
 
 def _print(found: Any) -> None:
