@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 import typer.main
@@ -23,8 +22,9 @@ from gossamer.cli.advice import with_advice
 from gossamer.cli.app import app
 from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
 from gossamer.doctor import EXTRAS, NEEDED
+from test_docs import PAGES, ROOT, blocks
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture(autouse=True)
@@ -296,3 +296,18 @@ def test_help_asks_for_no_color_when_it_is_kept_in_a_file():
     with contextlib.redirect_stdout(out):
         assert main(["plan", "-h"]) == 0
     assert "\x1b" not in out.getvalue()
+
+
+def command_lines():
+    """Yield the commands in the blocks of the pages that are shown and not run, with their pages."""
+    for page in PAGES:
+        for language, code, _ in blocks(page):
+            if language == "sh":
+                for line in code.replace("\\\n", " ").splitlines():
+                    if re.match(r"(mpiexec .* )?gossamer ", line):
+                        yield str(page.relative_to(ROOT)), re.split(r"; | \| | > (?!\d)| +# ", line)[0].strip()
+
+
+@pytest.mark.parametrize(("page", "line"), sorted(set(command_lines())))
+def test_every_command_that_a_page_shows_is_understood(page, line):
+    parsed(line)

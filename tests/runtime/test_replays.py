@@ -154,3 +154,11 @@ def test_the_command_prints_times_beside_those_of_the_slots(capsys, tmp_path):
     ):
         assert main(["simulate", path, *words]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid's smpirun is not installed")
+def test_one_of_mpis_own_algorithms_can_be_chosen():
+    network, task = gossamer.network("ring:4"), gossamer.task("allgather")
+    assert list(smpi_own_times(network, task, 1000, only=["ring", "choice of mpich"])) == ["ring", "choice of mpich"]
+    with pytest.raises(ScheduleError, match=r"no algorithm 'rnig' for multinode-broadcast \(did you mean 'ring'\?\)"):
+        smpi_own_times(network, task, 1000, only=["rnig"])
