@@ -131,3 +131,18 @@ def test_kept_code_that_is_no_use_is_no_error(tmp_path, state):
         place.chmod(0o500)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("42\n", "", 0)
+
+
+def test_a_number_that_runs_over_is_left_to_compiled_code():
+    """NumPy's numbers of 32 bits stay that narrow, compiled ones do not."""
+
+    def product(values):
+        values[0] += 1
+        return values[1] * values[2]
+
+    kernel = njit(small=10, cache=False)(product)
+    kernel._cache = Empty()
+    values = np.array([0, 2**20, 2**20], np.int32)
+    assert kernel(values) == 2**40
+    assert values[0] == 1  # not 2: what Python had begun is undone
+    assert len(kernel.signatures) == 1

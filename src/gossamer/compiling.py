@@ -93,16 +93,20 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         )
 
     def _carried_out(self, *args: Any) -> Any:
-        """Return what the kernel returns, by Python itself, if that is soon done; else compile it after all."""
+        """Return what the kernel returns, by Python itself, if that is soon done; else compile it after all.
+
+        Compiled code counts in 64 bits where NumPy's numbers keep to the 32 of their arrays. An integer that runs over
+        there, a division by zero, or any other error undoes what Python did, and compiled code does it.
+        """
         if getattr(_state, "inside", False):
             return self.py_func(*args)
         before = [(a, a.copy()) for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
         began = time.thread_time()
         _state.inside = True
         try:
-            with _interrupted(_SHARE * _seconds(self.py_func) - self.spent), np.errstate(all="ignore"):
+            with _interrupted(_SHARE * _seconds(self.py_func) - self.spent), np.errstate(all="raise", under="ignore"):
                 return _plain(self.py_func(*args))
-        except _TooLong:
+        except Exception:  # it takes long, or a number runs over in Python's narrower types: compiled code decides
             for array, values in before:
                 array[...] = values
             self.spent = np.inf
@@ -142,7 +146,8 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
     ----------
     small : int
         Elements that all array arguments may have together for the function to be carried out by Python while it is
-        not compiled. Such a function draws no random numbers, and counts on no integer running over.
+        not compiled. Such a function draws no random numbers, takes no powers of fractions (which may differ in their
+        last digit), shifts no number of an array to the left, and counts on no integer running over.
     cache : bool
         Whether compiled code is kept.
     options

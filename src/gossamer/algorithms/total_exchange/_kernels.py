@@ -75,7 +75,7 @@ def _cheapest(link_target, degree, cost, distance, last, queue, queued):
                     waiting += 1
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def reroute(link_target, degree, inverse, inverse_generator, offsets, batch, sweeps, letters, best):
     """Choose words anew, batch by batch, by the cost ((load + 1) / largest load)**power of a letter, the power rising.
 

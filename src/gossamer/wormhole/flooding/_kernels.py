@@ -28,7 +28,7 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
     return chosen
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def one_step(
     has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece
 ):
