@@ -52,3 +52,23 @@ def test_partial_exchange(benchmark, capsys, spec, where, active):
     benchmark.extra_info.update(facts)
     with capsys.disabled():
         print(f"\npartial exchange on {spec}, {where}: " + ", ".join(f"{k} {v}" for k, v in facts.items()))
+
+
+def test_small_random_sets(capsys):
+    """Many small random sets, among which the ratios are worst."""
+    found = []
+    for spec, nodes, count in (
+        ("torus:4x4x4", 64, 21),
+        ("torus:4x4x4", 64, 8),
+        ("torus:5x5", 25, 8),
+        ("array:4x4x4", 64, 21),
+    ):
+        for seed in range(30):
+            active = sorted(drawn(nodes, count, seed))
+            plan = gossamer.plan(spec, gossamer.task("partial-exchange", active=active))
+            found.append((plan.ratio, spec, count, seed))
+    at_bound = sum(ratio == 1 for ratio, *_ in found)
+    with capsys.disabled():
+        print(f"\n{len(found)} random sets: {at_bound} at the bound, median {np.median([f[0] for f in found]):.3f}")
+        for ratio, spec, count, seed in sorted(found, reverse=True)[:5]:
+            print(f"  {ratio:.3f} {spec}, {count} at random, seed {seed}")

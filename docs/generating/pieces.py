@@ -15,6 +15,7 @@ from typing import Any
 from generating import bounds_figures, gallery, notebooks, registry_pages, reproductions
 from generating.cli_page import cli_page
 from generating.commands import EXAMPLES, PICTURES, blocks, with_outputs
+from generating.coverage import coverage_page
 from generating.inputs import ROOT, Inputs, digest
 from generating.pictures import same_picture
 
@@ -71,6 +72,7 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
         _page("docs/reference/networks.md", registry_pages.networks_page),
         _page("docs/reference/tasks.md", registry_pages.tasks_page),
         _page("docs/reference/cli.md", cli_page),
+        _page("docs/papers/coverage.md", coverage_page),
         Piece(
             "docs/api/builders.md",
             (),

@@ -40,6 +40,9 @@ def assert_same(machine, twin, delays):
         assert machine.wait_sum[rank] == pytest.approx(sum(twin.waits[name]), rel=1e-9, abs=1e-6)
 
 
+MIX = {"broadcast": 1, "unicast": 3, "multicast": 1}
+
+
 def small_schemes():
     cube, torus, mesh = (gossamer.network(s) for s in ("hypercube:3", "torus:4x3", "array:4x4"))
     return {
@@ -49,6 +52,9 @@ def small_schemes():
         "ARC": schemes.arc(mesh),
         "mini-packets": schemes.mini_packets(cube),
         "STAR minis": schemes.star_minis(cube, priority="optimal"),
+        "mixed": schemes.mixed(schemes.star(torus), MIX, size=3, ways=2),
+        "mixed, unicasts first": schemes.mixed(schemes.arc(mesh), MIX, size=2, ways=2, order=["unicast"]),
+        "mixed, a pattern": schemes.mixed(schemes.star(cube), MIX, size=2, destination=[7, 6, 5, 4, 3, 2, 1, 0]),
     }
 
 

@@ -13,9 +13,14 @@ from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.groups import each_group
 from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
-from gossamer.algorithms.multinode_broadcast.fat_trees import MULTINODE_BROADCAST_FAT_TREES, UP_FIRST
+from gossamer.algorithms.multinode_broadcast.fat_trees import (
+    CLIMBING_STAR_EXCHANGES,
+    MULTINODE_BROADCAST_FAT_TREES,
+    UP_FIRST,
+)
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.algorithms.multinode_broadcast.heaviest_direction import HEAVIEST_DIRECTION
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
@@ -54,6 +59,7 @@ _FORWARD: tuple[Algorithm, ...] = (
     ROTATED_QUADRANT_ON_ARRAY,
     *ROTATED_DIMENSIONS,
     GREEDY_FLOODING,
+    HEAVIEST_DIRECTION,
     *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,
     *PARTIAL_EXCHANGE,
@@ -77,6 +83,7 @@ _DUAL: dict[type[Task], type[Task]] = {
 _ALONE: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
+    CLIMBING_STAR_EXCHANGES,
     ARC,
     PRICED_TREES,
     PRICED_PATHS,

@@ -4,6 +4,10 @@ Without the nodes W, the network falls apart. What they originate they send, and
 they send too: if these are X packets, |W| nodes need ceil(X/|W|) steps. A message for all is sent into every part
 but its own. The middle node of a linear array gives floor((n^2-1)/2) for a total exchange, against the average
 status (n^2-1)/3.
+
+The last of these packets has further to go where its message is for the far end of a line: of a multinode broadcast
+on a linear array the middle node sends n + 1 packets, and the last of them takes the rest of the way, ceil(3n/2) - 1
+steps in all.
 """
 
 from __future__ import annotations
@@ -60,7 +64,8 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
     for axis in axes_of(case.metric):
         if axis.wraps is False and axis.size > 2:
             size = np.full(axis.size, case.network.node_count // axis.size, np.int64)
-            yield from _layers(case, Line(axis.size, axis.place, size), size, f"at place {{}} of {axis.name}")
+            line = Line(axis.size, axis.place, size)
+            yield from _layers(case, line, size, f"at place {{}} of {axis.name}", far=True)
     for name, network, stride in swept_networks(case):
         copies = case.network.node_count // network.node_count
         for source in search_sources(case, network):
@@ -73,8 +78,11 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
                 yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
-def _layers(case: Case, line: Line, size: Counts, where: str) -> Iterator[Bound]:
-    """Yield the best layer of a line, of `size` nodes each, for sending and for receiving."""
+def _layers(case: Case, line: Line, size: Counts, where: str, far: bool = False) -> Iterator[Bound]:
+    """Yield the best layer of a line, of `size` nodes each, for sending and for receiving.
+
+    With `far` no hop goes further than to the next layer, so that a message for all has a layer a step to go.
+    """
     terminals = line.terminals
     below = np.cumsum(terminals) - terminals
     above = terminals.sum() - below - terminals
@@ -89,12 +97,32 @@ def _layers(case: Case, line: Line, size: Counts, where: str) -> Iterator[Bound]
             count += own_load(demand, hubs, terminals, fan)
             for hubs_in, terminals_in in ((under, below), (hubs.sum() - under - hubs, above)):
                 count += part_load(demand, terminals, hubs_in, terminals_in, fan)
-        ratio = count[1:-1] / size[1:-1]
-        i = int(np.argmax(ratio)) + 1
+        rest = _rest(case, line, send) if far else np.zeros(line.size, np.int64)
+        i = int(np.argmax((count / size + rest)[1:-1])) + 1
         if count[i]:
             verb = "send" if send else "receive"
             text = (
                 f"{quantity(int(size[i]), 'node')} {where.format(i)} must {verb} "
                 f"{quantity(int(count[i]), case.what)}, one a step each"
             )
-            yield Bound(f"separating nodes {verb}", case.steps(count[i], size[i]), text, "separator", SOURCE)
+            if rest[i]:
+                left = quantity(int(rest[i]), "hop")
+                text += f", and the last has {left} left" if send else f", and the first has {left} behind it"
+            yield Bound(
+                f"separating nodes {verb}", case.steps(count[i], size[i], int(rest[i])), text, "separator", SOURCE
+            )
+
+
+def _rest(case: Case, line: Line, send: bool) -> Counts:
+    """Return the hops that the last packet which a layer sends has left, or the first that it receives has behind it.
+
+    What is counted are the first copies that enter a part, or the results of a reduction that leave it; each message is
+    for the layer at the far end of the part, or has a contribution from there.
+    """
+    rest = np.zeros(line.size, np.int64)
+    if len(case.hub_demands) == 1 and case.whole and case.network.plain and bool(line.terminals[[0, -1]].all()):
+        only = case.hub_demands[0]
+        if only.shared and only.outward == send:
+            place = np.arange(line.size)
+            rest = np.maximum(np.minimum(place - 1, line.size - 2 - place), 0)
+    return rest

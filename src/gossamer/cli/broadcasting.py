@@ -26,6 +26,12 @@ class Arrivals(StrEnum):
 _SIMULATION = (
     Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
 )
+_REQUESTS = (Words("dynamic/schemes/mix.py", "Mix", ("traffic", "unicasts_to", "set_size", "order")),)
+_INTERVALS = (
+    Words(
+        "dynamic/intervals/scheme.py", "interval_scheme", ("split", "control_time"), flags={"split": "--split/--whole"}
+    ),
+)
 
 Output = Annotated[
     list[Path] | None,
@@ -41,7 +47,7 @@ Output = Annotated[
 
 @fails
 @pictured
-@fills(simulation=_SIMULATION)
+@fills(simulation=_SIMULATION, requests=_REQUESTS, intervals=_INTERVALS)
 def dynamic(
     network: NetworkArgument,
     *,
@@ -68,14 +74,18 @@ def dynamic(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Points simulated at once.")] = 1,
     simulation: dict[str, Any],
+    requests: dict[str, Any],
+    intervals: dict[str, Any],
     output: Output = None,
     json: Json = False,
 ) -> None:
-    """Simulate broadcasts that arrive at random: delays beside bounds."""
+    """Simulate broadcasts and other requests that arrive at random: delays beside bounds."""
     from gossamer.cli import dynamic as simulated
 
     process = simulated.arrivals(arrivals.value, trace, burst, load)
-    simulated.dynamic(network, scheme or [], load, nodes, process, simulation, jobs, output or [], json)
+    mix = simulated.mix(requests, simulation)
+    asked = simulated.Asked(network, tuple(scheme or ()), load, nodes, mix, intervals)
+    simulated.dynamic(asked, process, simulation, jobs, output or [], json)
 
 
 @fails

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.cli.files import split_outputs
@@ -14,21 +14,36 @@ from gossamer.reading.tables import named_nodes
 if TYPE_CHECKING:
     from gossamer.dynamic.arrivals import Arrivals
     from gossamer.dynamic.delays import Delays
+    from gossamer.dynamic.schemes import Mix
     from gossamer.networks.network import Network
 
-__all__ = ["arrivals", "dynamic", "schemes"]
+__all__ = ["Asked", "arrivals", "dynamic", "mix", "schemes"]
+
+
+class Asked(NamedTuple):
+    """What is to be simulated, as the command line has it."""
+
+    network: str
+    names: tuple[str, ...]
+    loads: str | None
+    nodes: str | None
+    mix: Mix | None
+    options: dict[str, Any]
+
+
+def mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
+    """Return the traffic that the options name, if they name any."""
+    from gossamer.dynamic.schemes import Mix
+
+    if not requests:
+        return None
+    if "traffic" not in requests:
+        raise ModelError("say what traffic there is beside the broadcasts: --traffic broadcast:1,unicast:9")
+    return Mix(**requests, seed=simulation.get("seed", 0))
 
 
 def dynamic(
-    network: str | Network,
-    names: list[str],
-    loads: str | None,
-    nodes: str | None,
-    process: Arrivals,
-    simulation: dict[str, Any],
-    jobs: int,
-    output: list[Path],
-    json: bool,
+    asked: Asked, process: Arrivals, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
     from gossamer.cli import recording
@@ -38,15 +53,18 @@ def dynamic(
 
     pages, others = recording.pages(output)
     tables, plots = split_outputs(others)  # refuse before the work
-    net = as_network(network)
-    wanted = [name.strip() for text in names for name in text.split(",") if name.strip()] or ["priority"]
+    net, loads, nodes = as_network(asked.network), asked.loads, asked.nodes
+    wanted = [name.strip() for text in asked.names for name in text.split(",") if name.strip()] or ["priority"]
     settings = Settings(arrivals=process, **simulation)
     at = read_loads(loads) if loads else ()
     recording.check(pages, len(wanted) * max(len(at), 1))
     recording.check_schemes(pages, wanted, net)
     with progress() as stage:
         chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
-        points = delay_load(net, wanted, at, settings=settings, nodes=chosen, jobs=jobs, progress=stage)
+        points = delay_load(
+            net, wanted, at, settings=settings, nodes=chosen, scheme_options=asked.options, traffic=asked.mix,
+            jobs=jobs, progress=stage,
+        )  # fmt: skip
         for table in tables:
             stage(f"writing {table}")
             write_table(points, table)
@@ -57,7 +75,7 @@ def dynamic(
             draw_delays(points, plot)
         for page in pages:
             stage(f"writing {page}")
-            recording.broadcasts(net, wanted, at, chosen, settings, page)
+            recording.broadcasts(net, wanted, at, chosen, settings, page, asked.mix)
     if json:
         print_json([_plain(point.to_dict()) for point in points])
         return
@@ -98,12 +116,22 @@ def _print(points: list[Delays]) -> None:
     from gossamer.dynamic.delays import by_scheme
     from gossamer.experiments.table import Table
 
-    print(f"broadcast requests at random on {points[0].network}; delays in steps, 95% confidence")
+    mixed = any(p.result is not None and p.result.kinds for p in points)
+    what = "requests" if mixed else "broadcast requests"
+    print(f"{what} at random on {points[0].network}; delays in steps, 95% confidence")
     for name, theirs in by_scheme(points):
         columns, rows = _shown_columns(theirs)
         notes = [f"at {p.load:.6g}: {p.doubt or p.reason}" for p in theirs if p.doubt or p.reason]
         title = f"{name}: {theirs[0].limit}"
         print(f"\n{Table(title, columns, tuple(rows), chr(10).join(notes)).text()}")
+        by_kind = [
+            (f"{p.load:.6g}", kind.name, f"{kind.share:.1%}", str(kind.reception), f"{kind.reception_bound:.2f}",
+             str(kind.last), f"{kind.last_bound:.2f}")
+            for p in theirs if p.result is not None for kind in p.result.kinds
+        ]  # fmt: skip
+        if by_kind:
+            heads = ("load", "traffic", "requests", "reception", "at least", "last receipt", "at least")
+            print(f"\n{Table('by kind of traffic', heads, tuple(by_kind)).text()}")
 
 
 _COLUMNS = (

@@ -11,6 +11,7 @@ from gossamer.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.dynamic.schemes import Mix
     from gossamer.dynamic.settings import Settings
     from gossamer.networks import Network
     from gossamer.routers import TrafficSettings
@@ -48,7 +49,13 @@ def check_schemes(paths: list[Path], names: list[str], network: Network) -> None
 
 
 def broadcasts(
-    network: Network, names: list[str], loads: Sequence[float], nodes: Any, settings: Settings, page: Path
+    network: Network,
+    names: list[str],
+    loads: Sequence[float],
+    nodes: Any,
+    settings: Settings,
+    page: Path,
+    mix: Mix | None = None,
 ) -> None:
     """Record schemes at loads, and write the page that shows them."""
     from gossamer.dynamic import record
@@ -57,9 +64,10 @@ def broadcasts(
 
     short = settings if settings.steps is None else replace(settings, steps=min(settings.steps, _STEPS))
     at: Sequence[float | None] = loads or (None,)
+    schemes = [scheme(name, network) if mix is None else mix.of(scheme(name, network)) for name in names]
     explore(
-        [record(scheme(name, network), load=load, nodes=nodes, settings=short, above_limit=True)
-         for name in names for load in at],
+        [record(made, load=load, nodes=nodes, settings=short, above_limit=True)
+         for made in schemes for load in at],
         page,
     )  # fmt: skip
 

@@ -389,7 +389,7 @@ def run(
                 last_birth = now
                 age += 1
             cell = np.int64(arrival_cell[i])
-            casts[b, 0] = receivers[table]
+            casts[b, 0] = receivers[table, choice]
             casts[b, 1] = 0
             casts[b, 2] = cell
             casts[b, 3] = age

@@ -369,7 +369,7 @@ class Machine:
                 self._settings, self._mixture, self._guard,
                 tables.rows, tables.key, tables.below, link_table, scheme.network.link_source,
                 scheme.dimension if scheme.dimension is not None else _NO_LINE, scheme.source_nodes,
-                scheme.entry_first, scheme.entry_last, tables.total, scheme.counted_receivers, scheme.probability,
+                scheme.entry_first, scheme.entry_last, tables.total, scheme.reached, scheme.probability,
                 tables.demand, tables.weight,
                 time, source, choice, cell, uniform,
                 self.state, self.clock, self.queue, *self._ring, self._touched,

@@ -24,6 +24,8 @@ LARGEST_CHUNK = 1 << 20
 """Requests at most that are drawn at once."""
 LONGER = 3
 """How many times an automatic warm-up may be prolonged."""
+_FEW = 64
+"""Choices of a source up to which all are compared."""
 SHORT = 5
 """Lengths of the longest path that a run must last before a growing backlog says anything."""
 FINISHING = 2000
@@ -53,6 +55,7 @@ class Run:
     measured: float
     settled: bool
     backlog: FloatArray
+    kinds: tuple[tuple[Estimate, Estimate], ...] = ()
 
 
 class Requests:
@@ -73,6 +76,7 @@ class Requests:
         self._stream = setup.settings.arrivals.stream(when, scheme.source_nodes, setup.rate, 1 / scheme.parts)
         self._random = what
         self._cumulated = np.cumsum(scheme.probability, axis=1)
+        self._line = (self._cumulated + np.arange(self._cumulated.shape[0])[:, None]).reshape(-1)
         self._last = scheme.choice_count - 1 - np.argmax(scheme.probability[:, ::-1] > 0, axis=1)
         self._left: tuple[FloatArray, IntArray] = (np.zeros(0), np.zeros(0, np.int32))
 
@@ -94,7 +98,10 @@ class Requests:
         if self._setup.settings.time == "slotted":
             times = np.ceil(times)
         u = self._random.random(index.size)
-        if self._cumulated.shape[0] == 1:
+        if self._cumulated.shape[0] > 1 and self._cumulated.shape[1] > _FEW:  # the choices of all sources in one line
+            place = np.searchsorted(self._line, index + u, side="right") - index * self._cumulated.shape[1]
+            choice = np.clip(place, 0, self._last[index])
+        elif self._cumulated.shape[0] == 1:
             choice = np.minimum(np.searchsorted(self._cumulated[0], u, side="right"), self._last[0])
         else:
             choice = np.minimum((u[:, None] >= self._cumulated[index]).sum(axis=1), self._last[index])
@@ -123,7 +130,8 @@ def replicate(
     settled = run.warm_up()
     began = machine.now
     machine.services[:] = 0
-    machine.measure(min(CELLS, setup.count))
+    kinds = run.kinds
+    machine.measure(min(CELLS, setup.count) * kinds)
     reason = run.go(setup.count, "measured", measured=True)
     ended, services = machine.now, machine.services.copy()
     samples = np.array(run.samples)
@@ -142,7 +150,9 @@ def replicate(
                 f"{max(setup.count, FINISHING):,} more requests"
             )
     first = machine.first_cell
-    sums, counts = machine.cell_sum[:, first:] / parts, machine.cell_count[:, first:]
+    each_sum = (machine.cell_sum[:, first:] / parts).reshape(2, kinds, -1)
+    each_count = machine.cell_count[:, first:].reshape(2, kinds, -1)
+    sums, counts = each_sum.sum(axis=1), each_count.sum(axis=1)
     widths = machine.histogram_widths / parts
     span = max(ended - began, 1.0)
     return Run(
@@ -162,6 +172,10 @@ def replicate(
         measured=(ended - began) / parts,
         settled=settled and not short,
         backlog=samples[:, :2] / np.array([parts, 1]),
+        kinds=tuple(
+            (batch_means(each_sum[0, k], each_count[0, k]), batch_means(each_sum[1, k], each_count[1, k]))
+            for k in range(kinds if run.of_kinds else 0)
+        ),
     )
 
 
@@ -178,6 +192,9 @@ class _Running:
         self.machine.measure(0)
         self._chunk = min(max(1, -(-setup.count // CHUNKS)), LARGEST_CHUNK)
         self.samples: list[tuple[float, int, int]] = []
+        traffic = setup.tables.scheme.traffic
+        self._kind = None if traffic is None else traffic.kind
+        self.kinds, self.of_kinds = (1, False) if traffic is None else (len(traffic.names), True)
 
     def warm_up(self) -> bool:
         """Make the warm-up; say whether the number of copies in flight has settled."""
@@ -193,13 +210,15 @@ class _Running:
     def go(self, number: int, stage: str, *, measured: bool = False, until: str = "") -> str:
         """Let `number` more requests come; return why the run cannot go on, or an empty text."""
         machine, first, given = self.machine, self.machine.first_cell, 0
-        cells = machine.cell_count.shape[1] - first
+        cells = (machine.cell_count.shape[1] - first) // self.kinds
         while given < number:
             times, sources, choice, uniform = self._requests.take(min(self._chunk, number - given))
             last = not times.size
             cell = np.full(times.size, -1, np.int32)
             if measured:
                 cell[:] = first + (given + np.arange(times.size)) * cells // number
+                if self._kind is not None:
+                    cell += self._kind[choice] * cells
             if not machine.advance(times, sources, choice, cell, uniform, "done" if last else until):
                 return f"more than {self.setup.settings.most_in_flight:,} copies were in flight"
             given += times.size

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.dynamic.statistics import Estimate, Histogram
+from gossamer.dynamic.traffic import KindDelays
 
 __all__ = ["Result"]
 
@@ -57,6 +58,8 @@ class Result:
         Of the first replication: time in steps and transmissions still to be made, from the start of the run.
     seconds : float
         Time it took.
+    kinds : tuple of KindDelays
+        Delays of each kind of requests, where a scheme has several.
     """
 
     scheme: str
@@ -87,6 +90,7 @@ class Result:
     settled: bool
     backlog: FloatArray
     seconds: float
+    kinds: tuple[KindDelays, ...] = ()
 
     @property
     def mean_wait(self) -> float:
@@ -130,6 +134,13 @@ class Result:
             "settled": self.settled,
             "seconds": self.seconds,
         }
+        for kind in self.kinds:
+            line |= {f"{kind.name}_share": kind.share, f"{kind.name}_reception": kind.reception.mean}
+            line |= {
+                f"{kind.name}_reception_half_width": kind.reception.half_width,
+                f"{kind.name}_last": kind.last.mean,
+            }
+            line |= {f"{kind.name}_last_half_width": kind.last.half_width}
         return line | {f"wait_{c}": w for c, w in self.wait.items()}
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.dynamic.traffic import Traffic
 from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 
@@ -77,6 +78,8 @@ class Scheme:
         Link that leaves each node by each column. Default, with `translated`: the network's links in their order.
     exact_probability : tuple of tuples of Fraction, optional
         `probability` without rounding, where it is known: the theory's limits are then exact.
+    traffic : Traffic, optional
+        Which choices are no broadcasts, see `gossamer.dynamic.schemes.mixed`. Default: all are.
 
     Raises
     ------
@@ -114,6 +117,7 @@ class Scheme:
     dimension: IntArray | None = None
     link_table: IntArray | None = field(default=None, repr=False)
     exact_probability: tuple[tuple[Fraction, ...], ...] | None = field(default=None, repr=False)
+    traffic: Traffic | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         network, name = self.network, self.name
@@ -201,6 +205,18 @@ class Scheme:
         assert not isinstance(self.receivers, int)
         return self.receivers
 
+    @property
+    def reached(self) -> LongArray:
+        """Nodes that must receive a request of each choice, int64[S, C]."""
+        if self.traffic is not None:
+            return self.traffic.reached
+        return np.repeat(self.counted_receivers[:, None], self.choice_count, axis=1)
+
+    @property
+    def needed(self) -> npt.NDArray[np.float64]:
+        """Transmissions that a request needs, which the load factor counts: float64[S]."""
+        return self.counted_receivers.astype(np.float64) if self.traffic is None else self.traffic.needed
+
     def restricted(self, nodes: npt.ArrayLike) -> Scheme:
         """Return the same scheme with only some of its sources.
 
@@ -228,6 +244,7 @@ class Scheme:
             probability=self.probability[place],
             receivers=self.counted_receivers[place],
             exact_probability=None if exact is None else tuple(exact[p] for p in place),
+            traffic=None if self.traffic is None else self.traffic.at(place),
         )
 
     # -- load ----------------------------------------------------------------------------------------------------
@@ -238,7 +255,7 @@ class Scheme:
         On a whole network this is ``rate (N-1) / d_ave``.
         """
         degree = self.network.out_degree[self.source_nodes].mean()
-        return float(rate * self.counted_receivers.mean() / degree)
+        return float(rate * self.needed.mean() / degree)
 
     def rate(self, load: float) -> float:
         """Return the broadcasts per source and step that make the load factor `load`."""
@@ -302,8 +319,8 @@ class Scheme:
         """Check that every choice of every source serves each receiver exactly once a part, from the right nodes.
 
         The set of receivers is what the first choice of a source reaches; it must have `receivers` nodes, not
-        include the source, and be the same for every choice and part. O(rows * sources) with `translated`, else
-        O(rows).
+        include the source, and be the same for every choice and part; with `traffic`, for every part. O(rows *
+        sources) with `translated`, else O(rows).
 
         Parameters
         ----------
@@ -333,6 +350,8 @@ class Scheme:
         n = self.network.node_count
         expected: npt.NDArray[np.bool_] | None = None
         for choice in range(self.choice_count):
+            if self.traffic is not None:
+                expected = None
             for part in range(self.parts):
                 got = np.zeros((nodes.size, n), np.int64)
                 for start, row, link in self.walk((table, choice, part), nodes):
@@ -342,12 +361,12 @@ class Scheme:
                 if expected is None:
                     expected = got > 0
                     expected[np.arange(nodes.size), nodes] = False
-                    short = np.flatnonzero(expected.sum(axis=1) != self.counted_receivers[table])
+                    short = np.flatnonzero(expected.sum(axis=1) != self.reached[table, choice])
                     if short.size:
                         reached = int(expected[short[0]].sum())
                         raise ScheduleError(
                             f"{where} {nodes[short[0]]} reaches {reached} receivers instead of "
-                            f"{self.counted_receivers[table]}"
+                            f"{self.reached[table, choice]}"
                         )
                 wrong = np.argwhere(got != expected)
                 if wrong.size:

@@ -23,6 +23,7 @@ from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.setup import Setup
 from gossamer.dynamic.statistics import NO_ESTIMATE, Histogram, over_replications
 from gossamer.dynamic.theory import stability_limit
+from gossamer.dynamic.traffic import KindDelays
 from gossamer.errors import ModelError
 from gossamer.reading import number
 
@@ -150,7 +151,20 @@ def _result(setup: Setup, load: float, runs: list[Run], seconds: float) -> Resul
         settled=all(r.settled for r in runs),
         backlog=runs[0].backlog,
         seconds=seconds,
+        kinds=() if reason else _by_kind(scheme, runs),
     )
+
+
+def _by_kind(scheme: Scheme, runs: list[Run]) -> tuple[KindDelays, ...]:
+    """Return the delays of each kind of requests, if there are several."""
+    traffic = scheme.traffic
+    if traffic is None:
+        return ()
+    made = []
+    for k, (name, share, distance) in enumerate(zip(traffic.names, traffic.share, traffic.distance, strict=True)):
+        both = [over_replications([r.kinds[k][i] for r in runs]) for i in range(2)]
+        made.append(KindDelays(name, share, both[0], both[1], *distance))
+    return tuple(made)
 
 
 # -- what was asked ----------------------------------------------------------------------------------------------------
@@ -159,8 +173,8 @@ def _result(setup: Setup, load: float, runs: list[Run], seconds: float) -> Resul
 def _load_of_one(scheme: Scheme, sending: Scheme) -> float:
     """Return the load factor that one broadcast per generating node and step makes, over all sources of the scheme."""
     nodes = sending.source_nodes.size
-    receivers = np.broadcast_to(sending.counted_receivers, (nodes,)).sum()
-    return float(receivers / scheme.network.out_degree[scheme.source_nodes].sum())
+    needed = np.broadcast_to(sending.needed, (nodes,)).sum()
+    return float(needed / scheme.network.out_degree[scheme.source_nodes].sum())
 
 
 def _rate(scheme: Scheme, sending: Scheme, load: float | None, rate: float | None, process: Arrivals) -> float:

@@ -83,6 +83,8 @@ class TreeBroadcasts:
 
         Bounds by queues and estimates ask for Poisson arrivals at all nodes, and for trees that are drawn.
         """
+        if self.scheme.traffic is not None:
+            return self.scheme.traffic.bounds(), (NONE, NONE)
         even = isinstance(settings.arrivals, Poisson) and self._everywhere
         drawn = settings.choose == "oblivious"
         bounds = estimates = (NONE, NONE)

@@ -171,7 +171,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
         SourceFigure("fat_tree_up_first", "Multinode broadcast with one send at a time (Fig. 6.7)", _up_first),
         SourceFigure("fat_tree_star_exchanges", "Multinode broadcast without queues (Fig. 6.10)",
                      partial(_occupancy, "fat-tree:k=2,h=4,capacity=constant", "multinode-broadcast",
-                             "fat-tree-star-exchanges")),
+                             "fat-tree-climbing-star-exchanges")),
         SourceFigure("fat_tree_phases", "Total exchange by phases, exponential capacities (Fig. 6.11)",
                      partial(_occupancy, "fat-tree:k=2,h=4,capacity=exponential", "total-exchange",
                              "fat-tree-phases")),

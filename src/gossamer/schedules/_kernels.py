@@ -80,13 +80,13 @@ def message_spans(slot, packet, row_of, first, last):
 @njit(cache=True, nogil=True, small=100_000)
 def replay(
     slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
-    send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes, give_away,
+    send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes,
     limit, found_kind, found_hop, counts,
 ):  # fmt: skip
     """Replay all hops; write up to `limit` violations as (kind, hop) and count all of them. Return the number written.
 
-    With `give_away`, a node that sent a copied packet on since it got it last may get it again. Nodes below
-    `contributing` have a share of every reduction; any other node that has one is marked in `held`.
+    A node from `contributing` on that sent a copied packet on since it got it last may get it again; nodes below have
+    a share of every reduction; any other node that has one is marked in `held`.
     `location` int32[P], `held` and `sent` uint8 bit tables must be at their initial state and end at the final one.
     """
     hops = slot.size
@@ -162,7 +162,7 @@ def replay(
                 elif k == COPY:
                     if not _bit(held, row_bytes, p, u):
                         wrong = CAUSALITY
-                    elif give_away:
+                    elif u >= contributing:
                         _set(sent, row_bytes, p, u)
                 elif u == origin[p] or (u >= contributing and not _bit(held, row_bytes, p, u)):
                     wrong = CAUSALITY
@@ -195,7 +195,7 @@ def replay(
             elif k == COPY:
                 if not _bit(held, row_bytes, p, v):
                     _set(held, row_bytes, p, v)
-                elif give_away and _bit(sent, row_bytes, p, v):
+                elif v >= contributing and _bit(sent, row_bytes, p, v):
                     _clear(sent, row_bytes, p, v)
                 else:
                     wrong = DUPLICATE

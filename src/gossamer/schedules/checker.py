@@ -48,7 +48,8 @@ def verify(schedule: Schedule, limit: int = 20) -> Verification:
     Rules, by kind. *causality*: a node sends only what it holds since an earlier slot (and a root never sends the
     result it collects). *link capacity*, *send port*, *receive port*: at most what network and rules allow in each
     slot. *duplicate*: a node gets a packet that it has, or a personalized packet or a contribution leaves twice; a node
-    may get a packet for listed targets again if it sent it on in between, since it need not have kept it.
+    may get a packet again if it sent it on in between and need not have kept it: a packet for listed targets, or at a
+    node that is no terminal any.
     *lost contribution*: a contribution arrives where the combined value has left. *delivery*: a goal of the task is
     not met at the end. *buffer*: a node holds more packets than the rules allow, counted once for each run of slot
     boundaries; checked only where nothing else is broken. *wrong payload*: the packet table is not exactly the task's
@@ -114,7 +115,7 @@ def _check_hops(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
         state.folded, state.orbit, state.degree, state.classes, state.node_classes,
         schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
-        contributing, location, held, sent, state.row_bytes, not state.to_all, limit, kinds, hops, totals,
+        contributing, location, held, sent, state.row_bytes, limit, kinds, hops, totals,
     )  # fmt: skip
     for k, n in enumerate(totals):
         counts[KINDS[k]] += int(n)

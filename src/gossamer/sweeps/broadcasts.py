@@ -8,9 +8,10 @@ from typing import Any
 
 from gossamer.dynamic.arrivals import Trace
 from gossamer.dynamic.delays import Delays, RandomBroadcasts
-from gossamer.dynamic.schemes import broadcasts
+from gossamer.dynamic.schemes import Mix, broadcasts, options_of, scheme
 from gossamer.dynamic.settings import Settings
-from gossamer.errors import ModelError
+from gossamer.dynamic.trees import TreeBroadcasts
+from gossamer.errors import ModelError, NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.sweeps.points import Progress
 from gossamer.sweeps.running import run_points
@@ -55,6 +56,7 @@ def delay_load(
     settings: Settings | None = None,
     nodes: Sequence[int] | None = None,
     scheme_options: Mapping[str, Any] | None = None,
+    traffic: Mix | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Delays]:
@@ -75,7 +77,10 @@ def delay_load(
         The nodes that generate broadcasts; default all. Load factors, and limits, are those of the rate per generating
         node: with few nodes they may be above 1. The bounds are then those that hold for any arrivals.
     scheme_options : mapping, optional
-        Options for the builders of the schemes.
+        Options for the builders of the schemes; each takes those that it has, and some scheme must have each.
+    traffic : Mix, optional
+        Unicasts and multicasts beside the broadcasts. Load factors then count the transmissions that the mean request
+        needs.
     jobs, progress
         As for `gossamer.sweeps.run_points`.
 
@@ -98,14 +103,32 @@ def delay_load(
     traced = isinstance(settings.arrivals, Trace)
     if not schemes or not (loads or traced):
         raise ModelError("name at least one scheme and one load")
-    made = [broadcasts(name, network, **(scheme_options or {})) for name in schemes]
+    made = _made(network, schemes, scheme_options or {}, traffic)
     if nodes is not None:
-        made = [scheme.restricted(nodes) for scheme in made]
-    for scheme in made:
-        scheme.check(settings)
-    points = [BroadcastPoint(scheme, load, settings) for scheme in made for load in ([None] if traced else loads)]
+        made = [each.restricted(nodes) for each in made]
+    for each in made:
+        each.check(settings)
+    points = [BroadcastPoint(each, load, settings) for each in made for load in ([None] if traced else loads)]
     found = run_points(points, jobs=jobs, progress=progress)
     if not any(p.stable or p.result for p in found):
         limits = ", ".join(f"{s.limit(settings).load:.4g} for {s.name}" for s in made)
         raise ModelError(f"every load is at or above the limit on {network.spec}, {limits}; choose a lower one")
     return found
+
+
+def _made(
+    network: Network, schemes: Sequence[str], options: Mapping[str, Any], traffic: Mix | None
+) -> list[RandomBroadcasts]:
+    """Return the schemes with the options that they have, and other traffic beside their broadcasts."""
+    taken = {name: {key: options[key] for key in options_of(name) if key in options} for name in schemes}
+    for key in options:
+        if not any(key in own for own in taken.values()):
+            return [broadcasts(name, network, **{key: options[key]}) for name in schemes]  # says what there is
+    if traffic is None:
+        return [broadcasts(name, network, **taken[name]) for name in schemes]
+    for name in schemes:
+        if not isinstance(broadcasts(name, network, **taken[name]), TreeBroadcasts):
+            raise NotApplicableError(
+                f"scheme {name!r} serves broadcasts in intervals, with no other traffic beside them"
+            )
+    return [TreeBroadcasts(traffic.of(scheme(name, network, **taken[name]))) for name in schemes]

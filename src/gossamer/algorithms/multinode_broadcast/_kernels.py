@@ -9,7 +9,7 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["insert", "rounds"]
+__all__ = ["heaviest_hops", "insert", "rounds"]
 
 
 @njit(cache=True, nogil=True)
@@ -128,4 +128,51 @@ def insert(slot, link, packet, first, release, reach, parts, links):
                     arriving[way, v], still[way, v] = m, hops - 1
         passing, arriving = arriving, passing
         left, still = still, left
+        t += 1
+
+
+@njit(cache=True, nogil=True)
+def heaviest_hops(right, left, slot, link, packet):
+    """Fill the columns slot by slot; `right` and `left` int32[n] are the links of each node, -1 where there is none."""
+    n = right.size
+    rest = np.zeros((2, n), np.int64)  # still to be sent to the left and to the right
+    queue = np.empty((2, n, n), np.int32)  # the messages that came for each direction, and from where on they wait
+    head, tail = np.zeros((2, n), np.int64), np.zeros((2, n), np.int64)
+    for i in range(n):
+        rest[0, i] = n - i if i > 0 else 0
+        rest[1, i] = i + 1 if i < n - 1 else 0
+        for way in range(2):
+            queue[way, i, 0], tail[way, i] = i, 1
+    best, weight = np.zeros(n + 4, np.int64), np.zeros(n + 4, np.int64)
+    moves = np.empty((n, 2), np.int64)
+    rows, t, left_over = 0, 0, n * (n - 1)
+    while left_over:
+        began = rows
+        for parity in range(2):
+            # hops in the order left, right of senders parity, parity + 2, ...: neighbors in it share a node
+            count = 0
+            for i in range(parity, n, 2):
+                for way in range(2):
+                    weight[count] = rest[way, i] if head[way, i] < tail[way, i] else 0
+                    best[count + 2] = max(best[count + 1], best[count] + weight[count])
+                    count += 1
+            e = count - 1
+            while e >= 0:
+                if weight[e] > 0 and best[e] + weight[e] > best[e + 1]:
+                    i, way = parity + 2 * (e // 2), e % 2
+                    slot[rows], link[rows] = t, right[i] if way else left[i]
+                    packet[rows] = queue[way, i, head[way, i]]
+                    moves[rows - began, 0], moves[rows - began, 1] = i, way
+                    rows += 1
+                    e -= 2
+                else:
+                    e -= 1
+        for row in range(began, rows):
+            i, way = moves[row - began, 0], moves[row - began, 1]
+            j = i + 1 if way else i - 1
+            head[way, i] += 1
+            rest[way, i] -= 1
+            queue[way, j, tail[way, j]] = packet[row]
+            tail[way, j] += 1
+        left_over -= rows - began
         t += 1

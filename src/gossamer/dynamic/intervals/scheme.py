@@ -324,9 +324,9 @@ def interval_scheme(
     network : Network
         An array, torus or hypercube with equal sides, of 2 nodes or more.
     split : bool
-        Whether packets may be split.
+        For intervals: whether packets may be split.
     control_time : Fraction, str or float
-        Steps that a control packet takes on a link, t_p in 0..1.
+        For intervals: steps that a control packet takes on a link, t_p in 0..1.
 
     Raises
     ------

@@ -5,8 +5,18 @@ from __future__ import annotations
 from gossamer.dynamic.schemes.arc import arc, arc_limit
 from gossamer.dynamic.schemes.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.dynamic.schemes.mini_packets import mini_packets, star_minis
+from gossamer.dynamic.schemes.mix import Mix
+from gossamer.dynamic.schemes.mixed import mixed
 from gossamer.dynamic.schemes.priorities import PRIORITIES
-from gossamer.dynamic.schemes.registry import SCHEME_ALIASES, SCHEMES, KnownScheme, broadcasts, covering, scheme
+from gossamer.dynamic.schemes.registry import (
+    SCHEME_ALIASES,
+    SCHEMES,
+    KnownScheme,
+    broadcasts,
+    covering,
+    options_of,
+    scheme,
+)
 from gossamer.dynamic.schemes.spanning_trees import edge_disjoint_trees
 from gossamer.dynamic.schemes.stamoulis_tsitsiklis import stamoulis_tsitsiklis_direct, stamoulis_tsitsiklis_indirect
 from gossamer.dynamic.schemes.star import background_target, redo, redo_probabilities, star, star_probabilities
@@ -18,6 +28,7 @@ __all__ = [
     "SCHEMES",
     "SCHEME_ALIASES",
     "KnownScheme",
+    "Mix",
     "arc",
     "arc_limit",
     "background_target",
@@ -27,6 +38,8 @@ __all__ = [
     "edge_disjoint_trees",
     "grown_trees",
     "mini_packets",
+    "mixed",
+    "options_of",
     "redo",
     "redo_probabilities",
     "scheme",

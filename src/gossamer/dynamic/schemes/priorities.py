@@ -18,6 +18,7 @@ PRIORITIES: dict[str, str] = {
     "fifo": "one class: first come, first served",
     "two-class": "low: last dimension, leaves or way back, which is most of the traffic; high: the rest",
     "optimal": "the more nodes still depend on a copy, the more urgent",
+    "three-class": "as optimal, in three classes: thresholds split the numbers of nodes that depend on a copy",
     "critical-path": "the more hops still follow a copy, the more urgent",
     "reversed": "the fewer nodes depend on a copy, the more urgent: unstable below load 1, for controls only",
 }
@@ -54,6 +55,8 @@ def classes(priority: str, size: Sequence[int], height: Sequence[int], low: Sequ
     [0, 1, 2, 3]
     >>> classes("two-class", [8, 4, 2, 1], [4, 3, 2, 1], [False, False, False, True]).tolist()
     [0, 0, 0, 1]
+    >>> classes("three-class", [32, 16, 8, 4, 2, 1], [6, 5, 4, 3, 2, 1], [False] * 6).tolist()
+    [0, 0, 1, 1, 2, 2]
     """
     if priority not in PRIORITIES:
         hint = nearest(priority, PRIORITIES) or f"; there are {', '.join(PRIORITIES)}"
@@ -66,4 +69,6 @@ def classes(priority: str, size: Sequence[int], height: Sequence[int], low: Sequ
     ranks = np.unique(by, return_inverse=True)[1].reshape(-1)
     if priority != "reversed":
         ranks = ranks.max(initial=0) - ranks
+    if priority == "three-class":
+        ranks = ranks * 3 // (ranks.max(initial=0) + 1)
     return ranks.astype(np.int32)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gossamer.dynamic.intervals import IntervalScheme
     from gossamer.networks.network import Network
 
-__all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "broadcasts", "covering", "scheme"]
+__all__ = ["SCHEMES", "SCHEME_ALIASES", "KnownScheme", "broadcasts", "covering", "options_of", "scheme"]
 
 
 class KnownScheme(NamedTuple):
@@ -99,6 +99,12 @@ SCHEMES: dict[str, KnownScheme] = {
     ),
     "optimal": _ruled(
         "optimal", "optimal", "balanced trees, copies with the most descendants first", f"{_YEH}, section 4"
+    ),
+    "three-class": _ruled(
+        "three-class",
+        "three-class",
+        "balanced trees, as optimal in three classes, by thresholds of the descendants",
+        f"{_YEH}, section 4",
     ),
     "critical-path": _ruled(
         "critical-path",
@@ -238,6 +244,17 @@ def broadcasts(name: str, network: Network, **options: Any) -> RandomBroadcasts:
     """
     _, known = _known(name, network, options)
     return known.simulated(known.builder(network, **options))
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Return the options that the builder of a scheme takes; none where there is no such scheme.
+
+    >>> options_of("varvarigos-bertsekas"), options_of("fifo")
+    (('split', 'control_time'), ())
+    """
+    key = str(name).strip().lower().replace("_", "-")
+    known = SCHEMES.get(SCHEME_ALIASES.get(key, key))
+    return known.options if known is not None else ()
 
 
 def _known(name: str, network: Network, options: dict[str, Any]) -> tuple[str, KnownScheme]:

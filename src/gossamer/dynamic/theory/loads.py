@@ -254,5 +254,8 @@ def stability_limit(scheme: Scheme) -> StabilityLimit:
     loads, sources = link_loads(scheme), scheme.source_nodes
     rate = 1 / (loads.largest * sources.size)
     degree = Fraction(int(scheme.network.out_degree[sources].sum()), sources.size)
-    receivers = Fraction(int(scheme.counted_receivers.sum()), scheme.counted_receivers.size)
-    return StabilityLimit(rate * receivers / degree, rate, loads.busiest)
+    if scheme.traffic is None:
+        needed = Fraction(int(scheme.counted_receivers.sum()), scheme.counted_receivers.size)
+    else:
+        needed = Fraction(float(scheme.needed.mean())).limit_denominator(10**9)
+    return StabilityLimit(rate * needed / degree, rate, loads.busiest)

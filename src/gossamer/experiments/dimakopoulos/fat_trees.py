@@ -11,6 +11,7 @@ from gossamer.experiments.table import Curve, Table
 from gossamer.outcome import Outcome
 from gossamer.planner import plan
 from gossamer.rules import Ports, Rules
+from gossamer.schedules import buffer_peak
 from gossamer.tasks import task as parse_task
 
 __all__ = ["FORMULAS", "SHAPES", "TABLES", "Formula", "curves", "fat_tree_times", "formulas", "table_6_1", "table_6_2"]
@@ -114,7 +115,7 @@ def fat_tree_times() -> Table:
     rows = []
     for k, h in SHAPES:
         single = [_plan(k, h, f.task, "one-send").completion_time for f in FORMULAS[:4]]
-        waiting, queue_free = "fat-tree-flooding", "fat-tree-star-exchanges"
+        waiting, queue_free = "fat-tree-flooding", "fat-tree-climbing-star-exchanges"
         several = [
             _plan(k, h, "broadcast", "all"),
             _plan(k, h, "multinode-broadcast", "all", algorithm=waiting),
@@ -146,7 +147,8 @@ def curves() -> Iterator[Curve]:
         plans = [_plan(k, h, "total-exchange", "all", capacity) for h in _CURVE_HEIGHTS[k]]
         title = f"total exchange, k = {k}, {capacity} capacities"
         yield _curve(title, k, plans, partial(_phased, capacity))
-    plans = [_plan(2, h, "multinode-broadcast", "all", algorithm="fat-tree-star-exchanges") for h in _CURVE_HEIGHTS[2]]
+    climbing = "fat-tree-climbing-star-exchanges"
+    plans = [_plan(2, h, "multinode-broadcast", "all", algorithm=climbing) for h in _CURVE_HEIGHTS[2]]
     yield _curve("multinode broadcast without queues, k = 2", 2, plans, lambda k, h: Fraction(k**h + h * h - 1))
 
 
@@ -168,4 +170,23 @@ def _phased(capacity: str, k: int, h: int) -> Fraction:
     return Fraction(n + 2 * h - 2 if capacity == "exponential" else (n * n - 1) // (k + 1) + 2 * h - 1)
 
 
-TABLES: tuple[Callable[[], Table], ...] = (formulas, table_6_1, table_6_2, fat_tree_times)
+def queues() -> Table:
+    """6.3.2.1 and 6.3.2.2: what the multinode broadcast leaves waiting at nodes, with queues and without."""
+    rows = []
+    for k, h in ((2, 3), (2, 4), (2, 6), (3, 3), (4, 3)):
+        cells = []
+        for algorithm in ("fat-tree-flooding", "fat-tree-star-exchanges", "fat-tree-climbing-star-exchanges"):
+            found = _plan(k, h, "multinode-broadcast", "all", algorithm=algorithm)
+            cells += [found.completion_time, buffer_peak(found.schedule).packets]
+        rows.append((k, h, k**h, *cells, k**h + 2 * h - 2, found.bound))
+    return Table(
+        "Queues of the multinode broadcast, all ports, capacities 1 (6.3.2.1, 6.3.2.2)",
+        ("k", "h", "n", "flooding", "packets", "kept", "packets", "climbing again", "packets", "n + 2h - 2", "bound"),
+        tuple(rows),
+        "Steps, and packets in transit at the fullest node. Climbing again is the thesis's algorithm of Fig. 6.10: a "
+        "node gives away what it got and gets it again for the next phase. Kept: messages climb once and wait, which "
+        "saves hops and costs memory; it is not the thesis's.",
+    )
+
+
+TABLES: tuple[Callable[[], Table], ...] = (formulas, table_6_1, table_6_2, fat_tree_times, queues)

@@ -47,7 +47,7 @@ def curves() -> Iterator[Curve]:
     for spec in ("hypercube:8", "torus:8x8", "array:8x8", "torus:4x4x4"):
         scheme = interval_scheme(network(spec), control_time=Fraction(1, 10))
         shares = (2, 5, 10, 20, 40, 60, 80, 90)
-        runs = [scheme.simulate(Fraction(share, 100) * scheme.largest_rate, packets=60_000) for share in shares]
+        runs = [scheme.simulate(Fraction(share, 100) * scheme.largest_rate, packets=400_000) for share in shares]
         yield Curve(
             f"{spec}, delay", "percent of the largest stable load", shares,
             tuple(Fraction(run.delay).limit_denominator(10**6) for run in runs),

@@ -13,14 +13,12 @@ from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.theory import best_bound, stability_limit
 from gossamer.experiments.table import Cell, Table
-from gossamer.experiments.yeh_varvarigos_lee.delays import delay_text, simulated
+from gossamer.experiments.yeh_varvarigos_lee.delays import delay_text, simulated, steps_at
 from gossamer.networks.spec import network
 from gossamer.schedules import verify
 from gossamer.tasks import GroupMultinodeBroadcast
 
 __all__ = ["TABLES"]
-
-_STEPS = 5000.0
 
 
 def arc_limits() -> Table:
@@ -48,7 +46,7 @@ def arc_delays() -> Table:
     for spec, loads in (("array:6x6", (0.6, 0.75)), ("array:10x10", (0.6, 0.81)), ("array:6x6x6", (0.6, 0.859))):
         for load in loads:
             made = {rule: arc(network(spec), priority=rule) for rule in ("fifo", "two-class")}
-            found = {r: simulate(m, load=load, settings=Settings(steps=_STEPS)) for r, m in made.items()}
+            found = {r: simulate(m, load=load, settings=Settings(steps=steps_at(load))) for r, m in made.items()}
             bound = best_bound(made["fifo"], load)
             both = [delay_text(found[r], what) for what in ("reception", "broadcast") for r in ("fifo", "two-class")]
             rows.append((spec, load, f"{bound[0]:.2f}", *both[:2], f"{bound[1]:.2f}", *both[2:]))
@@ -117,7 +115,7 @@ def mini_packets() -> Table:
         for title, made in cases:
             cells: list[Cell] = []
             for load in (0.01, 0.5, 0.9):
-                found = simulate(made, load=load, settings=Settings(steps=_STEPS))
+                found = simulate(made, load=load, settings=Settings(steps=steps_at(load)))
                 cells.append(f"{found.reception.mean:.2f} / {found.broadcast.mean:.2f}")
             rows.append((spec, title, *cells))
     return Table(

@@ -279,7 +279,7 @@ def _depart(h, n, k, p, kind, origin, terminals, contributing, one_by_one, give_
         left = _contribute(h, n, k, origin, contributing)
     elif n[u, FLAGS] & HELD == 0 or n[u, TAIL] > h[k, GONE]:
         left = False
-    elif give_away:
+    elif give_away or u >= terminals:
         n[u, FLAGS] |= SENT
     if not left and h[k, WRONG] & DUPLICATE == 0:
         h[k, WRONG] |= CAUSALITY
@@ -294,7 +294,7 @@ def _arrive(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
     used_up = one_by_one and v >= terminals and v != origin
     flags = n[v, FLAGS]
     if kind == COPY and not used_up:
-        if flags & HELD and not (give_away and flags & SENT):
+        if flags & HELD and not (flags & SENT and (give_away or v >= terminals)):
             h[k, WRONG] |= DUPLICATE
         n[v, FLAGS] = HELD
         n[v, TAIL] = min(n[v, TAIL], h[k, END])

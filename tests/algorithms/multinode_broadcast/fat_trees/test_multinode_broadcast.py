@@ -18,6 +18,7 @@ from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
     up_first_steps,
 )
 from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
+    CLIMBING_STAR_EXCHANGES,
     STAR_EXCHANGES,
     star_exchange_hops,
     star_exchange_steps,
@@ -159,8 +160,9 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
     """As in the source: what comes moves on at once, but for the k packets of a star exchange."""
     network = fat_tree(k, h, capacity)
     hops = star_exchange_hops(network, climb_again=True)
-    schedule = gossamer.Schedule(network, TASK, Rules(), *hops)
-    assert set(gossamer.verify(schedule).counts) == {"duplicate"}
+    schedule = CLIMBING_STAR_EXCHANGES.build(Case(network, TASK, Rules()))
+    assert gossamer.verify(schedule)
+    assert gossamer.buffer_peak(schedule).packets == k
     assert schedule.completion_time == star_exchange_steps(Levels.uniform(k, h))
     slot, link, packet = (column.astype(np.int64) for column in hops)
     target, source = network.link_target[link], network.link_source[link]
@@ -175,6 +177,17 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
     assert max(waits) <= k - 1
     assert min(waits) == 1
     assert np.unique(np.stack([slot, link]), axis=1).shape[1] == slot.size  # one packet on a link in a slot
+
+
+def test_a_routing_node_gets_a_packet_again_only_after_it_sent_it_on():
+    """In a tree of two leaves the root that got a message twice before it sent it on would keep it twice."""
+    network = fat_tree(2, 1)
+    up = int(network.first_link[0])
+    down = int(network.reverse_link[network.first_link[1]])
+    for slots, valid in (((0, 1, 2), True), ((0, 2, 1), False)):  # again after, and before, it is sent on
+        hops = sorted([(slots[0], up, 0), (slots[1], down, 0), (slots[2], up, 0)])
+        schedule = gossamer.Schedule(network, gossamer.task("broadcast"), Rules(), *zip(*hops, strict=True))
+        assert set(gossamer.verify(schedule).counts) == (set() if valid else {"duplicate"})
 
 
 def test_first_climb_is_enough_for_the_checker():

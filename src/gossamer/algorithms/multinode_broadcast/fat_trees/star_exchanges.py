@@ -9,12 +9,19 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, proposing
-from gossamer.cases import Case
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Levels, Network
 from gossamer.schedules import Schedule
 from gossamer.tasks import MultinodeBroadcast
 
-__all__ = ["STAR_EXCHANGES", "star_exchange_broadcast", "star_exchange_hops", "star_exchange_steps"]
+__all__ = [
+    "CLIMBING_STAR_EXCHANGES",
+    "STAR_EXCHANGES",
+    "climbing_star_exchange_broadcast",
+    "star_exchange_broadcast",
+    "star_exchange_hops",
+    "star_exchange_steps",
+]
 
 
 def star_exchange_steps(levels: Levels) -> int:
@@ -37,8 +44,7 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
         A fat tree.
     climb_again : bool
         Whether a message climbs anew from its leaf in every phase, as in the source. Then routing nodes need no
-        memory but for a star exchange, but messages reach nodes a second time, which `gossamer.verify` calls
-        duplicates. If not, they keep the messages of their leaves from the first climb on.
+        memory but for a star exchange. If not, they keep the messages of their leaves from the first climb on.
 
     Returns
     -------
@@ -90,15 +96,17 @@ def star_exchange_broadcast(case: Case) -> Schedule:
     -------
     Schedule
         The hops of `star_exchange_hops`, without those of repeated climbs: routing nodes keep the messages of their
-        leaves until the phase of their level.
+        leaves until the phase of their level, up to ``n/k`` and one at a node.
 
     Notes
     -----
-    ``n + 2h - 2`` steps, against n or n+1 of flooding with queues. O(n**2) time and memory.
+    ``n + 2h - 2`` steps, against n or n+1 of flooding with queues. Not what the source does, whose messages climb again
+    so that nothing is kept (`climbing_star_exchange_broadcast`), but with fewer hops, and it can be run backwards as a
+    reduction. O(n**2) time and memory.
 
     References
     ----------
-    Dimakopoulos 1996, section 6.3.2.2 and Fig. 6.10.
+    After Dimakopoulos 1996, section 6.3.2.2 and Fig. 6.10.
 
     Examples
     --------
@@ -110,11 +118,66 @@ def star_exchange_broadcast(case: Case) -> Schedule:
     return Schedule.of(case, *star_exchange_hops(case.network))
 
 
+def climbing_star_exchange_broadcast(case: Case) -> Schedule:
+    """Broadcast from every leaf without queues: one phase of star exchanges a level, and messages climb anew for each.
+
+    Parameters
+    ----------
+    case : Case
+        A multinode broadcast with all ports in a fat tree of any arity, height and capacities; every link carries at
+        most one packet a slot.
+
+    Returns
+    -------
+    Schedule
+        The hops of `star_exchange_hops`. A routing node gives away what it got, and gets it again from the leaf in the
+        next phase.
+
+    Notes
+    -----
+    ``n + 2h - 2`` steps, and no more than a star exchange's packets at a node, k in a k-ary tree: 2 with k = 2, h = 6,
+    where keeping the messages takes 33 and flooding 25. It cannot be run backwards as a reduction: a partial result
+    would leave a node twice. O(n**2) time and memory.
+
+    References
+    ----------
+    Dimakopoulos 1996, section 6.3.2.2 and Fig. 6.10.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = Case(gossamer.network("fat-tree:k=2,h=3"), gossamer.task("allgather"))
+    >>> schedule = climbing_star_exchange_broadcast(case)
+    >>> schedule.completion_time, gossamer.buffer_peak(schedule).packets
+    (Fraction(12, 1), 2)
+    """
+    return Schedule.of(case, *star_exchange_hops(case.network, climb_again=True))
+
+
 STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
     tasks=(MultinodeBroadcast,),
     propose=proposing(star_exchange_broadcast, "all", star_exchange_steps),
     networks="fat trees",
+    source="after Dimakopoulos 1996, section 6.3.2.2",
+    summary="phases of star exchanges, from the root's to the lowest; nodes keep what is to be exchanged below",
+)
+
+_climbing = proposing(climbing_star_exchange_broadcast, "all", star_exchange_steps)
+
+
+def _propose_climbing(case: Case) -> Offer[Schedule] | Refusal:
+    if case.rules.cut_through or not case.network.plain:
+        return Refusal("needs plain links and switches that store: packets come again when they are given away")
+    return _climbing(case)
+
+
+CLIMBING_STAR_EXCHANGES = Algorithm(
+    name="fat-tree-climbing-star-exchanges",
+    tasks=(MultinodeBroadcast,),
+    propose=_propose_climbing,
+    networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2.2",
-    summary="phases of star exchanges, from the root's to the lowest, in which nothing waits for a link",
+    summary="phases of star exchanges for which messages climb again: no queues, k messages at a node",
+    timed=True,  # asked for other links and switches itself, so that it can refuse them
 )

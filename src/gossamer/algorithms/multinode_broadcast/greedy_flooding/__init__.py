@@ -7,6 +7,8 @@ few candidates and with many, each against the time of the best so far: hops tha
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from math import ceil
 
 import numpy as np
@@ -34,14 +36,16 @@ _MOST_TRIES, _FEW_HOPS = 60, 30_000
 """Tries of a small case, and the hops of all of them."""
 
 
-def greedy_flooding(case: Case) -> Schedule:
+def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     """Build the shortest of a few schedules in which no link idles that could carry something new.
 
     Parameters
     ----------
     case : Case
         A task of packets that all terminals must get, on any network in which every origin reaches every terminal. Any
-        ports and links; messages stay whole. The seed is that of the random orders.
+        ports and links. The seed is that of the random orders.
+    parts : int
+        Into how many packets each message is cut; more than one on plain links only, if messages may be split.
 
     Raises
     ------
@@ -63,10 +67,10 @@ def greedy_flooding(case: Case) -> Schedule:
     """
     if case.network.shared_ports is not None:
         return retimed(greedy_flooding(case.related(case.network.with_ports(None))), case.network, case.rules)
-    origin, roads = Packets.of(case.messages).origin, Roads.of(case.network, case.rules)
-    most = _hops(case)
+    origin, roads = Packets.of(case.messages, parts).origin, Roads.of(case.network, case.rules)
+    most = _hops(case) * parts
     best: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
-    least = max(_least(case, origin, roads), ceil(case.floor))
+    least = max(_least(case, origin, roads), ceil(case.floor * parts))
     tries = max(1, min(_TRIES, _WORK // max(most, 1)), min(_MOST_TRIES, _FEW_HOPS // max(most, 1)))
     for attempt in range(tries):
         looks = _FEW if most > _WORK else _LOOKS[attempt % 2]
@@ -81,8 +85,9 @@ def greedy_flooding(case: Case) -> Schedule:
         slot, link, packet = slot[kept], link[kept], packet[kept]
         over = int((slot + (roads.occupancy + roads.latency)[link]).max(initial=0))
     schedule = Schedule.of(
-        case, slot.astype(np.int32), link.copy(), packet.copy(), phases=[Phase(case.task.name, over)]
-    )
+        case, slot.astype(np.int32), link.copy(), packet.copy(), parts=parts,
+        phases=[Phase(case.task.name, over, Fraction(1, parts))],
+    )  # fmt: skip
     return retimed(schedule, case.network) if case.rules.cut_through else schedule
 
 
@@ -140,13 +145,22 @@ def _hops(case: Case) -> int:
     return case.messages.packet_count * (case.network.node_count - 1)
 
 
-def _propose(case: Case) -> Offer[Schedule] | Refusal:
+def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refusal:
     if isinstance(case.task, PartialMultinodeBroadcast) and case.control_time:
         return Refusal("needs the active nodes known ahead (control time 0)")
     if case.messages.targets is not None or bool((case.messages.discipline != COPY).any()):
         return Refusal("is for packets that all terminals must get")
     refusal = refuse_buffers(case.rules) or refuse_hops(_hops(case))
-    return refusal or Offer(lambda: greedy_flooding(case), effort="search", hop_seconds=5e-7)
+    if refusal is not None:
+        return refusal
+    whole = Offer(lambda: greedy_flooding(case), effort="search", hop_seconds=5e-7)
+    parts = int(case.network.out_degree.max(initial=1))
+    cut = case.rules.split and case.network.plain and not case.rules.cut_through and not isinstance(case.task, Chunked)
+    if not cut or parts < 2 or refuse_hops(_hops(case) * parts) is not None:
+        return whole
+    return replace(whole, options={"parts": 1}), Offer(
+        lambda: greedy_flooding(case, parts), effort="search", hop_seconds=5e-7, options={"parts": parts}
+    )
 
 
 GREEDY_FLOODING = Algorithm(

@@ -1,0 +1,131 @@
+"""What the five papers leave open: each question's gap before this project looked at it, and now.
+
+    pytest benchmarks/bench_open_questions.py -s
+
+Prints a line for each question and case: the time and the bound that were known first, those of today, and which of the
+two moved. The first are those of an audit, or of the tree before the question was taken up. The page
+`docs/papers/open_questions.md` says what is proved and what is searched.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.dynamic import Settings, simulate
+from gossamer.dynamic.schemes import scheme
+from gossamer.dynamic.theory import best_bound
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Case(NamedTuple):
+    """A case of a question: what was known before (time, bound), and how to plan it now."""
+
+    question: str
+    before: tuple[Fraction | int, Fraction | int]
+    spec: str
+    task: str
+    words: dict
+    rules: dict
+    algorithm: str = "best"
+
+
+def drawn(nodes, count, seed):
+    return sorted(np.random.default_rng(seed).choice(nodes, count, replace=False).tolist())
+
+
+def fractions(*texts):
+    return tuple(Fraction(text) for text in texts)
+
+
+SPLIT, ONE = {"split": True}, {"ports": "one"}
+CASES = [
+    Case("split broadcasts of few nodes", fractions("25/3", "5/3"), "torus:6x6x6", "partial-multinode-broadcast",
+         {"active": drawn(216, 10, 0)}, SPLIT),
+    Case("split broadcasts of few nodes", fractions("35/3", "10/3"), "array:6x6x6", "partial-multinode-broadcast",
+         {"active": drawn(216, 10, 0)}, SPLIT),
+    Case("allgather on arrays, one port", (20, 13), "array:12", "allgather", {}, ONE),
+    Case("allgather on arrays, one port", (24, 17), "array:16", "allgather", {}, ONE),
+    Case("allgather on arrays, one port", (18, 15), "array:4x4", "allgather", {}, ONE),
+    Case("broadcast in groups", (6, 6), "torus:6x6", "group-multinode-broadcast",
+         {"active": list(range(0, 36, 3))}, {}),
+    Case("fat-tree exchange, any capacities", (11, 9), "fat-tree:k=2,h=3,capacity=2,2,4", "alltoall", {}, {}),
+    Case("fat-tree exchange, any capacities", (17, 15), "fat-tree:k=2,h=3,capacity=1,1,2", "alltoall", {}, {}),
+    Case("broadcast, one port", (7, 6), "extended-ring:40,4", "broadcast", {}, ONE),
+    Case("broadcast, one port", (9, 8), "butterfly:5", "broadcast", {}, ONE),
+    Case("broadcast, one port", (11, 10), "star:6", "broadcast", {}, ONE),
+    Case("exchange on 2-D arrays, one port", (49, 43), "array:4x4", "alltoall", {}, ONE),
+    Case("partial exchange, few nodes", (16, 14), "torus:4x4x4", "partial-exchange", {"active": drawn(64, 21, 14)}, {}),
+    Case("exchange, Cayley networks", (167, 154), "bubble-sort:5", "alltoall", {}, {}),
+    Case("exchange, Cayley networks", (67, 64), "butterfly:4", "alltoall", {}, {}),
+    Case("exchange, Cayley networks", (112, 111), "star:5", "alltoall", {}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.question}-{c.spec}" for c in CASES])
+def test_gap(case, capsys):
+    plan = gossamer.plan(
+        case.spec, gossamer.task(case.task, **case.words), rules=gossamer.Rules(**case.rules), algorithm=case.algorithm
+    )
+    was, now = (case.before[0] / case.before[1], float(plan.ratio))
+    with capsys.disabled():
+        print(
+            f"\n{case.question}, {case.spec}: before {case.before[0]} / {case.before[1]} ({float(was):.3f}), now "
+            f"{plan.completion_time} / {plan.bound} ({now:.3f}) by {plan.algorithm}",
+            end="",
+        )
+    assert plan.completion_time >= plan.bound >= case.before[1]
+
+
+@pytest.mark.parametrize("name", ["fifo", "priority", "optimal", "mini-packets"])
+def test_broadcast_delay(name, capsys):
+    made = scheme(name, gossamer.network("torus:8x8"))
+    found, bound = simulate(made, load=0.9, settings=Settings(steps=100_000)), best_bound(made, 0.9)
+    with capsys.disabled():
+        print(
+            f"\nbroadcast delay at load 0.9, torus:8x8, {name}: {found.broadcast} at least {bound[1]:.2f}, reception "
+            f"{found.reception} at least {bound[0]:.2f} (before: 27.6, at least 8.6)",
+            end="",
+        )
+
+
+@pytest.mark.parametrize("name", ["fat-tree-flooding", "fat-tree-star-exchanges", "fat-tree-climbing-star-exchanges"])
+def test_steps_against_packets_in_fat_trees(name, capsys):
+    plan = gossamer.plan("fat-tree:k=2,h=6", gossamer.task("allgather"), algorithm=name)
+    with capsys.disabled():
+        peak = gossamer.buffer_peak(plan.schedule).packets
+        print(
+            f"\nallgather on fat-tree:k=2,h=6, {name}: {plan.completion_time} steps, {peak} packets, bound {plan.bound}",
+            end="",
+        )
+
+
+ROUTERS = ("greedy", "Q", "H", "kunde-2", "kunde-4", "valiant-brebner", "random-slices", "random-nodes", "priced-paths")
+
+
+def test_steps_against_buffers_of_permutations(capsys):
+    """The means over ten random permutations, and who is beaten in both."""
+    network = gossamer.network("array:16x16")
+    from gossamer.tasks.patterns import pattern
+
+    found = {}
+    for name in ROUTERS:
+        rows = []
+        for seed in range(10):
+            task = gossamer.task("permutation", destination=pattern("random", network, seed=seed).tolist())
+            plan = gossamer.plan(network, task, algorithm=name)
+            rows.append((float(plan.completion_time), gossamer.buffer_peak(plan.schedule, counts="all").packets))
+        found[name] = (float(np.mean([r[0] for r in rows])), max(r[1] for r in rows))
+    with capsys.disabled():
+        for name, (steps, packets) in sorted(found.items(), key=lambda item: (item[1][1], item[1][0])):
+            beaten = [b for b, (s, p) in found.items() if (s <= steps and p <= packets and (s, p) != (steps, packets))]
+            front = "on the frontier" if not beaten else f"beaten by {beaten[0]}"
+            print(
+                f"\n10 random permutations of array:16x16, {name}: {steps:.1f} steps, {packets} packets, {front}",
+                end="",
+            )

@@ -1,0 +1,103 @@
+"""What the page on the five papers names is there: commands, objects, and the tables and pictures of the pages."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import gossamer
+from gossamer.algorithms.registry import ALGORITHMS
+from gossamer.cli.app import app
+from gossamer.dynamic.schemes import SCHEMES
+from gossamer.experiments import REPRODUCTIONS
+from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(DOCS))
+
+from generating.coverage import KINDS, coverage, coverage_page  # noqa: E402
+
+ROWS = [(source, row) for source, part in coverage().items() for row in part["rows"]]
+COMMANDS = sorted({command for _, row in ROWS for command in row.get("run", [])})
+OBJECTS = sorted({name for _, row in ROWS for name in row.get("use", [])})
+
+
+def parsed(command):
+    """Return the parameters of a command by name, as click reads them, or raise what it says."""
+    group, words = typer.main.get_command(app), shlex.split(command)
+    context = group.make_context("gossamer", words[:1], resilient_parsing=True)
+    name, inner, _ = group.resolve_command(context, words)
+    rest = words[1:]
+    while hasattr(inner, "commands"):
+        context = inner.make_context(name, rest[:1], parent=context, resilient_parsing=True)
+        name, inner, _ = inner.resolve_command(context, rest)
+        rest = rest[1:]
+    return inner.make_context(name, rest, parent=context).params
+
+
+def imported(name):
+    """Return the object of a dotted name."""
+    words = name.split(".")
+    for cut in range(len(words), 0, -1):
+        try:
+            found = importlib.import_module(".".join(words[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for word in words[cut:]:
+            found = getattr(found, word)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def test_every_source_is_told_and_every_row_says_where_or_why_not():
+    assert set(coverage()) == set(REPRODUCTIONS)
+    for source, row in ROWS:
+        assert row["kind"] in KINDS, (source, row)
+        assert set(row) <= {"kind", "place", "what", "run", "use", "shows", "why"}
+        assert any(row.get(key) for key in ("run", "use", "shows", "why")), (source, row["what"])
+    assert len(ROWS) > 100
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_are_read_and_name_what_there_is(command):
+    parsed(command)
+    words = shlex.split(command)
+    if words[0] in ("plan", "bounds", "dynamic"):
+        assert gossamer.network(words[1]).node_count > 0
+    for option, known in (
+        ("--algorithm", {a.name for a in (*ALGORITHMS, *WORMHOLE_ALGORITHMS)}),
+        ("--scheme", {*SCHEMES, "varvarigos-bertsekas"}),
+    ):
+        if option in words:
+            assert set(words[words.index(option) + 1].split(",")) <= known
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_can_be_imported(name):
+    assert imported(name) is not None
+
+
+def test_commands_that_are_wrong_are_noticed():
+    for wrong in ("plan torus:5x5 allgather --algoritm greedy", "plot torus:5x5", "plan"):
+        with pytest.raises(Exception, match=r"(?i)no such|missing|unexpected|plot"):
+            parsed(wrong)
+    with pytest.raises(AttributeError):
+        imported("gossamer.planner.plans")
+
+
+def test_headings_are_those_of_the_pages():
+    for source, part in coverage().items():
+        page = (DOCS / "papers" / f"{part['page']}.md").read_text(encoding="utf-8")
+        headings = set(re.findall(r"^## (.*)$", page, re.MULTILINE))
+        named = {title for row in part["rows"] for title in row.get("shows", [])}
+        assert named <= headings, (source, named - headings)
+
+
+def test_the_page_is_that_of_the_data():
+    assert (DOCS / "papers" / "coverage.md").read_text(encoding="utf-8") == coverage_page()
