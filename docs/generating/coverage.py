@@ -43,7 +43,8 @@ def coverage_page() -> str:
     text = f"""
 Every algorithm, bound, table, figure and extension of the five papers, and where it is: a command, an object to import,
 or a table or picture on the page of the paper. What differs, and why something is not here, is said in the last column.
-Of {whole} entries {here} are here. Statements that are false as printed are on the page of [errata](../reference/errata.md), what
+Of {whole} entries {here} are here. Statements that are false as printed are on the page of
+[errata](../reference/errata.md), what
 the papers leave open on that of [open questions](open_questions.md).
 
 {chr(10).join(parts)}
