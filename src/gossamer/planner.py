@@ -311,7 +311,7 @@ def plan(
     (Fraction(4, 1), Fraction(4, 1), True)
     >>> cost = gossamer.LinearCost(startup=10, message_bytes=8)
     >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
-    Fraction(572, 25)
+    Fraction(124, 5)
     """
     allowed = limits(memory, budget)
     search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget), progress)

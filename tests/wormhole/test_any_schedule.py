@@ -14,7 +14,7 @@ from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.slot_by_slot import flooded_in_pieces
-from gossamer.wormhole.store_and_forward import from_store_and_forward
+from gossamer.wormhole.store_and_forward import as_steps, from_store_and_forward
 
 
 @pytest.mark.parametrize("startup", [0, 10, 100, 1000])
@@ -32,6 +32,21 @@ def test_best_is_never_above_floods_whole_or_in_pieces(spec, startup):
         assert verify(cut)
         assert cut.completion_time >= bounds(case)[0].value
     assert best.completion_time <= flooded_in_pieces(case, 1).completion_time
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_best_is_never_above_any_schedule_of_packets_taken_as_steps(seed):
+    """What the other switching plans for the task, by every algorithm of its own, is a candidate too."""
+    random = np.random.default_rng(seed)
+    spec = ("torus:4x4", "array:3x4", "hypercube:3", "star:3")[seed]
+    name = ("allgather", "scatter", "total-exchange", "broadcast")[int(random.integers(4))]
+    cost = LinearCost(startup=int(random.choice([0, 10, 300])), message_bytes=int(random.choice([3, 64, 1000])))
+    best = gossamer.plan(spec, name, switching="wormhole", cost=cost)
+    packets = gossamer.compare(spec, name)
+    case = WormholeCase(gossamer.network(spec), gossamer.task(name), cost)
+    for row in packets:
+        other = gossamer.plan(spec, name, algorithm=row["algorithm"]).schedule
+        assert best.completion_time <= as_steps(case, other).completion_time, row["algorithm"]
 
 
 def test_twenty_sources_are_within_half_of_the_bound():

@@ -40,8 +40,10 @@ def test_on_tori_startups_grow_by_the_logarithm_to_the_degree_plus_one(sides):
 
 def test_startups_and_transmission_add_up():
     network, task = gossamer.network("torus:10x10"), gossamer.task("partial-multinode-broadcast", active=range(20))
-    first = bounds(WormholeCase(network, task, LinearCost(startup=100, message_bytes=1024)))[0]
-    assert first.name == "start-ups and transmission"
+    cost = LinearCost(startup=100, message_bytes=1024)
+    closer, first = bounds(WormholeCase(network, task, cost))[:2]
+    assert (closer.name, first.name) == ("steps and their lengths", "start-ups and transmission")
+    assert closer.value > first.value
     assert first.value == 3 * 100 + 20 * 1024 // 4
     assert str(first) == ("5420 time units, start-ups and transmission: 3 start-ups of 100 and 5,120 bytes at 1 a byte")
 

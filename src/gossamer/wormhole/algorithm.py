@@ -35,7 +35,7 @@ class WormholeAlgorithm(Proposer[WormholeCase, WormholeSchedule]):
     anywhere : bool
         Whether it is asked on networks that are no arrays or tori.
     limited : bool
-        Whether it is asked of cases in which a node sends and receives one message a step. Otherwise what it builds for
+        Whether it is asked of cases in which a node sends or receives one message a step. Otherwise what it builds for
         all ports is spread over more steps.
 
     Examples
@@ -54,7 +54,7 @@ class WormholeAlgorithm(Proposer[WormholeCase, WormholeSchedule]):
         """Return what the algorithm proposes for a case; see `gossamer.cases.Proposer.offers`."""
         if not case.channels.on_grid and not self.anywhere:
             return Refusal("needs an array or torus")
-        itself = case.rules.ports == "all" or (self.limited and case.rules.ports == "one")
+        itself = case.rules.ports == "all" or self.limited
         asked = case if itself else case.varied(rules=Rules())
         found = super().offers(asked, streamed=streamed)
         if isinstance(found, Refusal):

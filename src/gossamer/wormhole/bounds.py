@@ -70,7 +70,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     begin = demand.startups()
     receive, send = demand.transmission(cost.message_bytes)
     cross = demand.crossing(cost.message_bytes)
-    volume = max(receive.value, send.value, cross.value)
+    volume = max(receive.value, send.value, cross.value, begin.value)  # a step that carries anything has a byte
     found, told = [], demand.told
     if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
@@ -86,7 +86,10 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         ("node receives", receive, cost.per_byte),
         ("node sends", send, cost.per_byte),
         ("channels", cross, cost.per_byte),
+        ("a byte a step", begin, cost.per_byte),
     ):
+        if name == "a byte a step" and begin.value <= max(receive.value, send.value, cross.value):
+            continue
         if price and (name != "channels" or (cross.value and (told or cross.value > max(receive.value, send.value)))):
             method = "broadcast" if name == "start-ups" else "ports"
             found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, unit))

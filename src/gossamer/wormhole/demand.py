@@ -122,6 +122,15 @@ class _Part:
             found[i] = known[key]
         return found
 
+    def sending(self, sources: Counts) -> tuple[int, ...]:
+        """Return the channels that leave nodes which may hold any message, after 0, 1, ... steps."""
+        order = np.concatenate([[0], np.cumsum(np.sort(self.widths)[::-1])])
+        found, holders = [int(self.leaving[sources].sum())], sources.size
+        while holders < self.widths.size:
+            holders = min(holders + found[-1], self.widths.size)
+            found.append(found[0] + int(order[holders - sources.size]))
+        return tuple(found)
+
     def growth(self, i: int) -> str:
         """Return how message i spreads, in words."""
         node, nodes = int(self.origin[i]), int(self.spread[i])
@@ -276,7 +285,7 @@ class Demand:
         start = int(part.leaving[sources].max())
         of = Spreading(
             terminals, part.origin.size * cost.message_bytes, int(part.leaving[sources].sum()),
-            self.room, spreading(start, part.widths, terminals), volume,
+            self.room, spreading(start, part.widths, terminals), volume, part.sending(sources),
         )  # fmt: skip
         return pipelining_bound(of, cost.startup, cost.per_byte)
 

@@ -31,6 +31,8 @@ from gossamer.wormhole.steps import Steps
 
 __all__ = ["DIRECT", "direct_messages"]
 
+Ints = npt.NDArray[np.int64]
+
 _MOST_MESSAGES = 200_000
 _TRIES = 4
 
@@ -46,8 +48,9 @@ def direct_messages(case: WormholeCase) -> WormholeSchedule:
     Notes
     -----
     Messages that go furthest come first; half way round a ring they go up and down by turns. A few orders are tried
-    among messages that go as far. Contributions go straight to the root, and what comes after a reduction is sent when
-    all reductions are complete. O(messages times steps times hops).
+    among messages that go as far. A port that takes one message a step counts as a channel of its own. Contributions go
+    straight to the root, and what comes after a reduction is sent when all reductions are complete.
+    O(messages times steps times hops).
 
     Examples
     --------
@@ -82,20 +85,32 @@ def _packed(
         random = np.random.default_rng(case.seed + attempt)
         move = channels.shortest(origin, target, random if attempt else None)
         first, channel = channels.paths(origin, move)
-        load = np.bincount(channel, minlength=channels.count)
         hops = np.diff(first)
+        first, channel, count = _with_ports(case, origin, target, first, channel)
+        load = np.bincount(channel, minlength=count)
         order = np.lexsort((random.random(origin.size), -hops))
         room = int(load.max(initial=1)) * 3 + 8
         step = np.zeros(origin.size, np.int32)
         used = -1
         while used < 0:
-            busy = np.zeros((room, channels.count), np.uint8)
+            busy = np.zeros((room, count), np.uint8)
             used = int(_kernels.pack(first, channel, order, busy, step))
             room *= 2
         if best is None or used < best[0]:
             best = used, step, move
     assert best is not None
     return best
+
+
+def _with_ports(case: WormholeCase, origin: Ints, target: Ints, first: Ints, channel: Ints) -> tuple[Ints, Ints, int]:
+    """Return ``first`` and ``channel`` of ways that have the ports of one message at their ends, and what there is."""
+    count, rules = case.channels.count, case.rules
+    for limited, ends in ((rules.send_limited, origin), (rules.receive_limited, target)):
+        if limited:
+            channel = np.insert(channel, first[1:], count + ends)
+            first = first + np.arange(first.size)
+            count += case.network.node_count
+    return first, channel, count
 
 
 def _pairs(case: WormholeCase) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -121,10 +136,14 @@ def _propose(case: WormholeCase) -> Offer[WormholeSchedule] | Refusal:
     origin, target, _ = _pairs(case)
     each = case.cost.startup + Fraction(case.cost.message_bytes) * case.cost.per_byte
     busiest = 0
-    for ends in (origin, target):
+    for ends, degree, limited in (
+        (origin, case.channels.out_degree, case.rules.send_limited),
+        (target, case.channels.in_degree, case.rules.receive_limited),
+    ):
         if ends.size:
             load = np.bincount(ends, minlength=case.network.node_count)
-            busiest = max(busiest, int((-(-load // np.maximum(case.channels.in_degree, 1))).max()))
+            most = np.ones_like(degree) if limited else np.maximum(degree, 1)
+            busiest = max(busiest, int((-(-load // most)).max()))
     hops = int(case.channels.hops(origin, case.channels.shortest(origin, target)).sum())
     steps = max(busiest, hops // max(1, int(case.channels.exists.sum())))
     return Offer(
@@ -144,6 +163,7 @@ DIRECT = (
         source="folklore",
         summary="each message straight to its target, packed into steps without contention",
         anywhere=True,
+        limited=True,
     ),
 )  # fmt: skip
 """Personalized messages and contributions by wormhole."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from math import isqrt
 from typing import NamedTuple
 
@@ -42,14 +43,19 @@ __all__ = ["FLOODING", "Ways", "flooded", "flooding_offers"]
 
 _MOST_PIECES = 64
 _MOST_MESSAGES = 1_000_000
-_MOST_NODES = 512
+_MOST_NODES = 1_100
+_LARGE = 300
+"""Beyond so many nodes few numbers of pieces are tried."""
 _ANY = 255
 _MOST_WORK = 1_000_000_000
 """The same over all steps, for an offer of more pieces; some 20 seconds."""
-_PER_LOOK, _MOST_CHOICES = 2e-9, 36
+_PER_LOOK, _MOST_CHOICES = 2e-9, 45
 """Seconds of a look at a pair of nodes for a piece, about; ways to make a step."""
-_EFFORT = 6_000_000
-"""Pieces times pairs of nodes, over all choices of a step, that are looked at in a step."""
+_EFFORT, _MOST_EFFORT = 150_000_000, 1_000_000_000
+"""Pieces times pairs of nodes that are looked at, over all choices of all steps; the second on large networks."""
+
+_SHARES = (0.34, 0.2, 0.5, 0.12, 0.27, 0.42, 0.67, 1.0, 0.0)
+"""Shares of the way to the furthest node that messages may go."""
 
 
 class Ways(NamedTuple):
@@ -127,14 +133,19 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     columns = [np.zeros(case.channels.count + nodes, np.int32) for _ in range(3)]
     steps = Steps(case.channels.dimensions)
     row = np.array([steps.table.row([piece]) for piece in range(cut.count)], np.int64)
+    degree, rules = _receiving(case, turned), case.rules
+    ports = (rules.send_limited, rules.receive_limited)[:: -1 if turned else 1]
+    steps_needed = 6 + int(cut.count // max(1, degree.min()))
+    effort = _EFFORT if nodes <= _LARGE else _MOST_EFFORT
+    choices = list(_choices(max(2, effort // (cut.count * nodes**2 * steps_needed))))
     step = 0
     while cut.count and int(holders.min()) < nodes:
         best: tuple[int, tuple[npt.NDArray[np.generic], ...]] | None = None
-        for number, choice in enumerate(_choices(cut.count * nodes**2)):
+        for number, choice in enumerate(choices):
             tried = has.copy(), near.copy(), holders.copy()
             count = _kernels.one_step(
-                *tried, ways.length, ways.first, ways.channel, busy, case.rules.ports == "one", choice.share,
-                choice.copies, choice.noise, True, 1_000 * step + number + 1 + case.seed, *columns,
+                *tried, ways.length, ways.first, ways.channel, degree, busy, *ports, choice.share, choice.copies,
+                choice.noise, True, 1_000 * step + number + 1 + case.seed, *columns,
             )  # fmt: skip
             value = int(tried[1].sum())
             if best is None or value < best[0]:
@@ -158,31 +169,32 @@ def _targets(case: WormholeCase) -> npt.NDArray[np.bool_]:
     return asked
 
 
-def _choices(size: int) -> Iterator[_Choice]:
-    """Yield the ways to make a step that are tried, where each takes a time of about `size`."""
-    left = max(2 * size, _EFFORT)
-    shares, copies = (0.34, 0.0, 0.5, 1.0, 0.25, 0.67), (1, _ANY, 2)
-    for noise in (0, 1):
-        for share in shares:
-            for most in copies:
-                left -= size
-                if left < 0:
-                    return
-                yield _Choice(share, most, noise)
+def _choices(most: int) -> Iterator[_Choice]:
+    """Yield so many ways to make a step, or all."""
+    kinds = ((0, (1, _ANY)), (1, (1, _ANY)), (0, (2,)))
+    every = (_Choice(share, n, noise) for noise, copies in kinds for share in _SHARES for n in copies)
+    return islice(every, most)
+
+
+def _receiving(case: WormholeCase, turned: bool) -> npt.NDArray[np.int64]:
+    """Return how many messages each terminal can receive in a step, or send if `turned`, int64[N]."""
+    channels, rules = case.channels, case.rules
+    degree = (channels.out_degree if turned else channels.in_degree)[: case.network.terminal_count]
+    return np.minimum(degree, 1) if (rules.send_limited if turned else rules.receive_limited) else degree
 
 
 def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
     """Return numbers of pieces around the balance of start-ups and bytes, where a node gets so many messages."""
     cost = case.cost
     most = min(_MOST_PIECES, cost.message_bytes)
-    degree = (
-        1 if case.rules.ports == "one" else max(1, int(case.channels.in_degree[: case.network.terminal_count].min()))
-    )
+    degree = max(1, int(_receiving(case, False).min()))
     reach = 4  # steps that a piece needs, about
     balance = most
     if cost.startup:
         balance = isqrt(max(1, int(reach * cost.message_bytes * cost.per_byte * degree / (count * cost.startup))))
-    near = (1, balance // 2, balance - 1, balance, balance + 1, balance + 2, 3 * balance // 2, 2 * balance, 3 * balance)
+    near = [1, balance - 1, balance + 1, 3 * balance // 2, 3 * balance]
+    if case.network.terminal_count <= _LARGE:
+        near += [balance // 2, balance, balance + 2, 2 * balance]
     return sorted({max(1, min(most, k)) for k in near})
 
 
@@ -240,8 +252,7 @@ def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSched
     refusal = too_many_messages(count * (nodes - 1), _MOST_MESSAGES)
     if refusal:
         return refusal
-    channels, one = case.channels, case.rules.ports == "one"
-    degree = 1 if one else (channels.out_degree if turned else channels.in_degree)[:nodes]
+    degree = _receiving(case, turned)
     own = np.bincount(case.messages.origin, minlength=nodes)[:nodes]
     missing = count - own if case.messages.targets is None else (_targets(case).sum(axis=0) - own).clip(0)
     offers: list[Offer[WormholeSchedule]] = []
@@ -249,11 +260,12 @@ def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSched
         if too_many_messages(count * k * (nodes - 1), _MOST_MESSAGES):
             continue
         steps = int((-(-missing * k // np.maximum(degree, 1))).max())
-        if offers and steps * max(2 * count * k * nodes**2, _EFFORT) > _MOST_WORK:
+        if offers and steps * 2 * count * k * nodes**2 > _MOST_WORK:
             break
         least = steps * (case.cost.startup + Fraction(case.cost.message_bytes // k) * case.cost.per_byte)
         build = partial(flooded, case, k, turned=turned)
-        work = max(steps, 4) * min(_MOST_CHOICES * count * k * nodes**2, max(2 * count * k * nodes**2, _EFFORT))
+        look, allowed = max(steps, 4) * count * k * nodes**2, _EFFORT if nodes <= _LARGE else _MOST_EFFORT
+        work = min(_MOST_CHOICES * look, max(2 * look, allowed))
         seconds = _PER_LOOK * work / max(1, int(missing.sum()))
         offers.append(Offer(build, least=least, effort="search", options={"pieces": k}, hop_seconds=seconds))
     return offers

@@ -8,7 +8,7 @@ from gossamer.compiling import njit
 
 __all__ = ["one_step"]
 
-_FEW = 12
+_FEW = 40
 """With so many holders or fewer, each message of a piece is chosen for what it brings to all nodes."""
 
 
@@ -30,18 +30,27 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
 
 @njit(cache=True, nogil=True)
 def one_step(
-    has, near, holders, dist, first, path, busy, port, share, copies, noise, rare, state, source, target, piece
-):
+    has, near, holders, dist, first, path, degree, busy, one_out, one_in, share, copies, noise, rare, state, source,
+    target, piece,
+):  # fmt: skip
     """Choose the messages of a step and carry them out; return how many there are.
 
     ``has[p, v]`` says whether node v has piece p, ``near[p, v]`` how far it is from a holder, ``holders[p]`` how many
-    there are. The message from node u to v takes the channels ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of
-    them. With `port` a node sends and receives one message. Pieces that few nodes have come first, or last where not
-    `rare`; one goes at most `share` of the way to the node that is furthest from it. `noise` blurs choices, by chance
+    there are, ``degree[v]`` how many pieces node v can receive. The message from node u to v takes the channels
+    ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of them. With `one_out` a node sends one message, with
+    `one_in` it receives one. Pieces that few nodes have come first, or last where not `rare`; one goes at most `share`
+    of the way to the node that is furthest from it. `noise` blurs choices, by chance
     from `state` on. `source`, `target` and `piece` are written.
     """
     nodes, count = dist.shape[0], holders.size
     sent, got = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
+    wants = np.zeros(nodes, np.int64)
+    for v in range(nodes):
+        for p in range(count):
+            wants[v] -= 1 - has[p, v]
+        wants[v] = wants[v] * 1024 // max(1, degree[v])
+    urgent = np.argsort(wants, kind="mergesort")  # what a node has yet to receive over each of its channels, most first
+    barred = np.zeros(nodes, np.uint8)  # nodes to which no way is free; none becomes free within a turn
     key = np.zeros(count, np.int64)
     written = 0
     busy[:] = 0
@@ -53,19 +62,22 @@ def one_step(
         for p in order:
             if holders[p] == nodes:
                 continue
-            if not port:
+            if not one_out:
                 sent[:] = 0
-            most = 1 if port else copies if turn == 0 else 255
+            most = 1 if one_out else copies if turn == 0 else 255
             furthest = 0
             for v in range(nodes):
                 furthest = max(furthest, near[p, v])
             longest = max(1, int(np.ceil(share * furthest)))
             few = holders[p] <= _FEW
             reach = longest
+            barred[:] = 0
+            begin = 0  # nodes before it are done with at this reach
             while reach > 0:
                 best, to, by = -1, -1, -1
-                for v in range(nodes):
-                    if near[p, v] == 0 or (port and got[v]) or (not few and near[p, v] < reach):
+                for i in range(begin, nodes):
+                    v = urgent[i]
+                    if near[p, v] == 0 or barred[v] or (one_in and got[v]) or (not few and near[p, v] < reach):
                         continue
                     gain = 0
                     if few:
@@ -77,12 +89,16 @@ def one_step(
                             gain = gain * (256 + noise * (state >> 23))
                     if gain > best:
                         u = _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most)
-                        if u >= 0:
-                            best, to, by = gain, v, u
-                            if not few:
-                                break
+                        if u < 0:
+                            barred[v] = 1
+                            continue
+                        best, to, by = gain, v, u
+                        if not few:
+                            begin = i + 1
+                            break
                 if to < 0:
                     reach = 0 if few else reach - 1
+                    begin = 0
                     continue
                 for k in range(first[by * nodes + to], first[by * nodes + to + 1]):
                     busy[path[k]] = 1
