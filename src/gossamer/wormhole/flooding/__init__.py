@@ -207,7 +207,7 @@ def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refus
     >>> case = WormholeCase(gossamer.network("star:4"), gossamer.task("reduce", groups=[[0, 3, 7, 9]]))
     >>> reduction = flooding_offers(case)[0].build()
     >>> reduction.step_count, bool(gossamer.verify(reduction))
-    (2, True)
+    (1, True)
     """
     parts = case.once(halves, case)
     if parts is not None:
