@@ -17,15 +17,10 @@ _MOST = 61
 _SOLVED = 3
 """Cases that a solver is asked."""
 
-_PARTS = 7
-"""Cases of what tries several numbers of parts each time."""
-
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: f"{a.tasks[0].name}/{a.name}")
 def test_algorithm_passes_the_battery(algorithm, monkeypatch):
     most = _MOST if algorithm.timed else None
-    if "in-parts" in algorithm.name:
-        most = _PARTS
     if algorithm.name in ("exact", "reversed-exact"):
         pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
         monkeypatch.setattr("gossamer.synthesis.exact.model.WORK", 0.05)

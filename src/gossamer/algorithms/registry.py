@@ -11,7 +11,6 @@ from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import allreduce_from, dual
 from gossamer.algorithms.groups import each_group
-from gossamer.algorithms.in_parts import IN_PARTS, IN_PARTS_TWO_WAY
 from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
 from gossamer.algorithms.multinode_broadcast.fat_trees import (
@@ -66,7 +65,6 @@ _FORWARD: tuple[Algorithm, ...] = (
     *PARTIAL_EXCHANGE,
     *TOTAL_EXCHANGE_FAT_TREES,
     *ROUTING,
-    IN_PARTS,
 )
 
 _ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
@@ -92,10 +90,9 @@ _ALONE: tuple[Algorithm, ...] = (
     SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
     OVERLAPPED_HALVES,
-    IN_PARTS_TWO_WAY,
     TREES_TOGETHER,
     *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
-    *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks and a is not IN_PARTS),
+    *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
 
 _SOLVED: tuple[Algorithm, ...] = (EXACT, *(dual(EXACT, _DUAL[task]) for task in EXACT.tasks if task in _DUAL))
