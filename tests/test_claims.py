@@ -88,14 +88,16 @@ def needs(command):
 @pytest.mark.parametrize(("claim", "commands", "shown"), [row[1:] for row in CLAIMS])
 def test_a_command_prints_what_is_said(claim, commands, shown, tmp_path, monkeypatch, capsys):
     needs(commands)
-    assert re.search(shown, printed(commands, tmp_path, monkeypatch, capsys)), claim
+    out = printed(commands, tmp_path, monkeypatch, capsys)
+    assert re.search(shown, out) or re.search(shown, " ".join(out.split())), claim
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("claim", "commands", "shown"), [row[1:] for row in SLOW])
 def test_a_long_command_prints_what_is_said(claim, commands, shown, tmp_path, monkeypatch, capsys):
     needs(commands)
-    assert re.search(shown, printed(commands, tmp_path, monkeypatch, capsys)), claim
+    out = printed(commands, tmp_path, monkeypatch, capsys)
+    assert re.search(shown, out) or re.search(shown, " ".join(out.split())), claim
 
 
 @pytest.mark.parametrize("page", [README, INDEX])

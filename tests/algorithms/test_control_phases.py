@@ -10,7 +10,7 @@ from gossamer.schedules import CONTROL
 CASES = [
     ("torus:4x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-whole"),
     ("array:3x4", "partial-multinode-broadcast", {"active": [0, 3, 5, 10]}, "rotated-dimensions-split"),
-    ("array:4x4", "partial-reduce-scatter", {"active": [0, 3, 5, 10]}, "best"),
+    ("array:4x4", "partial-reduce-scatter", {"active": [0, 3, 5, 10]}, "reversed-rotated-dimensions-whole"),
     ("torus:4x4", "partial-exchange", {"active": [0, 3, 5, 10]}, "rows-and-columns"),
     ("array:8x8", "permutation", {"pattern": "transpose", "network": "array:8x8"}, "Q"),
     ("array:8x8", "permutation", {"pattern": "transpose", "network": "array:8x8"}, "H-clock"),

@@ -72,7 +72,7 @@ def test_a_network_that_contains_a_torus() -> None:
 
 
 def test_cubes_whose_faces_are_switched_beat_the_torus() -> None:
-    found = design(108, 6, wishes=Wishes(cubes=3), rounds=1, top=2)
+    found = design(108, 6, wishes=Wishes(cubes=3), rounds=1, top=2, budget=200)
     torus = next(f for f in found.found if f.candidate.family == "torus")
     assert found.best.candidate.family == "switched-cubes"
     assert found.best.total < torus.total

@@ -183,7 +183,7 @@ def test_what_is_no_text_or_is_not_there_is_refused(path, tmp_path):
     (tmp_path / "plan.parquet").rename(path)
     assert refusal(path) == "FILE is not text in UTF-8"
     (tmp_path / "folder.txt").mkdir()
-    assert refusal(tmp_path / "folder.txt") == "cannot read FILE: Is a directory"
+    assert refusal(tmp_path / "folder.txt") == "cannot read FILE: it is a folder"
 
 
 def test_every_truncation_is_refused(path):

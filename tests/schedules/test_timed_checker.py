@@ -105,7 +105,7 @@ def test_without_replication_a_switch_sends_a_copy_for_each_that_came():
     violation = verify(forbidden).violations[0]
     assert verify(forbidden).counts == {"causality": 1, "delivery": 1}
     assert violation.text == "slot 1: 3->2 carries packet 0, of which switch 3 has no copy left to send on"
-    twice = Schedule(net, task("broadcast"), Rules(replication=False), [0, 1, 1, 2], [0, 0, 4, 5], [0] * 4)
+    twice = Schedule(net, task("broadcast"), Rules(replication=False), [0, 1, 2, 3], [0, 0, 4, 5], [0] * 4)
     assert verify(twice).ok
     assert verify(twice.replace(rules=Rules())).counts == {"duplicate": 1}
 

@@ -278,7 +278,8 @@ def arrive(timed: Timed, packet: int, hop: Hop, places: dict[int, Place], moved:
         place.pool.arrivals.append(hop)
         place.came.append(hop)
     elif kind == COPY:
-        may_come = place.sent_on and timed.schedule.messages.targets is not None
+        kept = timed.schedule.messages.targets is None and hop.v < timed.terminals
+        may_come = place.sent_on and not kept
         found["duplicate"] += (bool(place.came) or place.from_start) and not may_come
         place.came.append(hop)
         place.sent_on = False

@@ -126,7 +126,8 @@ def replay(rules: Rules, found: Counter[str]) -> Holdings:
                     moved.add(p)
                     state.place[p] = v
             elif kind == COPY:
-                given = (p, v) in state.given and rules.schedule.messages.targets is not None
+                kept = rules.schedule.messages.targets is None and v in rules.terminals
+                given = (p, v) in state.given and not kept
                 found["duplicate"] += v in state.holders[p] and not given
                 state.holders[p].add(v)
                 state.given.discard((p, v))

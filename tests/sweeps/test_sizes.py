@@ -56,7 +56,7 @@ def test_no_crossover_where_one_is_always_best_or_both_are_equal():
 @pytest.fixture(scope="module")
 def mesh():
     cost = {"bandwidth": "50GB/s", "latency": "5us"}
-    return cost, compare_sizes("array:3x5", "allreduce", [2**22, 2**26], cost=cost)
+    return cost, compare_sizes("array:3x5", "allreduce", [2**20, 2**22], cost=cost)
 
 
 def test_a_crossover_of_plans_is_one_of_the_times_on_both_sides(mesh):
@@ -64,7 +64,7 @@ def test_a_crossover_of_plans_is_one_of_the_times_on_both_sides(mesh):
     (crossover,) = found.crossovers
     assert isinstance(crossover, Crossover)
     assert crossover.before == found.best[0].algorithm != found.best[1].algorithm == crossover.after
-    assert 2**22 < crossover.bytes < 2**26
+    assert 2**20 < crossover.bytes < 2**22
     near = compare_sizes("array:3x5", "allreduce", [crossover.bytes * 100 // 103, crossover.bytes], cost=cost)
     for comparison, best, other in zip(
         near.comparisons, (crossover.before, crossover.after), (crossover.after, crossover.before), strict=True
@@ -74,7 +74,7 @@ def test_a_crossover_of_plans_is_one_of_the_times_on_both_sides(mesh):
 
 
 def test_the_command_tells_the_crossover(mesh, capsys):
-    words = ["--bytes", "4MiB,64MiB", "--bandwidth", "50GB/s", "--latency", "5us"]
+    words = ["--bytes", "1MiB,4MiB", "--bandwidth", "50GB/s", "--latency", "5us"]
     assert main(["compare", "array:3x5", "allreduce", *words, "--memory", "2GB"]) == 0
     told = capsys.readouterr().out
     (crossover,) = mesh[1].crossovers

@@ -189,7 +189,6 @@ NEEDED = ("network", "task", "model", "phases", "algorithm", "pieces")
         ),
         ({"network": 5}, ""),
         ({"task": {"name": "partial-multinode-broadcast", "active": [9]}}, "active node 9 is outside 0..5"),
-        ({"task": {"name": "reduce"}}, "wormhole messages carry out broadcasts and exchanges, not reduce"),
         (
             {"model": {**LinearCost().to_dict(), "startup": "-1"}},
             "startup must be a number that is 0 or more, such as 100 or 1/10, got '-1'",

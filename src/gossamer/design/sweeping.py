@@ -69,9 +69,9 @@ def designs(
 
     Examples
     --------
-    >>> found = designs(24, "3:4", wishes=Wishes(families="torus,permuted"), rounds=1, top=2, engine="in-process")
+    >>> found = designs(24, "3:4", wishes=Wishes(families="torus,permutations"), rounds=1, top=2, engine="in-process")
     >>> [(each.problem.degree, str(each.best.total), each.best.tasks[0].limit) for each in found]
-    [(3, '21', 20), (4, '16', 13)]
+    [(3, '20', 20), (4, '13', 13)]
     """
     given = [tasks] if isinstance(tasks, str) else list(tasks)
     goals = read_goals([t for text in given for t in text.split(",") if t.strip()])

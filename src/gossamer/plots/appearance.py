@@ -116,7 +116,7 @@ def dressed_as(style: str | None = None, width: float | None = None, title: str 
     >>> from gossamer import plots
     >>> schedule = gossamer.plan("ring:4", "allgather").schedule
     >>> with plots.dressed_as("paper", 3.0):
-    ...     plots.load_figure(schedule).get_figwidth()
+    ...     float(plots.load_figure(schedule).get_figwidth())
     3.0
     """
     before = _AROUND.set(look(style, width, title))

@@ -220,7 +220,7 @@ def scheme(name: str, network: Network, **options: Any) -> Scheme:
     >>> scheme("arc", gossamer.network("torus:4x4"))
     Traceback (most recent call last):
     gossamer.errors.NotApplicableError: scheme 'arc' does not cover torus:4x4: it needs an array (mesh); fifo, \
-priority, optimal, critical-path, reversed, star, redo, symmetric, mini-packets, star-minis, \
+priority, optimal, three-class, critical-path, reversed, star, redo, symmetric, mini-packets, star-minis, \
 varvarigos-banerjee-direct, varvarigos-banerjee-indirect, varvarigos-bertsekas do
     """
     key, known = _known(name, network, options)
