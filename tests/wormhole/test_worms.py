@@ -104,9 +104,8 @@ def test_messages_that_pass_a_router_are_counted():
 
 def test_a_step_of_wormhole_schedules_is_called_so():
     schedule = small()
-    assert (
-        gossamer.explain(schedule).why[0].startswith("this takes 208 time units; no schedule takes less than 10333/50")
-    )
+    first = "this takes 208 time units; no schedule takes less than 10333/50"
+    assert gossamer.explain(schedule).why[0].startswith(first)
     with pytest.raises(ScheduleError, match=r"the step .*0\.\.1"):
         gossamer.explain(schedule, slot=2)
     with pytest.raises(ScheduleError, match="one thing is explained: a step, a rank or a message"):
