@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.registry import CPUDispatcher
 
 __all__ = ["njit", "telling", "uninterpreted"]
@@ -59,6 +59,19 @@ class _Kept(FunctionCache):  # type: ignore[misc]
                 super().save_overload(sig, data)
 
 
+class _Unkept(NullCache):  # type: ignore[misc]
+    """No place for compiled code; what is compiled is told all the same."""
+
+    def __init__(self, function: Any) -> None:
+        self._py_func = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        if getattr(_state, "looking", False):
+            raise _NotKept
+        if _listener is not None:
+            _listener(self._py_func.__name__, _seconds(self._py_func))
+
+
 class Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function, as Numba has it."""
 
@@ -74,11 +87,12 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         if kws or not (_interpreting and self._small(args)):
             return super()._compile_for_args(*args, **kws)
         if not getattr(_state, "inside", False):
+            began = time.thread_time()
             _state.looking = True
             try:
                 return super()._compile_for_args(*args)
-            except _NotKept:
-                pass
+            except _NotKept:  # a look costs as much as a small piece of work: it counts as one
+                self.spent += time.thread_time() - began
             finally:
                 _state.looking = False
         return self._carried_out
@@ -89,7 +103,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return (
             self.small > 0
             and self.spent < _SHARE * _seconds(self.py_func)
-            and sum(a.size for a in args if isinstance(a, np.ndarray)) <= self.small
+            and sum(a.size for a in _arrays(args)) <= self.small
         )
 
     def _carried_out(self, *args: Any) -> Any:
@@ -100,7 +114,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """
         if getattr(_state, "inside", False):
             return self.py_func(*args)
-        before = [(a, a.copy()) for a in args if isinstance(a, np.ndarray) and a.flags.writeable]
+        before = [(a, a.copy()) for a in _arrays(args) if a.flags.writeable]
         began = time.thread_time()
         _state.inside = True
         try:
@@ -146,8 +160,9 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
     ----------
     small : int
         Elements that all array arguments may have together for the function to be carried out by Python while it is
-        not compiled. Such a function draws no random numbers, takes no powers of fractions (which may differ in their
-        last digit), shifts no number of an array to the left, and counts on no integer running over.
+        not compiled. Such a function draws no random numbers, takes no powers, exponentials or logarithms of fractions
+        (which may differ in their last digit), sorts stably, shifts no number of an array to the left, and counts on no
+        integer running over.
     cache : bool
         Whether compiled code is kept.
     options
@@ -162,6 +177,7 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
     def compiled(function: Callable[..., Any]) -> Any:
         kernel = Kernel(function, locals={}, targetoptions={"nopython": True, "boundscheck": None, **options})
         kernel.small = small
+        kernel._cache = _Unkept(function)
         if cache:
             kernel.enable_caching()
         return kernel
@@ -189,6 +205,15 @@ def uninterpreted() -> Iterator[None]:
         yield
     finally:
         _interpreting = before
+
+
+def _arrays(args: tuple[Any, ...]) -> Iterator[np.ndarray]:
+    """Yield the arrays among arguments, those in tuples too."""
+    for value in args:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _arrays(value)
 
 
 def _seconds(function: Any) -> float:

@@ -78,7 +78,7 @@ def _nearest(heap, place, size, key):
     return nearest
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def sweep(
     visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, old, new,
@@ -145,7 +145,7 @@ def sweep(
     return -1
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def choose(
     visit, source, owner, target, trees, tail, head, use, occupancy, delay, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, choice,

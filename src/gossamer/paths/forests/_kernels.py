@@ -53,7 +53,7 @@ def _price(load, scale, power):
     return np.exp(min(power * np.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def prices(load, use, scale, power, price):
     """Write the price of each resource at its load with one more use."""
     for i in range(load.size):
@@ -75,7 +75,7 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True)
 def grow(
     visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, hot,

@@ -95,7 +95,7 @@ def _sorted_links(active, count, top, left_send, left_receive, left_port, source
             if receives_by[e] >= 0:
                 most = max(most, left_port[receives_by[e]])
         key[i] = top[i] - np.float64(most) * 1e12
-    order = np.argsort(key[:count])
+    order = np.argsort(key[:count], kind="mergesort")
     moved = active[:count].copy()
     for i in range(count):
         active[i] = moved[order[i]]
