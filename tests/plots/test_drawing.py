@@ -6,10 +6,10 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import matplotlib
 import pytest
-from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import gossamer
@@ -125,17 +125,24 @@ def test_a_missing_folder_is_one_clear_line(schedule, tmp_path):
         draw(schedule, tmp_path / "nowhere" / "a.svg")
 
 
-def test_a_picture_that_fails_half_way_leaves_what_was_there(schedule, tmp_path, monkeypatch):
-    (tmp_path / "a.svg").write_text("old")
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_a_disk_that_is_full_leaves_what_was_there(suffix, schedule, tmp_path, monkeypatch):
+    path = tmp_path / f"a.{suffix}"
+    path.write_text("old")
+    begun = []
 
-    def stop(self, path, **_):
-        path.write_text("half")
+    def full(self, content):
+        begun.append(len(content))
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Figure, "savefig", stop)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(FileFormatError, match="No space left on device"):
-        draw(schedule, tmp_path / "a.svg")
-    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.svg", "old")]
+        draw(schedule, path)
+    assert len(begun) == 1
+    assert begun[0] > 1000  # the whole picture in one write
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(path.name, "old")]
 
 
 def test_names_in_any_script_are_drawn_without_a_warning(tmp_path):

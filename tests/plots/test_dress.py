@@ -7,17 +7,20 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+import typer
 from matplotlib.figure import Figure
 
 import gossamer
 from gossamer import plots, runtime
 from gossamer.cli import main
-from gossamer.errors import FileFormatError
+from gossamer.cli.app import app
+from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.experiments.table import Curve
 from gossamer.plots.curves import curves_figure
 from gossamer.plots.delay import delay_figure
 from gossamer.plots.designs import distances_figure
 from gossamer.plots.latency import latency_figure
+from gossamer.plots.network import network_figure
 from gossamer.plots.replays import replays_figure
 
 
@@ -68,6 +71,7 @@ FIGURES = {
     "delay": delay,
     "replays": replays,
     "distances": lambda **dress: distances_figure(gossamer.network("torus:4x4"), **dress),
+    "network": lambda **dress: network_figure(gossamer.network("ccc:3"), **dress),
 }
 
 
@@ -124,3 +128,63 @@ def test_commands_dress_their_pictures(tmp_path, capsys):
     assert main([*words, "-o", str(tmp_path / "b.svg"), "--width", "1mm"]) != 0
     assert "the width" in capsys.readouterr().err.lower()
     assert not (tmp_path / "b.svg").exists()
+
+
+COMMANDS = [
+    "plan ring:4 allgather", "replan {plan} --without links:0-1", "draw {plan}", "draw {plan} --kind both",
+    "network torus:3x3", "compare ring:4 allgather --bytes 1KiB,1MiB --bandwidth 1GB/s",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_that_draws_takes_the_same_options(line, tmp_path, capsys):
+    planned("ring:4").save(tmp_path / "plan.parquet")
+    words = [*line.format(plan=tmp_path / "plan.parquet").split(), "-o", str(tmp_path / "a.svg")]
+    assert main([*words, "--style", "paper", "--width", "3in", "--title", "A title of mine"]) == 0, capsys.readouterr()
+    text = (tmp_path / "a.svg").read_text()
+    assert "A title of mine" in text
+    assert 'width="216pt"' in text
+    assert main([*words[:-1], str(tmp_path / "b.svg"), "--width", "3 parsecs"]) == 2
+    assert not (tmp_path / "b.svg").exists()
+
+
+def test_every_command_whose_output_is_a_picture_dresses_it():
+    root = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        drawing = any(".svg" in (o.help or "") for o in command.params if "--output" in o.opts)
+        options = {word for o in command.params for word in o.opts}
+        assert drawing == ({"--style", "--width", "--title"} <= options), name
+
+
+@pytest.mark.parametrize("output", ["a.html", "a.gif", "a.parquet"])
+def test_what_is_no_picture_is_not_dressed(output, tmp_path, capsys):
+    planned("ring:4").save(tmp_path / "plan.parquet")
+    assert main(["draw", str(tmp_path / "plan.parquet"), "-o", str(tmp_path / output), "--style", "paper"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / output).exists()
+
+
+def test_a_style_within_another_does_not_keep_its_width():
+    with plots.dressed_as("paper"), plots.dressed_as("screen"):
+        assert plots.look() == plots.look("screen")
+    with plots.dressed_as("paper", 5.0), plots.dressed_as("screen"):
+        assert plots.look().width == 5.0
+    for wrong in (1, 41, math.nan, "wide"):
+        with pytest.raises(FileFormatError, match="the width of a picture in inches"), plots.dressed_as(width=wrong):
+            pass
+
+
+def test_what_cannot_be_drawn_on_is_refused_in_a_line(tmp_path):
+    schedule = planned("ring:4")
+    figure = Figure()
+    for ax, fact in (
+        (figure.subplots(1, 2), "one of them, got ndarray"),
+        (figure, "got Figure"),
+        (figure.add_subplot(projection="polar"), "plain axes, got polar axes"),
+    ):
+        with pytest.raises(FileFormatError, match=fact):
+            plots.load_figure(schedule, ax=ax)
+    for kind in ("load", "both", "tree"):
+        with pytest.raises(NotApplicableError, match="a picture file has axes of its own"):
+            plots.draw(schedule, tmp_path / "a.svg", kind, ax=figure.add_subplot())
+    assert list(tmp_path.iterdir()) == []

@@ -94,7 +94,7 @@ def figures(monkeypatch, tmp_path):
 
     def seen(figure, path, **_):
         caught.append((overlaps(figure), outside(figure)))
-        path.write_text("<svg >")
+        path.write(b"<svg >")
 
     monkeypatch.setattr(Figure, "savefig", seen)
     monkeypatch.chdir(tmp_path)

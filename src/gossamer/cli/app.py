@@ -124,6 +124,7 @@ def _options(
 
 @app.command()
 @fails
+@pictured
 @fills(task_words=TASK, rules=RULES, search=SEARCH)
 def plan(
     network: NetworkArgument,
@@ -151,6 +152,7 @@ def plan(
 
 
 @app.command()
+@pictured
 def replan(
     file: Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")],
     *,
@@ -307,6 +309,7 @@ def reproduce(
 
 @app.command()
 @fails
+@pictured
 def network(
     network: NetworkArgument,
     output: Annotated[
@@ -362,7 +365,7 @@ def algorithms(
     tables.algorithms(network, task, switching, rules_asked, json)
 
 
-for handed in (verify, draw, explore, explain, export, formats, run, pictured(simulate)):
+for handed in (verify, pictured(draw), explore, explain, export, formats, run, pictured(simulate)):
     app.command()(handed)
 app.command("import")(import_foreign)
 app.command("design")(design)

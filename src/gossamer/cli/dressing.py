@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Style", "StyleOption", "TitleOption", "WidthOption", "pictured"]
+__all__ = ["pictured"]
 
 
 class Style(StrEnum):
@@ -21,25 +21,19 @@ class Style(StrEnum):
     paper = "paper"
 
 
-StyleOption = Annotated[
-    Style | None,
-    typer.Option(
-        help="paper: 3.3 inches wide, without the heading and notes that a caption gives. Default screen.",
-        rich_help_panel="Pictures",
-    ),
-]
-WidthOption = Annotated[
-    str | None,
-    typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W", rich_help_panel="Pictures"),
-]
-TitleOption = Annotated[
-    str | None, typer.Option(help="Title instead of its own.", metavar="TEXT", rich_help_panel="Pictures")
-]
-_OPTIONS = {"style": StyleOption, "width": WidthOption, "title": TitleOption}
+_PANEL: dict[str, Any] = {"rich_help_panel": "Pictures"}
+_STYLE = "paper: 3.3 inches wide, without the heading and notes that a caption gives. Default screen."
+_OPTIONS = {
+    "style": Annotated[Style | None, typer.Option(help=_STYLE, **_PANEL)],
+    "width": Annotated[
+        str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W", **_PANEL)
+    ],
+    "title": Annotated[str | None, typer.Option(help="Title instead of its own.", metavar="TEXT", **_PANEL)],
+}
 
 
 def pictured(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that draws pictures, into the files of its ``output``, the options that dress them."""
+    """Give a command that draws pictures, into the files of its ``output`` or its ``folder``, what dresses them."""
     own = inspect.signature(command, eval_str=True).parameters
 
     @functools.wraps(command)
@@ -53,7 +47,8 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         from gossamer.reading.quantities import inches
 
         asked = given.get("output") or []
-        if not any(map(is_picture, [asked] if isinstance(asked, Path) else asked)):
+        pictures = any(map(is_picture, [asked] if isinstance(asked, Path) else asked))
+        if not pictures and given.get("folder") is None:
             raise FileFormatError("--style, --width and --title go with a picture: --output FILE.svg, .png or .pdf")
         wide = None if width is None else inches(width, "--width", error=FileFormatError)
         with plots.dressed_as(style and style.value, wide, title):

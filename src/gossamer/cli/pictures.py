@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from gossamer.cli.console import progress
 from gossamer.cli.files import OWN, Foreign, read_schedule
 from gossamer.errors import FileFormatError, ScheduleError
-from gossamer.reading.quantities import inches
 
 __all__ = ["check_page", "draw", "explore", "in_text"]
 
@@ -17,9 +15,6 @@ def draw(
     file: Path,
     output: Path,
     kind: str | None,
-    style: str | None,
-    width: str | None,
-    title: str | None,
     foreign: Foreign = OWN,
 ) -> None:
     """Draw a schedule file, or a foreign one on a network."""
@@ -27,8 +22,8 @@ def draw(
     from gossamer.writing import check_writable
 
     if output.suffix.lower() == ".html":
-        if kind or style or width or title:
-            raise FileFormatError("--kind, --style, --width and --title go with pictures; an .html is the explorer")
+        if kind:
+            raise FileFormatError("--kind goes with .svg, .png or .pdf; an .html is the explorer")
         explore([file], output, foreign)
         return
 
@@ -38,14 +33,6 @@ def draw(
     if not moving and output.suffix.lower().removeprefix(".") not in plots.FORMATS:
         allowed = ", ".join(f".{f}" for f in (*plots.FORMATS, *plots.MOVING_FORMATS, "html"))
         raise FileFormatError(f"{str(output)!r} is of no known kind; a picture is one of {allowed}")
-    dress: dict[str, Any] = {
-        "style": style,
-        "width": None if width is None else inches(width, "--width", error=FileFormatError),
-        "title": title,
-    }
-    if moving and any((style, width, title)):
-        raise FileFormatError(f"--style, --width and --title go with .svg, .png or .pdf, not with {output.suffix}")
-    plots.look(**dress)
     check_writable(output)  # refuse before the work
     with progress() as stage:
         stage(f"reading {file}")
@@ -54,7 +41,7 @@ def draw(
         if moving:
             plots.animate(schedule, output)
         else:
-            plots.draw(schedule, output, kind, **dress)
+            plots.draw(schedule, output, kind)
     print(f"wrote {output}")
 
 

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from gossamer.cli.dressing import StyleOption, TitleOption, WidthOption
-
 __all__ = ["draw", "explain", "explore", "import_foreign", "verify"]
 
 ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
@@ -68,10 +66,7 @@ def draw(
             "channels. Default load, and worms of a wormhole plan."
         ),
     ] = None,
-    style: StyleOption = None,
-    width: WidthOption = None,
     to: Annotated[To | None, typer.Option(help="Draw in the terminal, in text.")] = None,
-    title: TitleOption = None,
     network: Foreign = None,
     task: Collective = None,
 ) -> None:
@@ -81,7 +76,7 @@ def draw(
     if to is not None or output is None:
         pictures.in_text(file, output, (network, task))
         return
-    pictures.draw(file, output, kind.value if kind else None, style and style.value, width, title, (network, task))
+    pictures.draw(file, output, kind.value if kind else None, (network, task))
 
 
 def explore(

@@ -82,13 +82,14 @@ def look(style: str | None = None, width: float | None = None, title: str | None
     Raises
     ------
     FileFormatError
-        If the style is unknown or the width is not 2 to 40 inches.
+        If the style is unknown, the width is not 2 to 40 inches, or `ax` is not plain axes of matplotlib.
 
     Examples
     --------
     >>> look("paper").width
     3.3
     """
+    _check_axes(ax)
     around = _AROUND.get()
     style = around.style if style is None else style
     title = around.title if title is None else title
@@ -99,6 +100,18 @@ def look(style: str | None = None, width: float | None = None, title: str | None
     if width is None:
         return Look(style, PAPER_WIDTH if style == "paper" else None, title, ax)
     return Look(style, number(width, "the width of a picture in inches", 2, 40, error=FileFormatError), title, ax)
+
+
+def _check_axes(ax: Any) -> None:
+    """Refuse what no figure can be drawn on."""
+    if ax is None:
+        return
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise FileFormatError(f"ax must be axes of matplotlib, one of them, got {type(ax).__name__}")
+    if ax.name != "rectilinear":
+        raise FileFormatError(f"ax must be plain axes, got {ax.name} axes")
 
 
 @contextlib.contextmanager
@@ -119,7 +132,8 @@ def dressed_as(style: str | None = None, width: float | None = None, title: str 
     ...     float(plots.load_figure(schedule).get_figwidth())
     3.0
     """
-    before = _AROUND.set(look(style, width, title))
+    wide = _AROUND.get().width if width is None else width
+    before = _AROUND.set(look(style, width, title)._replace(width=wide))  # not the width that comes with a style
     try:
         yield
     finally:

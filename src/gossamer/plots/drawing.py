@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +60,7 @@ def draw(
     dpi : float
         Pixels per inch of a PNG file, and of the parts of the others that are drawn as pixels; 20..1200.
     **dressing : Dress
-        Style, width and title, as for all figures.
+        Style, width and title, as for all figures; not `ax`, as a file has axes of its own.
 
     Raises
     ------
@@ -95,6 +96,10 @@ def draw(
         )
     suffix = picture_format(path)
     dress = look(**dressing)
+    if dress.ax is not None:
+        raise NotApplicableError(
+            "a picture file has axes of its own: ax goes with the figures, such as load_figure(schedule, ax=ax)"
+        )
     number(dpi, "dpi", 20, 1200, error=FileFormatError)
     if kind not in (_OF_WORMS if wormhole else _FIGURES.keys() | {"both", "messages"}):
         words = f"a wormhole plan; choose {' or '.join(_OF_WORMS)}" if wormhole else "a schedule without worms"
@@ -133,11 +138,13 @@ def write_picture(
     """Make a figure under our own settings and write it, whole or not at all; the same figure is the same file."""
     undated: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     with settings():
-        figure = make()
-        with whole_file(path) as part:
-            figure.savefig(part, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
-            if suffix == "svg":
-                part.write_text(dressed(rounded(part.read_text(encoding="utf-8"))), encoding="utf-8")
+        drawing = io.BytesIO()  # matplotlib's own writers leave half a PDF without an error where a disk is full
+        make().savefig(drawing, format=suffix, dpi=dpi, metadata={"Title": title, **undated[suffix]})
+    content = drawing.getvalue()
+    if suffix == "svg":
+        content = dressed(rounded(content.decode("utf-8"))).encode("utf-8")
+    with whole_file(path) as part:
+        part.write_bytes(content)
 
 
 def _figure(schedule: Schedule | WormholeSchedule, kind: str, dress: Look) -> Figure:

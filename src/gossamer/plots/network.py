@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from gossamer.networks.bottleneck import NarrowCut
 from gossamer.networks.network import Network
 from gossamer.networks.renumbering import Renumbered
 from gossamer.networks.structures import Speeds
-from gossamer.plots.appearance import caption, write
+from gossamer.plots.appearance import Dress, caption, headline, look, write
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
 from gossamer.plots.lines import Lines, link_lines
@@ -56,11 +56,38 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
     write_picture(lambda: network_figure(network, cut), path, suffix, network.spec)
 
 
-def network_figure(network: Network, cut: NarrowCut | None = None) -> Figure:
-    """Return the picture: terminals round, switches square; links wider the more they carry, those of a cut colored."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
+def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: Unpack[Dress]) -> Figure:
+    """Return the picture: terminals round, switches square; links wider the more they carry, those of a cut colored.
 
+    Parameters
+    ----------
+    network : Network
+        The network.
+    cut : NarrowCut, optional
+        A cut whose links are colored.
+    **dressing : Dress
+        As for all figures. With `ax`: draw the network there.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure of its own, unknown to pyplot, or that of `ax`.
+
+    Raises
+    ------
+    FileFormatError
+        If style or width are none.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> figure = network_figure(gossamer.network("torus:4x4"), style="paper")
+    >>> [text.get_text() for text in figure.axes[0].texts][:3]
+    ['0,0', '0,1', '0,2']
+    """
+    from gossamer.plots.shown import Figure
+
+    dress = look(**dressing)
     shown, place = _shown(network)
     layout = lay_out(shown)
     lines = link_lines(shown, layout, _RADIUS, 0.07)
@@ -68,21 +95,37 @@ def network_figure(network: Network, cut: NarrowCut | None = None) -> Figure:
         [layout.positions - 0.4, layout.positions + 0.4, *(g.points.reshape(-1, 2) for g in lines)]
     )
     low, high = corners.min(axis=0), corners.max(axis=0)
-    unit = min(_UNIT, _PAGE / float((high - low).max()))
-    width, height = np.maximum((high - low) * unit + 0.2, np.array([3.2, 0.6])) + np.array([0.0, 0.5])
-    figure = Figure((float(width), float(height)))
-    foot = caption(figure, _words(network, cut, bool((layout.shape == STUB).any())), float(width), float(height))
-    axes = figure.add_axes((0.0, foot / float(height), 1.0, 1 - foot / float(height)))
+    span = high - low
+    if (axes := dress.ax) is not None:
+        box = axes.get_window_extent()
+        unit = float((np.array([box.width, box.height]) / span).min()) / axes.figure.dpi
+        figure: Figure = axes.figure
+    else:
+        most = (_PAGE, _UNIT) if dress.width is None else (dress.width - 0.2, 2 * _UNIT)
+        unit = float(min(most[1], most[0] / span[0], _PAGE / span[1]))
+        width = dress.width or max(float(span[0]) * unit + 0.2, 3.2)
+        height = max(float(span[1]) * unit + 0.2, 0.6) + (0.2 if dress.bare else 0.5) + 0.4 * bool(dress.title)
+        figure = Figure((width, height))
+        top = headline(figure, dress.title, "", width, height, dress) if dress.title else 0.0
+        foot = caption(figure, _words(network, cut, bool((layout.shape == STUB).any())), width, height, dress)
+        axes = figure.add_axes((0.0, foot / height, 1.0, 1 - (top + foot) / height))
     axes.set_axis_off()
     axes.set_aspect("equal")
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[1], high[1])
-    wide = _thinned(_widths(shown), lines, unit * 72, float(np.prod((high - low) * unit * 72)))
-    crossing = np.zeros(shown.link_count, bool)
-    if cut is not None:
-        side = np.zeros(shown.node_count, bool)
-        side[place[cut.nodes]] = True
-        crossing = side[shown.link_source] != side[shown.link_target]
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    _paint_links(axes, shown, lines, unit * 72, np.zeros(0, np.int64) if cut is None else place[cut.nodes])
+    _paint_nodes(axes, network, layout.positions[place], unit * 72)
+    return figure
+
+
+def _paint_links(axes: Any, shown: Network, lines: list[Lines], unit: float, inside: npt.NDArray[np.int64]) -> None:
+    """Paint all links, `unit` points to one of the layout; those between the nodes `inside` and others are colored."""
+    from matplotlib.collections import LineCollection
+
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    wide = _thinned(_widths(shown), lines, unit, (right - left) * (high - low) * unit**2)
+    side = np.zeros(shown.node_count, bool)
+    side[inside] = True
+    crossing = side[shown.link_source] != side[shown.link_target]
     for group in lines:
         for of, color, least, zorder in ((~crossing, MUTED, 0.0, 1), (crossing, CATEGORICAL[1], 0.8, 1.5)):
             mine = of[group.link]
@@ -90,8 +133,6 @@ def network_figure(network: Network, cut: NarrowCut | None = None) -> Figure:
             axes.add_collection(
                 LineCollection(list(group.points[mine]), linewidths=widths, colors=color, zorder=zorder)
             )
-    _paint_nodes(axes, network, layout.positions[place], unit * 72)
-    return figure
 
 
 def _shown(network: Network) -> tuple[Network, npt.NDArray[np.int64]]:
