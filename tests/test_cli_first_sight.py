@@ -12,14 +12,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
-import typer.main
 
 import gossamer.doctor
+from command_lines import parsed, tree
 from gossamer.cli import main
 from gossamer.cli.advice import with_advice
-from gossamer.cli.app import app
 from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
 from gossamer.doctor import EXTRAS, NEEDED
 from test_docs import PAGES, ROOT, blocks
@@ -37,40 +37,6 @@ def said(capsys, *words):
     status = main(words)
     out, err = capsys.readouterr()
     return status, out, err
-
-
-def tree():
-    """Return the commands by their words, those of groups among them, each with a context."""
-    root = typer.main.get_command(app)
-
-    def commands(group, context, before):
-        for name in group.list_commands(context):
-            command = group.get_command(context, name)
-            inner = type(context)(command, parent=context, info_name=name)
-            yield f"{before}{name}", (command, inner)
-            if hasattr(command, "list_commands"):
-                yield from commands(command, inner, f"{before}{name} ")
-
-    context = root.make_context("gossamer", ["networks"])
-    return root, context, dict(commands(root, context, ""))
-
-
-def parsed(line):
-    """Parse what follows ``gossamer`` in a line; the command line's errors are raised."""
-    _, context, known = tree()
-    words = shlex.split(line.partition("gossamer ")[2])
-    if words in (["-h"], []):
-        return
-    name = words[0]
-    if f"{name} {' '.join(words[1:2])}" in known:
-        command, words = known[f"{name} {words[1]}"][0], words[2:]
-    elif name == "sweep":
-        command, words = known["sweep run"][0], words[1:]
-    else:
-        assert name in known, line
-        command, words = known[name][0], words[1:]
-    with contextlib.suppress(SystemExit, typer.Exit):
-        command.make_context(name, words, parent=context).close()
 
 
 def test_every_command_has_one_purpose_and_an_example():
@@ -231,7 +197,7 @@ def test_the_doctor_reports_versions_and_how_to_get_what_is_missing(capsys, monk
         "subject": "SimGrid",
         "name": "smpirun",
         "state": "absent",
-        "found": "for gossamer simulate --engine smpi",
+        "found": "for gossamer simulate --model smpi",
         "remedy": "apt install libsimgrid-dev",
     }
     shown = said(capsys, "doctor")[1]
@@ -249,11 +215,18 @@ def test_the_doctor_ends_with_status_1_where_something_needed_is_missing(capsys,
     assert re.search(r"BAD +scipy +not installed\n +get it: pip install scipy\n", out)
 
 
-def test_the_doctor_says_when_kernels_cannot_be_kept(monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/1/nowhere")
-    kernels = next(f for f in gossamer.doctor._caches() if f.name == "compiled kernels")
-    assert kernels.state == "absent"
-    assert "NUMBA_CACHE_DIR" in kernels.remedy
+@pytest.mark.parametrize(("places", "found"), [
+    ("", f"in {Path(gossamer.__file__).parent}"),  # beside the package, if the folder given cannot be written
+    ("UserProvidedCacheLocator,UserWideCacheLocator", "in {home}/"),
+    ("UserProvidedCacheLocator", "no folder for them can be written"),
+])  # fmt: skip
+def test_the_doctor_says_where_kernels_are_kept(places, found, tmp_path):
+    environment = {"NUMBA_CACHE_DIR": "/proc/1/nowhere", "NUMBA_CACHE_LOCATOR_CLASSES": places,
+                   "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", "from gossamer import doctor; print(*doctor._caches())"],
+                          env={**os.environ, **environment}, capture_output=True, text=True, check=True)  # fmt: skip
+    assert found.format(home=tmp_path) in done.stdout
+    assert ("state='absent'" in done.stdout) == found.startswith("no")
 
 
 def test_the_manual_has_every_command_and_option(tmp_path):

@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 import gossamer
+from command_lines import parsed
 from gossamer.algorithms.registry import ALGORITHMS
-from gossamer.cli.app import app
 from gossamer.dynamic.schemes import SCHEMES
 from gossamer.experiments import REPRODUCTIONS
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
@@ -26,19 +25,6 @@ from generating.coverage import KINDS, coverage, coverage_page  # noqa: E402
 ROWS = [(source, row) for source, part in coverage().items() for row in part["rows"]]
 COMMANDS = sorted({command for _, row in ROWS for command in row.get("run", [])})
 OBJECTS = sorted({name for _, row in ROWS for name in row.get("use", [])})
-
-
-def parsed(command):
-    """Return the parameters of a command by name, as click reads them, or raise what it says."""
-    group, words = typer.main.get_command(app), shlex.split(command)
-    context = group.make_context("gossamer", words[:1], resilient_parsing=True)
-    name, inner, _ = group.resolve_command(context, words)
-    rest = words[1:]
-    while hasattr(inner, "commands"):
-        context = inner.make_context(name, rest[:1], parent=context, resilient_parsing=True)
-        name, inner, _ = inner.resolve_command(context, rest)
-        rest = rest[1:]
-    return inner.make_context(name, rest, parent=context).params
 
 
 def imported(name):

@@ -39,7 +39,7 @@ _PROGRAMS = (
     ("compilers", "C compiler", ("cc", "gcc", "clang"), "exported C programs", "apt install build-essential"),
     ("compilers", "mpicc", ("mpicc",), "C programs over MPI", "pip install 'gossamer[mpi]'"),
     ("MPI", "mpiexec", ("mpiexec", "mpirun"), "gossamer run", "pip install 'gossamer[mpi]'"),
-    ("SimGrid", "smpirun", ("smpirun",), "gossamer simulate --engine smpi", "apt install libsimgrid-dev"),
+    ("SimGrid", "smpirun", ("smpirun",), "gossamer simulate --model smpi", "apt install libsimgrid-dev"),
     (
         "browsers",
         "browser",
@@ -157,18 +157,28 @@ def _says(place: str) -> str:
     return next((line[:60] for line in lines if any(c.isdigit() for c in line)), "no version")
 
 
+def _kept() -> Path | None:
+    """Return where Numba keeps kernels: in NUMBA_CACHE_DIR, beside the package, or in the user's cache folder."""
+    try:
+        from gossamer.networks._kernels import breadth_first
+
+        kept = breadth_first.stats.cache_path
+    except ImportError:  # told under packages
+        return None
+    package = Path(__file__).parent
+    return None if kept is None else package if package in Path(kept).parents else Path(kept).parent
+
+
 def _caches() -> Iterator[Finding]:
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    root = Path(given) if given else Path(__file__).parent
-    kernels = list(root.rglob("*.nbi")) + list(root.rglob("*.nbc"))
-    size = memory_text(sum(path.stat().st_size for path in kernels))
-    place = root if root.exists() else root.parent
-    told = f"{sum(path.suffix == '.nbi' for path in kernels)} kernels, {size} in {root}"
-    if os.access(place, os.W_OK):
-        yield Finding("caches", "compiled kernels", "good", told)
+    root = _kept()
+    if root is None:
+        told, remedy = "no folder for them can be written: each start compiles", "export NUMBA_CACHE_DIR=FOLDER"
+        yield Finding("caches", "compiled kernels", "absent", told, remedy)
     else:
-        remedy = "export NUMBA_CACHE_DIR=~/.cache/gossamer"
-        yield Finding("caches", "compiled kernels", "absent", f"{root} is not writable: each start compiles", remedy)
+        kernels = list(root.rglob("*.nbi")) + list(root.rglob("*.nbc"))
+        size = memory_text(sum(path.stat().st_size for path in kernels))
+        told = f"{sum(path.suffix == '.nbi' for path in kernels)} kernels, {size} in {root}"
+        yield Finding("caches", "compiled kernels", "good", told)
     folder = tempfile.gettempdir()
     yield Finding(
         "caches", "temporary files", "good", f"{memory_text(shutil.disk_usage(folder).free)} free in {folder}"

@@ -16,7 +16,8 @@ _ENVIRONMENT = {
     "NO_COLOR": "Nothing is printed in color or bold.",
     "FORCE_COLOR": "Bold and colors also where the output is no terminal.",
     "COLUMNS": "The width of lines, where the terminal does not tell it.",
-    "NUMBA_CACHE_DIR": "The folder of compiled kernels; default: beside the package.",
+    "NUMBA_CACHE_DIR": "The folder of compiled kernels; default: beside the package, or the user's cache folder where "
+    "nothing can be written there.",
 }
 
 
@@ -76,4 +77,4 @@ def _section(name: str, command: Any, context: Any) -> Iterator[str]:
 def _text(words: str) -> str:
     """Return words as they are to stand in a line of roff."""
     plain = " ".join(words.split()).replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
-    return f"\\&{plain}" if plain.startswith((".", "'")) else plain
+    return f"\\&{plain}" if plain.startswith(".") else plain
