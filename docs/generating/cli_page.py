@@ -50,8 +50,14 @@ commands, options, networks and tasks. Bold and colors are printed on terminals 
 {toc}
 
 Results go to standard output; progress, for what takes over a second, to standard error. With `--json` a command prints
-JSON and nothing else. The exit status is 0 when all went well, 1 when a schedule is not valid, and 2 when the input is
-bad; that is told in one line, with what to type next, and no file is left behind.
+JSON and nothing else. The exit status is
+
+* 0 when all went well;
+* 1 when all was done and what was asked about is not well: a schedule is not valid (`verify`), traffic or a routing
+  function deadlocks (`wormhole`), points came to nothing (`sweep run`), what is needed is not installed (`doctor`);
+* 2 when it was not done, such as for bad input: that is told in one line, with what to type next, and no file is left
+  behind;
+* 130 after Ctrl-C, 141 when nobody reads the output, and 143 after SIGTERM.
 
 {chr(10).join(s + chr(10) for s in sections)}
 """

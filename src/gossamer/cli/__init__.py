@@ -1,7 +1,8 @@
 """The command ``gossamer``: thin commands over the Python functions, no logic of their own.
 
-Exit status, and there are no others: 0 done; 1 the schedule is not valid, or deadlocks; 2 not done, told in one line;
-130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM.
+Exit status, and there are no others: 0 done; 1 done, and what was asked about is not well (a schedule is not valid,
+traffic or a routing function deadlocks, points of a sweep came to nothing, `doctor` misses what is needed); 2 not done,
+told in one line; 130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ def _told(given: Sequence[str]) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
+    from typer import Abort
+
     from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
     from gossamer.errors import GossamerError, VerificationError
@@ -90,12 +93,16 @@ def _run(given: Sequence[str]) -> int:
         return _fail(with_advice(str(error), given, error), 2)
     except MemoryError:
         return _fail("not enough memory for this size; try: a smaller network, or --stream", 2)
+    except Abort:  # so some versions of the command-line library end at Ctrl-C, and others by a status
+        status = 130
     except OSError:
         raise
     except Exception as error:
         if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it
             raise
         return _fail(with_advice(_usage(error, given), given), 2)
+    if status == 130:
+        raise KeyboardInterrupt
     return status if isinstance(status, int) else 0
 
 
@@ -186,10 +193,11 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 
 def _fail(text: str, status: int) -> int:
-    from gossamer.cli.console import styled
+    from gossamer.cli.console import print_error, styled
 
     text = re.sub(rf"\S{{{_LONG}}}\S{{140,}}", lambda word: f"{word[0][:_LONG]}...", text)
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
-    with suppress(OSError):
-        print(f"{styled('gossamer:', 'red', sys.stderr)} {line}", file=sys.stderr)
+    if sys.stderr is not None:  # it is closed
+        with suppress(OSError):
+            print_error(f"{styled('gossamer:', 'red', sys.stderr)} {line}")
     return status

@@ -287,7 +287,6 @@ app.command()(schemes)
 
 
 @app.command()
-@fails
 @pictured
 def reproduce(
     name: Annotated[

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["print_entries", "print_json", "progress", "styled"]
+__all__ = ["print_entries", "print_error", "print_json", "progress", "styled"]
 
 _CODES = {"bold": 1, "red": 31, "green": 32}
+_shown: Any = None
+"""The bar that a command shows now; a command that is carried out by another one shows none of its own."""
 
 
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
@@ -47,22 +49,35 @@ def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
             print(" " * left + line)
 
 
+def print_error(line: str) -> None:
+    """Print a line on standard error: above the bar, if there is one."""
+    if _shown is None or not _shown.live.is_started:
+        print(line, file=sys.stderr)
+    else:
+        from rich.text import Text
+
+        _shown.console.print(Text.from_ansi(line), soft_wrap=True)
+
+
 @contextmanager
 def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
     """Show a bar with the stage and the time on standard error while the block runs, from `after` seconds on.
+
+    There is one bar at a time: in a block of another one, nothing is shown.
 
     Yields
     ------
     callable
         To be called with the name of each stage as it begins.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    global _shown
+    if _shown is not None or sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console = Console(file=sys.stderr)  # this one, whatever takes its place meanwhile
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -70,15 +85,19 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
+        redirect_stdout=False,  # what others put in place of the streams stays there
+        redirect_stderr=False,
     )
     row = bar.add_task("starting", total=None)
     timer = threading.Timer(after, bar.start)
     timer.daemon = True
     timer.start()
+    _shown = bar
     try:
         with _compiling_told(bar, row):
             yield lambda stage: bar.update(row, description=stage)
     finally:
+        _shown = None
         timer.cancel()
         if timer.is_alive():
             timer.join()

@@ -9,7 +9,7 @@ import typer
 
 from gossamer.cli.console import print_json, progress
 from gossamer.cli.dressing import pictured
-from gossamer.cli.options import Words, fills
+from gossamer.cli.options import Engine, Json, Scheduler, Words, fills
 from gossamer.errors import FileFormatError
 
 __all__ = ["command"]
@@ -50,18 +50,13 @@ def command(
     parts: Annotated[
         int, typer.Option(help="Searches beside each other, each with the whole budget.", metavar="N")
     ] = 1,
-    engine: Annotated[
-        str | None,
-        typer.Option(help="processes, in-process or dask. Default processes; dask with --scheduler.", metavar="NAME"),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS")
-    ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     jobs: Annotated[
         int | None, typer.Option(help="Searches and plans at once. Default: one a processor.", metavar="N")
     ] = None,
     flits: Annotated[bool, typer.Option("--flits", help="Run the best network and the torus in flits, too.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Search for the network of a size and degree on which tasks are carried out fastest."""
     running = {"engine": engine, "scheduler": scheduler, "jobs": jobs}

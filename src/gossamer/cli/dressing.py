@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.options import taking
+
 __all__ = ["pictured"]
 
 
@@ -58,7 +60,4 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in _OPTIONS.items()
     ]
-    every = [*(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own.values()), *further]
-    run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in every}
-    return run
+    return taking(run, [*own.values(), *further])

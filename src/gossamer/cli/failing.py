@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.options import taking
 from gossamer.errors import ModelError
 
 __all__ = ["fails"]
@@ -37,10 +38,7 @@ def fails(command: Callable[..., None]) -> Callable[..., None]:
 
     place = next(i for i, p in enumerate(listed) if p.name in ("output", "json"))
     option = inspect.Parameter("without", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_OPTION)
-    every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*listed[:place], option, *listed[place:])]
-    run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in every}
-    return run
+    return taking(run, [*listed[:place], option, *listed[place:]])
 
 
 def _left(network: str | None, words: list[str], seed: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.console import print_entries, print_json, progress
+from gossamer.cli.options import Json
 
 __all__ = ["Bytes", "PlanFile", "export", "formats", "message_bytes", "message_sizes", "run", "simulate"]
 
@@ -53,7 +54,7 @@ def export(
     print(f"wrote {output}")
 
 
-def formats(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+def formats(json: Json = False) -> None:
     """List the formats that schedules are exported to."""
     from gossamer.interchange import FORMATS
 
@@ -97,7 +98,7 @@ def run(
         Path | None,
         typer.Option(help="A line for each rank: the rank, and its node or its coordinates.", metavar="FILE"),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Run a schedule with real data: mpiexec -n N gossamer run FILE."""
     from gossamer.cli import running
@@ -139,7 +140,7 @@ def simulate(
             "--output", "-o", help="Draw time against size (.svg, .png, .pdf); may be repeated.", metavar="FILE"
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Replay a schedule in the model of a machine, beside the time of its slots and what MPI has."""
     from gossamer.cli import running

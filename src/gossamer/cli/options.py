@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +20,7 @@ import typer
 
 from gossamer.cli import completing
 
-__all__ = ["Json", "NetworkArgument", "Words", "described", "fills"]
+__all__ = ["Engine", "Json", "NetworkArgument", "Scheduler", "Words", "described", "fills", "taking"]
 
 NetworkArgument = Annotated[
     str,
@@ -31,6 +31,13 @@ NetworkArgument = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="processes, in-process or dask. Default processes; dask with --scheduler.", metavar="NAME"),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS")
+]
 
 _ROOT = Path(__file__).parent.parent
 _TYPES: dict[str, tuple[Any, str | None]] = {
@@ -109,13 +116,17 @@ def fills(**groups: tuple[Words, ...]) -> Callable[[Callable[..., None]], Callab
         kept = [p for p in own.values() if p.name not in groups]
         first = [p for p in kept if p.kind is not inspect.Parameter.KEYWORD_ONLY]
         last = [p for p in kept if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        listed = itertools.chain(first, *options.values(), last)
-        every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in listed]
-        run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in every}
-        return run
+        return taking(run, itertools.chain(first, *options.values(), last))
 
     return wrapped
+
+
+def taking(command: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    """Let the command line see a command with these parameters, all of them keywords."""
+    every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    command.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in every}
+    return command
 
 
 def described(docstring: str) -> dict[str, str]:

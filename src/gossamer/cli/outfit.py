@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.console import print_entries, print_json, styled
+from gossamer.cli.options import Json
 
 __all__ = ["doctor", "manual"]
 
 
-def doctor(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+def doctor(json: Json = False) -> None:
     """Say what is installed here, what is not, and how to get it; exit status 1 if something needed is missing."""
     from dataclasses import asdict
 

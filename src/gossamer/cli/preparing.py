@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import time
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+
+from gossamer.cli.options import Json
 
 __all__ = ["command"]
 
@@ -41,7 +43,7 @@ _OTHERS = (
 
 def command(
     context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Compile beforehand what is compiled when it is first used, such as while a container is built."""
     from gossamer.cli.console import print_json, progress

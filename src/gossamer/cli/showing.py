@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gossamer.cli.options import Json
+
 __all__ = ["draw", "explain", "explore", "import_foreign", "verify"]
 
 ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
@@ -104,7 +106,7 @@ def explain(
     limit: Annotated[int, typer.Option(help="Lines to print; the rest are counted.")] = 100,
     network: Foreign = None,
     task: Collective = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
     from gossamer.cli import files
@@ -118,7 +120,7 @@ def verify(
     network: Foreign = None,
     task: Collective = None,
     compare: Annotated[bool, typer.Option("--compare", help="Plan the same here, and say what is faster.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Check a schedule file; exit status 1 if invalid."""
     from gossamer.cli import files

@@ -93,7 +93,7 @@ def run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -
         with progress() as stage:
             found = sweep(points, path, progress=stage, **settings)
     except KeyboardInterrupt:
-        if path is not None:
+        if path is not None and not json:
             print(f"interrupted; what was found is in {path}, and the same command goes on")
         raise
     if json:

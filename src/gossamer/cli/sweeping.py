@@ -9,6 +9,7 @@ import typer
 
 from gossamer.cli.dressing import pictured
 from gossamer.cli.groups import Commands
+from gossamer.cli.options import Engine, Json, Scheduler
 
 __all__ = ["commands"]
 
@@ -32,7 +33,6 @@ commands = typer.Typer(
 )
 
 ResultsFile = Annotated[Path, typer.Argument(help="File of results (.parquet) of a sweep.", metavar="FILE")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Where = Annotated[
     list[str] | None,
     typer.Option(help="A condition, such as 'nodes == 512' or 'degree <= 6'; may be repeated.", metavar="CONDITION"),
@@ -72,13 +72,8 @@ def run(
             "--output", "-o", help="File of results (.parquet). Default: the study's name, here.", metavar="FILE"
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(help="processes, in-process or dask. Default processes; dask with --scheduler.", metavar="NAME"),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.", metavar="ADDRESS")
-    ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
     jobs: Annotated[int | None, typer.Option(help="Points at once. Default: one a processor.", metavar="N")] = None,
     memory: Annotated[
         str | None, typer.Option(help="Memory of all points together. Default: most of what is free.", metavar="SIZE")

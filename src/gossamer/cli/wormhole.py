@@ -11,7 +11,7 @@ import typer
 from gossamer.cli.dressing import pictured
 from gossamer.cli.failing import fails
 from gossamer.cli.groups import Commands
-from gossamer.cli.options import Words, fills
+from gossamer.cli.options import Json, Words, fills
 
 __all__ = ["commands"]
 
@@ -74,7 +74,6 @@ PresetName = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(help="Points simulated at once. Default: one a processor.", metavar="N")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @commands.command()

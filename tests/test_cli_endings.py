@@ -1,0 +1,70 @@
+"""How a command ends: by Ctrl-C, with standard streams that are closed, and with one bar at a time."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+
+import pytest
+import typer
+
+from gossamer.cli import main
+from gossamer.cli.console import print_error, progress
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)], ids=lambda e: type(e).__name__)
+def test_ctrl_c_is_told_in_a_word_whatever_the_command_line_library_makes_of_it(capsys, monkeypatch, error):
+    def raised(json):
+        raise error
+
+    monkeypatch.setattr("gossamer.cli.tables.networks", raised)
+    assert main(["networks"]) == 130
+    assert capsys.readouterr() == ("", "gossamer: interrupted\n")
+
+
+def test_what_is_refused_is_not_told_on_standard_output_where_standard_error_is_closed():
+    command = f"{sys.executable} -m gossamer verify missing.parquet 2>&-"
+    done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_no_option_for_failures_where_there_is_no_network(capsys):
+    assert main(["reproduce", "han", "--without", "nodes:1"]) == 2
+    assert "--without" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_one_bar_at_a_time_and_streams_stay_where_others_put_them(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    shown, out, err = Terminal(), io.StringIO(), io.StringIO()
+    with redirect_stderr(shown), redirect_stdout(out):
+        with progress(after=0) as stage, redirect_stdout(io.StringIO()), redirect_stderr(err):
+            stage("outer stage")
+            with progress(after=0) as inner:
+                inner("inner stage")
+        print("what came of it")
+    assert out.getvalue() == "what came of it\n"
+    assert err.getvalue() == ""
+    assert "outer stage" in shown.getvalue()
+    assert "inner stage" not in shown.getvalue()
+
+
+def test_an_error_stands_above_the_bar(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    shown, ends = Terminal(), time.monotonic() + 30
+    with redirect_stderr(shown), progress(after=0) as stage:
+        stage("a stage")
+        while "a stage" not in shown.getvalue() and time.monotonic() < ends:
+            time.sleep(0.01)
+        print_error("something is odd")
+    before, found, after = shown.getvalue().partition("something is odd\n")
+    assert "a stage" in before
+    assert found
+    assert "a stage" in after
