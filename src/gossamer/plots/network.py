@@ -18,6 +18,8 @@ from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
 from gossamer.plots.lines import Lines, link_lines
 from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
+from gossamer.plots.port_arcs import port_arcs
+from gossamer.writing import quantity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +29,8 @@ __all__ = ["draw_network", "network_figure"]
 NODE_LIMIT = 5_000
 _NAMED = 80
 _RADIUS, _INK = 0.27, 0.12
+_RIM, _RIM_WIDTH = 0.33, 0.06
+"""Radius and width of the arcs of shared ports."""
 _UNIT = 0.62
 _PAGE = 9.0
 
@@ -58,6 +62,9 @@ def draw_network(network: Network, path: str | os.PathLike[str], cut: NarrowCut 
 
 def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: Unpack[Dress]) -> Figure:
     """Return the picture: terminals round, switches square; links wider the more they carry, those of a cut colored.
+
+    Ports that links share are arcs on the rims of nodes, violet; a port that serves several nodes has a color of its
+    own.
 
     Parameters
     ----------
@@ -113,6 +120,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     axes.set_aspect("equal")
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     _paint_links(axes, shown, lines, unit * 72, np.zeros(0, np.int64) if cut is None else place[cut.nodes])
+    _paint_ports(axes, shown, layout.positions, lines, unit * 72)
     _paint_nodes(axes, network, layout.positions[place], unit * 72)
     return figure
 
@@ -166,7 +174,46 @@ def _words(network: Network, cut: NarrowCut | None, stubs: bool) -> str:
         text += f" (round) and {network.node_count - network.terminal_count:,} switches (square)"
     if cut is not None:
         text += f". Orange: the narrowest cut found, {cut.links:,} links each way" * network.two_way
+    if network.shared_ports is not None:
+        common = _common(network)
+        share = "links under arcs of one color share one" if common else "the links under an arc share one"
+        own = (
+            f", those under a {_ALONE_NAME} arc have one of their own"
+            if 0 < common < network.shared_ports.count
+            else ""
+        )
+        text += f". Arcs: {quantity(network.shared_ports.count, 'port')}; {share}{own}"
     return text + (". A link that is not drawn through is seen at both its ends." if stubs else ".")
+
+
+_ALONE, _ALONE_NAME = CATEGORICAL[2], "violet"
+_COMMON = (CATEGORICAL[0], *CATEGORICAL[3:])
+
+
+def _common(network: Network) -> int:
+    """Return how many shared ports serve several nodes."""
+    ports = network.shared_ports
+    if ports is None:
+        return 0
+    sides = ((ports.sending, network.link_source), (ports.receiving, network.link_target))
+    port, node = (np.concatenate([row[i] for row in sides]).astype(np.int64) for i in range(2))
+    pairs = np.unique(port[port >= 0] * network.node_count + node[port >= 0])
+    return int((np.bincount(pairs // network.node_count) > 1).sum())
+
+
+def _paint_ports(
+    axes: Any, network: Network, positions: npt.NDArray[np.float64], lines: list[Lines], unit: float
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    arcs = port_arcs(network, positions, lines, _RIM)
+    if not arcs.points:
+        return
+    number = {port: i for i, port in enumerate(sorted({p for p, c in zip(arcs.port, arcs.common, strict=True) if c}))}
+    colors = [_COMMON[number[port] % len(_COMMON)] if port in number else _ALONE for port in arcs.port]
+    axes.add_collection(
+        LineCollection(arcs.points, linewidths=max(_RIM_WIDTH * unit, 0.6), colors=colors, zorder=1.8, capstyle="butt")
+    )
 
 
 def _paint_nodes(axes: Any, network: Network, positions: npt.NDArray[np.float64], unit: float) -> None:
