@@ -20,6 +20,7 @@ CASES = (
     ("array:100x100", "gather", "reversed-furthest-first"),
     ("torus:120x120", "scatter", "furthest-first"),
     ("hypercube:13", "scatter", "furthest-first"),
+    ("hypercube:15", "scatter", "furthest-first"),
     ("array:400x400", "broadcast", "shortest-path-tree"),
     ("torus:300x300", "reduce", "reversed-shortest-path-tree"),
     ("kautz:3,8", "broadcast", "shortest-path-tree"),
@@ -34,6 +35,7 @@ CASES = (
     ("jellyfish:n=128,d=4,seed=1", "allgather", "priced-trees"),
     ("jellyfish:n=40,d=4,seed=1", "alltoall", "priced-paths"),
     ("torus:6x6", "alltoall", "priced-paths"),
+    ("fat-tree:k=4,h=3", "allreduce", "overlapped-trees"),
 )
 
 

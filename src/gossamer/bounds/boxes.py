@@ -7,6 +7,7 @@ sends a(N-|U|) messages out of U and (H-a)|U| into it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,17 +24,25 @@ __all__ = ["MAX_BOXES", "box_bounds"]
 
 MAX_BOXES = 500_000
 """Of more boxes, those with evenly spread faces are tried, and the best one is improved dimension by dimension."""
+_CORNERS, _CORNERS_OF_A_NODE = 4_000_000, 8
+"""Corners of boxes that are counted in any case, and for each node: in a hypercube of d dimensions there are 3**d."""
 
 Interval = tuple[Counts, Counts]
 """First positions and lengths of the intervals of a dimension that are tried."""
 
 
 def box_bounds(case: Case) -> Iterator[Bound]:
-    """Yield the best box cut of a personalized task between some nodes and all, in two or more dimensions."""
+    """Yield the best box cut of a personalized task between some nodes and all, in two or more dimensions.
+
+    Nothing where there are far more corners of boxes than nodes, as in hypercubes of 14 and more dimensions.
+    """
     axes = [a for a in axes_of(case.metric) if a.size > 1]
     demand = case.demands[0]
     grid = len(axes) > 1 and all(a.wraps is not None for a in axes)
     if not grid or not isinstance(demand, HubDemand) or demand.shared or demand.everywhere or len(case.demands) > 1:
+        return
+    corners = math.prod((1 + bool(a.wraps)) * a.size + 1 for a in axes)
+    if corners > max(_CORNERS, _CORNERS_OF_A_NODE * case.network.node_count):
         return
     boxes = _Boxes(case, demand, axes)
     best: tuple[float, bool, tuple[tuple[int, int], ...]] = (0.0, False, ())

@@ -166,4 +166,4 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal("does not limit the packets that a node holds")
     if case.messages.after is None or case.messages.targets is not None:
         return Refusal("is for allreduces among all terminals")
-    return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=150, hop_seconds=2e-5)
+    return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=350, hop_seconds=7e-5)

@@ -154,7 +154,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if refusal is not None:
         return refusal
     time = Fraction(largest_degree(*case.once(balanced_words, case.network)))
-    return Offer(lambda: edge_colored_exchange(case), time, orbit=case.network.node_count)
+    return Offer(lambda: edge_colored_exchange(case), time, orbit=case.network.node_count, hop_seconds=2e-6)
 
 
 EDGE_COLORED = Algorithm(
