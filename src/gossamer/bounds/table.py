@@ -19,6 +19,7 @@ from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds
 from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
+from gossamer.bounds.fat_trees_over_time import fat_tree_time_bounds
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.parts import part_bounds
 from gossamer.bounds.ports import port_bounds
@@ -76,9 +77,14 @@ def _plain(case: Case) -> Iterator[Bound]:
     return relaxed_bounds(case, _PLAIN)
 
 
+def _fat_trees(case: Case) -> Iterator[Bound]:
+    return relaxed_bounds(case, (fat_tree_time_bounds,))
+
+
 FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     arrival_bounds,
     _plain,
+    _fat_trees,
     cut_over_time_bounds,
     set_cut_bounds,
     copy_bounds,
@@ -89,7 +95,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 )
 """Every family of bounds: from a case to its bounds."""
 
-_SLOW = (concurrent_flow_bounds, _sequences)
+_SLOW = (_fat_trees, concurrent_flow_bounds, _sequences)
 
 
 _SLOW_PAIRS, _SLOW_LINKS = 5_000, 400
