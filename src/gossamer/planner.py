@@ -381,7 +381,7 @@ def replan(
     kind = switchings.named(found.switching)
     case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
     search = _Search(_Asked(kind, case, case, None), progress)
-    limits = _known_limits(schedule, case)
+    limits = _known_limits(schedule, case, all_were_there=int((link >= 0).sum()) == left.link_count)
     case.tell_floor(limits[0].value)
     offer = Offer(lambda: repaired(found, case, link), effort="search")
     name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
@@ -394,9 +394,12 @@ def replan(
     return best
 
 
-def _known_limits(schedule: Schedule | Outcome, case: Case) -> tuple[Bound, ...]:
-    """Return what is counted of the network that is left, and what was known of the sound one: that holds still."""
-    known = schedule.bounds if isinstance(schedule, Outcome) else ()
+def _known_limits(schedule: Schedule | Outcome, case: Case, all_were_there: bool) -> tuple[Bound, ...]:
+    """Return what is counted of the network that is left, and what was known of the one before.
+
+    That holds still where no link came back that had failed then.
+    """
+    known = schedule.bounds if isinstance(schedule, Outcome) and all_were_there else ()
     told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
     return Bounds(sorted([*counted_bounds(case), *told], key=lambda bound: -bound.value))
 

@@ -74,3 +74,14 @@ def test_what_is_not_repaired_is_one_line():
         gossamer.replan(tree, tree.case.network.without(links=[(1, 2)]))
     with pytest.raises(NotApplicableError, match="store-and-forward"):
         gossamer.replan(gossamer.plan("torus:3x3", "broadcast", switching="wormhole"), network)
+
+
+def test_bounds_of_a_worse_network_are_not_believed_of_a_better_one():
+    """A link that had failed is back: what its lack cost does not hold any more."""
+    sound = gossamer.network("torus:4x4")
+    worse = gossamer.plan(sound.without(links=[(0, 1), (0, 4), (0, 3)]), "allgather")
+    better = sound.without(links=[(5, 6)])
+    found = gossamer.replan(worse, better)
+    assert worse.bound == 15
+    assert found.bound == gossamer.plan(better, "allgather").bound == 5
+    assert not any("before links failed" in bound.witness for bound in found.bounds)
