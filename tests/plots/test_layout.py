@@ -285,3 +285,15 @@ def test_layouts_of_any_network_are_about_as_good_as_those_of_igraph(graph):
 
     ours = stress_positions(gossamer.network(graph))
     assert stress(ours) <= 1.15 * stress(np.array(theirs.layout_kamada_kawai(maxiter=50 * n).coords))
+
+
+@pytest.mark.parametrize("spec", ["ccc:3", "star:4", "cayley:abelian(12);1,4,8,11", "dragonfly:a=4,h=1"])
+def test_no_straight_link_runs_through_a_third_node(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    for link in np.flatnonzero(layout.shape == STRAIGHT):
+        ends = [int(network.link_source[link]), int(network.link_target[link])]
+        a, b = layout.positions[ends]
+        others = np.delete(layout.positions, ends, axis=0)
+        along = np.clip((others - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)[:, None]
+        assert np.hypot(*(others - a - along * (b - a)).T).min() > 0.19

@@ -8,8 +8,9 @@ import pytest
 import gossamer
 from gossamer.errors import VerificationError
 from gossamer.networks import Network, from_networkx
-from gossamer.plots import load_figure
+from gossamer.plots import heat_figure, load_figure
 from gossamer.plots.layouts import lay_out
+from gossamer.plots.load_colors import load_scale
 from gossamer.plots.palette import FAINT
 from gossamer.schedules import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
@@ -210,3 +211,11 @@ def test_a_small_share_of_the_capacity_is_not_shown_as_no_load():
     lines.update_scalarmappable()
     assert lines.get_array().tolist() == [0.0, 0.25]
     assert not np.allclose(lines.get_edgecolors()[1], to_rgba(FAINT))
+
+
+def test_few_whole_loads_have_a_color_each_on_a_heat_map_too():
+    schedule = gossamer.plan("hypercube:7", "broadcast").schedule
+    scale, unusual = load_scale(np.array([0.0, 1.0, 1.0]))
+    assert (scale.norm.boundaries.tolist(), unusual) == ([0.5, 1.5], "")
+    bar = heat_figure(schedule).axes[-1]
+    assert [tick.get_text() for tick in bar.get_xticklabels()] == ["1"]

@@ -13,7 +13,10 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.plots import channels_figure, worms_figure
+from gossamer.plots.layouts import lay_out
+from gossamer.plots.lines import link_lines
 from gossamer.plots.palette import CONTROL_COLOR, by_number
+from gossamer.plots.worms import _clear_of_lines
 from plots.test_pictures import outside, overlaps
 
 CASES = [("torus:5x5", "allgather", "atd-5"), ("ring:8", "allgather", "best"), ("torus:3x3x3", "broadcast", "best"),
@@ -120,3 +123,17 @@ def test_a_step_is_drawn_on_axes_of_the_caller():
     scatter = gossamer.plan("torus:5x5", "scatter", algorithm="area-division").schedule
     assert plots.regions_figure(scatter, ax=left) is figure
     assert left.patches
+
+
+@pytest.mark.parametrize("spec", ["ring:8", "torus:5x5", "hypercube:3"])
+def test_names_of_nodes_stand_beside_the_lines(spec):
+    network = gossamer.network(spec)
+    layout = lay_out(network)
+    lines = link_lines(network, layout, 0.2, 0.07)
+    boxes = np.full((network.node_count, 2), [0.4, 0.15])
+    middles = _clear_of_lines(layout.positions, lines, boxes)
+    share = np.linspace(0, 1, 50)[:, None, None]
+    for group in lines:
+        for a, b in zip(np.moveaxis(group.points, 1, 0)[:-1], np.moveaxis(group.points, 1, 0)[1:], strict=True):
+            off = np.abs(middles[:, None] - (a + share * (b - a)).reshape(1, -1, 2))
+            assert not (off < boxes[:, None] / 2).all(axis=2).any()

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import SCREEN, Look, caption, heading, load_unit, text_width, write
+from gossamer.plots.appearance import SCREEN, Look, caption, heading, text_width
 from gossamer.plots.link_groups import link_groups
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
+from gossamer.plots.load_colors import color_bar, load_scale
+from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
 from gossamer.schedules import Schedule
 
 __all__ = ["Panel", "heat_panels", "heat_size", "paint_heat"]
@@ -164,12 +165,9 @@ def _room(panels: list[Panel], width: float) -> float:
 
 def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width: float, height: float) -> None:
     """Paint the heat map on a figure, or part of one, of the size given."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
     panels, note = heat_panels(schedule.network, load)
-    colors = sequential().with_extremes(under=FAINT)
-    scale = ScalarMappable(Normalize(1e-9, max(float(load.max(initial=0)), 1e-6)), colors)
+    scale, unusual = load_scale(load)
+    note += f" Colors are {unusual}." if unusual else ""
     top = heading(figure, schedule, width, height, dress)
     foot = caption(figure, f"{note} Gray: no packet crosses the link; white: no link.", width, height, dress)
     places = _arranged(panels, _room(panels, width))
@@ -184,7 +182,7 @@ def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width:
             x = left + k * (places.wide + _GAP)
             axes = figure.add_axes((x / width, y / height, places.wide / width, high / height))
             _paint_panel(axes, panel, scale, strips, single=len(panels) == 1)
-    _bar(figure, schedule, scale, load, (width, height, foot + 0.3))
+    color_bar(figure, scale, load, schedule, (width, height, foot + 0.3))
 
 
 def _paint_panel(axes: Any, panel: Panel, scale: Any, strips: bool, *, single: bool) -> None:
@@ -209,24 +207,3 @@ def _span(cells: Cells) -> str:
     """Return the least and the largest load of a panel."""
     ends = [f"{v:,.0f}" if v == round(v) else f"{v:,.2f}" for v in (np.nanmin(cells), np.nanmax(cells))]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-
-def _bar(figure: Any, schedule: Schedule, scale: Any, load: Cells, place: tuple[float, float, float]) -> None:
-    """Explain the colors."""
-    from matplotlib.ticker import MaxNLocator
-
-    width, height, bottom = place
-    if not load.any():
-        write(figure, 0.2 / width, (bottom + 0.055) / height, "No message packet crosses a link.", va="center")
-        return
-    length = min(2.6, 0.4 * width)
-    axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
-    bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
-    bar.outline.set_visible(False)
-    bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=load.max() > 5))
-    bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    text = load_unit(schedule)
-    beside = 0.4 + length + text_width(text, 8.5) < width - 0.1
-    x, y = (0.4 + length, bottom + 0.055) if beside else (0.2, bottom + 0.2)
-    write(figure, x / width, y / height, text, 8.5 if beside else 6.5, va="center")

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import SCREEN, Dress, Look, caption, heading, load_unit, look, text_width, write
+from gossamer.plots.appearance import SCREEN, Dress, Look, caption, heading, look, write
 from gossamer.plots.heat import heat_size, paint_heat
 from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.load_bars import bars_size, paint_bars
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
+from gossamer.plots.load_colors import color_bar, load_scale
+from gossamer.plots.palette import FAINT, MUTED, PAPER
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule, link_busy, verify
 
@@ -34,7 +35,6 @@ _CHUNK = 500
 _RASTER = 60_000
 """With more lines than this, they are pixels also in a vector file, to keep it small."""
 _PAGE = (8.8, 8.2)
-_LEVELS = 8
 _THIN = 0.18
 """The widest line covers no more than this share of the paper beside it: a crowded picture is of thin lines."""
 _NOWHERE = np.zeros(2)
@@ -215,15 +215,16 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
         paint_bars(figure, schedule, load, width, height, dress)
         return
     top = heading(figure, schedule, width, height, dress)
-    scale, note = _scale(load)
+    scale, note = load_scale(load)
     convention = "A link is drawn to the right of its direction of travel, gray if nothing crosses it."
-    foot = caption(figure, " ".join([convention, *layout.notes, note]).strip(), width, height, dress)
+    notes = [convention, *layout.notes, *([f"Colors and widths are {note}."] if note else [])]
+    foot = caption(figure, " ".join(notes), width, height, dress)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
     left, low = (width - size[0]) / 2, bar_at + 0.2 + (height - top - bar_at - 0.2 - size[1]) / 2
     axes = figure.add_axes((left / width, low / height, size[0] / width, size[1] / height))
     _paint_network(axes, schedule, sheet, load, scale, size)
-    _color_bar(figure, scale, load, schedule, width, height, bar_at)
+    color_bar(figure, scale, load, schedule, (width, height, bar_at))
 
 
 def _paint_on(axes: Any, schedule: Schedule) -> None:
@@ -238,7 +239,7 @@ def _paint_on(axes: Any, schedule: Schedule) -> None:
     sheet = sheet._replace(dress=Look(width=float(size[0]) + 0.1))
     load = _load(schedule)
     axes.set_aspect("equal")
-    _paint_network(axes, schedule, sheet, load, _scale(load)[0], size)
+    _paint_network(axes, schedule, sheet, load, load_scale(load)[0], size)
 
 
 def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.NDArray[np.float64], scale: Any,
@@ -264,27 +265,6 @@ def _paint_network(axes: Any, schedule: Schedule, sheet: LoadSheet, load: npt.ND
     for x, y, text in layout.blocks:
         above, size_of_type = y + radius + STUB_LENGTH + 0.08, float(np.clip(0.6 * unit, 3, 8))
         write(axes, x, above, text, size_of_type, color=MUTED, ha="center", va="bottom")
-
-
-def _scale(load: npt.NDArray[np.float64]) -> tuple[Any, str]:
-    """Return the mapping from loads to colors, and a note if it is not the plain one."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import BoundaryNorm, Normalize, PowerNorm
-
-    levels, most = _levels(load), max(float(load.max(initial=0)), 1.0)
-    colors = sequential().with_extremes(under=FAINT)
-    if levels:
-        return ScalarMappable(BoundaryNorm(np.arange(0.5, levels + 1), colors.N), colors), ""
-    used = load[load > 0]
-    if used.size > 20 and np.quantile(used, 0.9) < most / 6:
-        return ScalarMappable(PowerNorm(0.5, 1e-9, most), colors), "Colors and widths are on a square-root scale."
-    return ScalarMappable(Normalize(1e-9, most), colors), ""
-
-
-def _levels(load: npt.NDArray[np.float64]) -> int:
-    """Return how many loads other than 0 have a color of their own, 0 where colors run into each other."""
-    most = max(int(load.max(initial=0)), 1)
-    return most if most <= _LEVELS and bool((load == np.rint(load)).all()) else 0
 
 
 def _paint_lines(axes: Any, groups: list[Lines], load: npt.NDArray[np.float64], scale: Any,
@@ -360,30 +340,3 @@ def _paint_nodes(axes: Any, schedule: Schedule, layout: Layout, names: list[str]
         size = _type_size(names, unit)
         for (x, y), name in zip(layout.positions, names, strict=True):
             write(axes, x, y, name, size, ha="center", va="center_baseline", zorder=3)
-
-
-def _color_bar(figure: Any, scale: Any, load: npt.NDArray[np.float64], schedule: Schedule, width: float, height: float,
-                bottom: float) -> None:  # fmt: skip
-    from matplotlib.ticker import MaxNLocator
-
-    levels = _levels(load)
-    if not load.any():
-        write(figure, 0.2 / width, (bottom + 0.055) / height, "No message packet crosses a link.", va="center")
-        return
-    length = min(2.6, 0.45 * levels) if levels else 2.6
-    axes = figure.add_axes((0.25 / width, bottom / height, length / width, 0.11 / height))
-    bar = figure.colorbar(scale, cax=axes, orientation="horizontal")
-    bar.outline.set_visible(False)
-    if levels:
-        bar.set_ticks(range(1, levels + 1))
-    else:
-        bar.ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=load.max() > 5))
-    bar.ax.minorticks_off()
-    bar.ax.tick_params(labelsize=7.5, length=2, width=0.6, color=MUTED, labelcolor=INK, pad=2)
-    aside = 0.25 + length + 0.15
-    text = load_unit(schedule)
-    if aside + text_width(text, 8.5) < width - 0.1:
-        write(figure, aside / width, (bottom + 0.055) / height, text, va="center")
-    else:
-        text = text if text_width(text, 7) < width - 0.2 else text.replace(" over the whole schedule", "")
-        write(figure, 0.2 / width, (bottom + 0.15) / height, text, 7, va="bottom")

@@ -28,6 +28,8 @@ _EXPANDED = 500_000
 _NAMED_ROWS = 40
 _PARTED = 80
 _LEVELS = 4
+_EACH = 8
+"""Up to this many origins have a number each below their colors."""
 _STRIP, _PITCH = 0.55, 0.155
 
 
@@ -361,4 +363,4 @@ def _key_ticks(sheet: OccupancySheet) -> list[float]:
     if sheet.origins is None:
         return [0, 0.5, 1]
     last = sheet.origins.nodes - 1
-    return sorted({0.0, float(last // 2), float(last)})
+    return [float(v) for v in (range(last + 1) if last < _EACH else sorted({0, last // 2, last}))]

@@ -100,7 +100,7 @@ def worms_figure(
     layout, ways = lay_out(network), _ways(schedule)
     lines = link_lines(network, layout, _RADIUS, _ASIDE)
     seen = np.concatenate([layout.positions, *(g.points.reshape(-1, 2) for g in lines)])
-    low, high = seen.min(axis=0) - 0.3, seen.max(axis=0) + 0.3
+    low, high = seen.min(axis=0) - 0.5, seen.max(axis=0) + 0.5
     if (ax := dress.ax) is not None:
         _panel(ax, low, high)
         box = ax.get_window_extent()
@@ -291,8 +291,29 @@ def _paint(axes: Any, schedule: WormholeSchedule, step: int, lines: list[Lines],
     names = [network.node_name(v) for v in range(network.node_count)] if network.node_count <= _NAMED else []
     size = min(0.2 * unit, 6.5)
     if size >= 3 and max((72 * text_width(name, size) for name in names), default=unit) < 0.85 * unit:
-        for name, (x, y) in zip(names, places.tolist(), strict=True):
-            write(axes, x + _RADIUS + 0.03, y - _RADIUS - 0.03, name, size, color=MUTED, va="top")
+        boxes = np.array([[72 * text_width(name, size), 1.2 * size] for name in names]) / unit
+        for name, (x, y) in zip(names, _clear_of_lines(places, lines, boxes).tolist(), strict=True):
+            write(axes, x, y, name, size, color=MUTED, ha="center", va="center", zorder=6)
+
+
+def _clear_of_lines(
+    places: npt.NDArray[np.float64], lines: list[Lines], boxes: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the middle of the name of each node, float64[N, 2]: beside the node where the fewest lines are.
+
+    `boxes` are widths and heights of the names. All names are on the same side if they stand as clear there.
+    """
+    share = np.linspace(0, 1, 12)[:, None]
+    parts = [(g.points[:, :-1, None], g.points[:, 1:, None]) for g in lines]
+    ink = np.concatenate([places, *((a + share * (b - a)).reshape(-1, 2) for a, b in parts)])
+    sides = np.array([[1, -1], [1, 1], [-1, 1], [-1, -1], [1, 0], [-1, 0], [0, 1], [0, -1]])
+    middles = places[:, None] + sides * (_RADIUS + 0.03 + boxes[:, None] / 2)
+    near = np.abs(middles[:, :, None] - ink) < boxes[:, None, None] / 2 + 0.05
+    covered = near.all(axis=3).sum(axis=2)  # [N, 8]
+    best = covered.argmin(axis=1)
+    alike = int(covered.sum(axis=0).argmin())
+    best[covered[:, alike] == covered.min(axis=1)] = alike
+    return middles[np.arange(len(places)), best]
 
 
 def _into(group: Lines, network: Any, places: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

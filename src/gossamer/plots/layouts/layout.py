@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
 
-__all__ = ["ARC", "STRAIGHT", "STUB", "Layout", "Points", "circle"]
+__all__ = ["ARC", "STRAIGHT", "STUB", "Layout", "Points", "around_nodes", "circle"]
 
 Points = npt.NDArray[np.float64]
 
 STRAIGHT, ARC, STUB = np.uint8(0), np.uint8(1), np.uint8(2)
 """Shapes of links: a straight line, an arc to the right of the way, or two stubs, one at each end."""
+_CLEAR = 0.2
+"""A line nearer than this to the middle of a node seems to end there."""
+_PAIRS = 100_000
+"""With more links times nodes nobody follows a single line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,23 @@ class Layout:
         length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-12)
         shapes = np.broadcast_to(np.asarray(shape, np.uint8), length.shape)
         return cls(positions, shapes, way / length[:, None], (), notes)
+
+
+def around_nodes(network: Network, layout: Layout) -> Layout:
+    """Return the layout with an arc for each straight link that would run through a third node; O(L N)."""
+    straight = np.flatnonzero(layout.shape == STRAIGHT)
+    if straight.size * network.node_count > _PAIRS:
+        return layout
+    start = layout.positions[network.link_source[straight]]
+    way = layout.positions[network.link_target[straight]] - start
+    length = np.maximum(np.hypot(*way.T), 1e-12)[:, None]
+    x, y = np.moveaxis(way / length, 1, 0)[:, :, None]
+    right, up = np.moveaxis(layout.positions[None] - start[:, None], 2, 0)
+    along, off = right * x + up * y, np.abs(right * y - up * x)
+    through = ((along > _CLEAR) & (along < length - _CLEAR) & (off < _CLEAR)).any(axis=1)
+    shape = layout.shape.copy()
+    shape[straight[through]] = ARC
+    return replace(layout, shape=shape)
 
 
 def circle(count: int) -> Points:

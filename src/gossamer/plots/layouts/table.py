@@ -10,7 +10,7 @@ from gossamer.networks.structures import Groups, Tiers
 from gossamer.plots.layouts.cayley import by_last_symbol, by_words
 from gossamer.plots.layouts.grids import by_bits, by_digits
 from gossamer.plots.layouts.groups import by_groups
-from gossamer.plots.layouts.layout import Layout, circle
+from gossamer.plots.layouts.layout import Layout, around_nodes, circle
 from gossamer.plots.layouts.products import by_factors
 from gossamer.plots.layouts.stress import stress_positions
 from gossamer.plots.layouts.trees import by_levels, by_tiers
@@ -40,6 +40,10 @@ def lay_out(network: Network) -> Layout:
     >>> lay_out(gossamer.network("array:2x3")).positions.tolist()
     [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, -1.0], [1.0, -1.0], [2.0, -1.0]]
     """
+    return around_nodes(network, _laid_out(network))
+
+
+def _laid_out(network: Network) -> Layout:
     if network.levels is not None:
         return by_levels(network)
     tiers = network.find(Tiers)
