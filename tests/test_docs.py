@@ -144,3 +144,15 @@ def test_old_addresses_of_pages_lead_to_the_new_ones():
     assert moved["reproduce_han"] == "papers/han"
     assert all((ROOT / "docs" / f"{new}.md").exists() for new in moved.values())
     assert not any((ROOT / "docs" / f"{old}.md").exists() for old in moved)
+
+
+WITH_FORMULAS = sorted((ROOT / "docs/explanation").glob("*.md"))
+_PLAIN = re.compile(
+    r"\b(?:ceil|floor|sqrt|log2)\(|[A-Za-z)][²³]|\bT_[sc]\b|\bt_p\b|\b\w\^\w|[<>]= ?\d|\b[A-Za-z] x [A-Za-z]\b"
+)
+
+
+@pytest.mark.parametrize("page", [p for p in WITH_FORMULAS if "made by" not in p.read_text()[:20]], ids=name)
+def test_formulas_of_explanations_are_set(page):
+    text = re.sub(r"^```.*?^```$|\$\$.*?\$\$|`[^`\n]*`|\$[^$\n]*\$", " ", page.read_text(), flags=re.M | re.S)
+    assert _PLAIN.findall(text) == []

@@ -197,12 +197,12 @@ def array_broadcasts_page() -> str:
         rows.append([shape, f"{net.node_count:,}", str(len(sides)), str(bound), str(time), *ratios])
     columns = ["array", "N", "d", "bound", "steps", "ratio", "twice the torus", "rotated dimensions"]
     text = f"""
-A corner of a d-dimensional array must receive N-1 messages over d links, so no multinode broadcast of whole messages
-takes less than ceil((N-1)/d) steps. The algorithm `torus-on-array` takes just that on every array in the table, and on
-every array with a side of 3 or more that its tests try. (With all sides 2 the array is a hypercube, for which
-`translated-tree` is optimal.) The last three columns are ratios of times to the bound: of `torus-on-array`; of twice
-the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the multinode broadcast of
-Varvarigos and Bertsekas for any d.
+A corner of a $d$-dimensional array must receive $N-1$ messages over $d$ links, so no multinode broadcast of whole
+messages takes less than $\\lceil (N-1)/d \\rceil$ steps. The algorithm `torus-on-array` takes just that on every
+array in the table, and on every array with a side of 3 or more that its tests try. (With all sides 2 the array is a
+hypercube, for which `translated-tree` is optimal.) The last three columns are ratios of times to the bound: of
+`torus-on-array`; of twice the optimal time on the torus of the same shape; and of `rotated-dimensions-whole`, the
+multinode broadcast of Varvarigos and Bertsekas for any d.
 
 {table(columns, rows)}
 

@@ -313,7 +313,8 @@ def _clear_of_lines(
     best = covered.argmin(axis=1)
     alike = int(covered.sum(axis=0).argmin())
     best[covered[:, alike] == covered.min(axis=1)] = alike
-    return middles[np.arange(len(places)), best]
+    chosen: npt.NDArray[np.float64] = middles[np.arange(len(places)), best]
+    return chosen
 
 
 def _into(group: Lines, network: Any, places: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
