@@ -11,7 +11,8 @@ import pytest
 import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.tasks import MultinodeBroadcast
+from gossamer.rules import Rules
+from gossamer.tasks import MultinodeBroadcast, along_dimensions
 from gossamer.testing import tasks_of
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
@@ -72,6 +73,30 @@ def test_the_best_is_as_good_as_every_algorithm():
             for row in reversed(list(gossamer.compare(network, task, switching="wormhole", cost=model)))
         }
         assert best.completion_time == min(times.values()) == times[best.algorithm]
+
+
+@pytest.mark.parametrize("name", ["allgather", "allreduce", "alltoall"])
+@pytest.mark.parametrize(("spec", "ports", "grouped"), [
+    ("torus:3x3", "all", False), ("array:2x3", "all", True), ("kautz:2,2", "one-send", False),
+])  # fmt: skip
+def test_the_best_is_not_above_any_candidate(spec, ports, grouped, name):
+    """Every offer of every algorithm is built: none is invalid, below its own `least`, or faster than the plan."""
+    network = gossamer.network(spec)
+    asks = gossamer.task(name, groups=along_dimensions(network, [1])) if grouped else gossamer.task(name)
+    cost = LinearCost(startup=10, message_bytes=12)
+    best = gossamer.plan(network, asks, switching="wormhole", cost=cost, rules=Rules(ports=ports)).completion_time
+    case = WormholeCase(network, asks, cost, Rules(ports=ports))
+    made = 0
+    for algorithm in (a for a in WORMHOLE_ALGORITHMS if a.covers(case)):
+        for offer in (o for o in algorithm.offers(case) if o.effort != "solver"):
+            schedule, told = offer.build(), (algorithm.name, offer.options)
+            assert verify(schedule), told
+            assert best <= schedule.completion_time, told
+            assert offer.least <= schedule.completion_time, told
+            if offer.time is not None:
+                assert schedule.completion_time <= offer.time, told
+            made += 1
+    assert made > 1
 
 
 def test_plans_say_what_they_cost():

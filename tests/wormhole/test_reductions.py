@@ -19,6 +19,7 @@ from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.flooding import flooding_offers
+from gossamer.wormhole.mirrored import halves
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.steps import Steps
 from wormhole.strategies import in_pieces
@@ -185,3 +186,24 @@ def test_flits_wait_for_all_contributions(spec):
                     brings = schedule.target[k] == schedule.source[m] and schedule.step[k] < schedule.step[m]
                     if brings and mine & set(schedule.pieces_of(k).tolist()):
                         assert free.released[m] >= arrived[k]
+
+
+@pytest.mark.parametrize(("ports", "groups"), [
+    ("one-receive", None), *((ports, [[0, 5, 7, 2], [1, 3, 4]]) for ports in ("one-send", "one-receive", "all")),
+])  # fmt: skip
+def test_halves_go_together_by_their_pieces(ports, groups, monkeypatch):
+    """Where one half is too much work in many pieces it is left out of both, and the rest is not mixed up."""
+    monkeypatch.setattr("gossamer.wormhole.flooding._MOST_WORK", 60_000)
+    asks = task("allreduce") if groups is None else task("allreduce", groups=groups)
+    cost = LinearCost(startup=1, message_bytes=60)
+    case = WormholeCase(gossamer.network("torus:3x3"), asks, cost, gossamer.Rules(ports=ports))
+    tried = [[o.options["pieces"] for o in flooding_offers(half)] for half in halves(case)]
+    offers = flooding_offers(case)
+    assert [o.options["pieces"] for o in offers] == [k for k in tried[0] if k in tried[1]]
+    assert (tried[0] == tried[1]) == (ports == "all")
+    for offer in offers:
+        parts = [next(o for o in flooding_offers(h) if o.options == offer.options).build() for h in halves(case)]
+        schedule = offer.build()
+        assert verify(schedule)
+        assert schedule.completion_time == sum(part.completion_time for part in parts) >= offer.least
+        assert [p.name.split(":")[0] for p in schedule.phases] == ["reduce-scatter", "multinode broadcast"]

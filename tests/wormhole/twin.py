@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from gossamer.tasks import COMBINE
 from gossamer.wormhole import WormholeSchedule
@@ -30,6 +31,24 @@ def walked(schedule: WormholeSchedule, message: int) -> tuple[list[tuple[int, ..
     return path, tuple(at)
 
 
+def played(schedule: WormholeSchedule, counts: Counter[str]) -> Iterator[list[tuple[int, int]]]:
+    """The messages of each step that have a path, with where they end; what is wrong with paths is counted."""
+    number = {tuple(place): v for v, place in enumerate(schedule.network.coordinates.tolist())}
+    for step in range(schedule.step_count):
+        taken: set[tuple[int, ...]] = set()
+        there = []
+        for m in [m for m, t in enumerate(schedule.step.tolist()) if t == step]:
+            found = walked(schedule, m)
+            if found is None:
+                counts["displacement"] += 1
+                continue
+            path, target = found
+            counts["channel"] += bool(taken & set(path))
+            taken |= set(path)
+            there.append((m, number[target]))
+        yield there
+
+
 def verdict(schedule: WormholeSchedule) -> Counter[str]:
     """Violations by kind."""
     counts: Counter[str] = Counter()
@@ -55,24 +74,13 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
 
     if any(kind == COMBINE for kind in messages.discipline.tolist()):
         return +(counts + combined_verdict(schedule, sets))
-    holds: dict[tuple[int, ...], set[int]] = {}
-    for v in range(schedule.network.node_count):
-        at = tuple(schedule.network.coordinates[v].tolist())
-        holds[at] = {p for p, (origin, *_) in enumerate(pieces) if origin == v}
-    for step in range(schedule.step_count):
-        taken, arriving = set(), []
-        for m in [m for m, t in enumerate(schedule.step.tolist()) if t == step]:
-            found = walked(schedule, m)
-            if found is None:
-                counts["displacement"] += 1
-                continue
-            path, target = found
-            counts["channel"] += bool(taken & set(path))
-            taken |= set(path)
+    holds = [{p for p, (origin, *_) in enumerate(pieces) if origin == v} for v in range(schedule.network.node_count)]
+    for there in played(schedule, counts):
+        arriving = []
+        for m, target in there:
             if schedule.payload[m] >= 0:
                 carried = sets[schedule.payload[m]]
-                source = tuple(schedule.network.coordinates[schedule.source[m]].tolist())
-                if carried <= holds[source]:
+                if carried <= holds[schedule.source[m]]:
                     arriving.append((target, carried))
                 else:
                     counts["causality"] += 1
@@ -85,7 +93,7 @@ def verdict(schedule: WormholeSchedule) -> Counter[str]:
         else:
             targets = messages.targets[messages.target_start[row] : messages.target_start[row + 1]].tolist()
         for v in targets:
-            counts["delivery"] += p not in holds[tuple(schedule.network.coordinates[v].tolist())]
+            counts["delivery"] += p not in holds[v]
     return +counts
 
 
@@ -125,17 +133,10 @@ def combined_verdict(schedule: WormholeSchedule, sets: list[set[int]]) -> Counte
         ready = u != table.origin[p] or all(map(complete, awaited[p]))
         return "" if (p, u) in copies and ready else "causality"
 
-    for step in range(schedule.step_count):
-        taken, arriving = set(), []
-        for m in [m for m, t in enumerate(schedule.step.tolist()) if t == step]:
-            found = walked(schedule, m)
-            if found is None:
-                counts["displacement"] += 1
-                continue
-            path, _ = found
-            counts["channel"] += bool(taken & set(path))
-            taken |= set(path)
-            u, v = int(schedule.source[m]), int(schedule.target[m])
+    for there in played(schedule, counts):
+        arriving = []
+        for m, v in there:
+            u = int(schedule.source[m])
             carried = sorted(sets[schedule.payload[m]]) if schedule.payload[m] >= 0 else []
             faults = [fault for p in carried if (fault := wrong(p, u))]
             if faults:

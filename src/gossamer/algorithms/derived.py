@@ -12,9 +12,36 @@ from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, then, torus_on_array
 from gossamer.schedules.torus_on_array import task_on_torus
-from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
+from gossamer.tasks import (
+    Allreduce,
+    Broadcast,
+    Chunked,
+    Gather,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
+    PartialExchange,
+    PartialGather,
+    PartialMultinodeBroadcast,
+    PartialReduceScatter,
+    Reduce,
+    ReduceScatter,
+    Scatter,
+    Task,
+)
 
-__all__ = ["allreduce_from", "dual", "on_array"]
+__all__ = ["DUALS", "allreduce_from", "dual", "on_array"]
+
+DUALS: dict[type[Task], type[Task]] = {
+    Broadcast: Reduce,
+    Scatter: Gather,
+    MultinodeBroadcast: ReduceScatter,
+    PartialMultinodeBroadcast: PartialReduceScatter,
+    MultipleBroadcast: MultipleReduce,
+    PartialExchange: PartialGather,
+    Chunked: Chunked,
+}
+"""What each task becomes when time is turned."""
 
 
 def _reversed(offer: Offer[Schedule]) -> Offer[Schedule]:

@@ -9,7 +9,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network import EXACT, OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES, TREES_TOGETHER
 from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
-from gossamer.algorithms.derived import allreduce_from, dual
+from gossamer.algorithms.derived import DUALS, allreduce_from, dual
 from gossamer.algorithms.groups import each_group
 from gossamer.algorithms.multinode_broadcast.arc import ARC
 from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_CAYLEY
@@ -30,22 +30,7 @@ from gossamer.algorithms.routing import ROUTING
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.algorithms.total_exchange.fat_trees import TOTAL_EXCHANGE_FAT_TREES
-from gossamer.tasks import (
-    Broadcast,
-    Chunked,
-    Gather,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    MultipleReduce,
-    PartialExchange,
-    PartialGather,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    Reduce,
-    ReduceScatter,
-    Scatter,
-    Task,
-)
+from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["ALGORITHMS"]
 
@@ -70,16 +55,6 @@ _FORWARD: tuple[Algorithm, ...] = (
 _ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
 """Algorithms in which nodes receive freely and send one packet: no allreduce runs them backwards under their rules."""
 
-_DUAL: dict[type[Task], type[Task]] = {
-    Broadcast: Reduce,
-    Scatter: Gather,
-    MultinodeBroadcast: ReduceScatter,
-    PartialMultinodeBroadcast: PartialReduceScatter,
-    MultipleBroadcast: MultipleReduce,
-    PartialExchange: PartialGather,
-    Chunked: Chunked,
-}
-
 _ALONE: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
@@ -91,11 +66,11 @@ _ALONE: tuple[Algorithm, ...] = (
     OVERLAPPED_TREES,
     OVERLAPPED_HALVES,
     TREES_TOGETHER,
-    *(dual(a, _DUAL[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in _DUAL),
+    *(dual(a, DUALS[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in DUALS),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
 
-_SOLVED: tuple[Algorithm, ...] = (EXACT, *(dual(EXACT, _DUAL[task]) for task in EXACT.tasks if task in _DUAL))
+_SOLVED: tuple[Algorithm, ...] = (EXACT, *(dual(EXACT, DUALS[task]) for task in EXACT.tasks if task in DUALS))
 """What a solver does, by itself only."""
 
 ALGORITHMS: tuple[Algorithm, ...] = (*_ALONE, *_SOLVED, each_group(_ALONE))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,11 @@ import numpy.typing as npt
 
 from gossamer.bounds import Bound
 from gossamer.errors import ScheduleError
+from gossamer.networks.network import Network
 from gossamer.schedules import Hop
 from gossamer.wormhole.worms import Worm
 
-__all__ = ["Explanation", "Found", "message_row", "together", "why"]
+__all__ = ["Explanation", "Found", "at_node", "message_row", "why"]
 
 _DENOMINATOR = 60
 """The largest denominator that is written out."""
@@ -87,7 +90,25 @@ def message_row(schedule: Any, message: int) -> int:
     return row
 
 
-def together(items: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+def at_node(network: Network, node: int, moves: Sequence[Hop | Worm], time: str) -> tuple[str, list[str]]:
+    """Return what a node is called, and what it sends and gets, a line for each time of a name ("slot", "step")."""
+    lines = []
+    for at, group in groupby(moves, key=attrgetter(time)):
+        mine = list(group)
+        there = _together((_carried(m), network.node_name(m.target)) for m in mine if m.source == node)
+        back = _together((_carried(m), network.node_name(m.source)) for m in mine if m.target == node)
+        lines += [f"{time} {at}: sends {what} to {', '.join(names)}" for what, names in there]
+        lines += [f"{time} {at}: gets {what} from {', '.join(names)}" for what, names in back]
+    kind = "switch" if node >= network.terminal_count else "node"
+    return f"{kind} {network.node_name(node)}", lines or ["it neither sends nor gets anything"]
+
+
+def _carried(move: Hop | Worm) -> str:
+    """Return what a hop or worm carries, out of its words."""
+    return move.text.partition(" sends ")[2].partition(" by way of ")[0].rpartition(" to ")[0]
+
+
+def _together(items: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
     """Return what goes to several, or comes from several, once with all their names."""
     found: dict[str, list[str]] = {}
     for what, name in items:

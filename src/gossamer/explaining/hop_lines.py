@@ -8,8 +8,9 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.explaining.explanation import Found, message_row, together
-from gossamer.schedules import CONTROL, Hop, Schedule
+from gossamer.explaining.explanation import Found, message_row
+from gossamer.explaining.explanation import at_node as node_lines
+from gossamer.schedules import CONTROL, Schedule
 from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.words import chosen_hops, message_words
 from gossamer.tasks import COMBINE, MOVE
@@ -41,26 +42,9 @@ def at_node(schedule: Schedule, node: int) -> Found:
     network = schedule.network
     sent, got = network.link_source[schedule.link] == node, network.link_target[schedule.link] == node
     hops = list(chosen_hops(schedule, np.flatnonzero(sent | got)))
-    lines = []
-    for slot, group in groupby(hops, key=lambda hop: hop.slot):
-        mine = list(group)
-        there = together((_carried(h), network.node_name(h.target)) for h in mine if h.source == node)
-        back = together((_carried(h), network.node_name(h.source)) for h in mine if h.target == node)
-        lines += [f"slot {slot}: sends {what} to {', '.join(names)}" for what, names in there]
-        lines += [f"slot {slot}: gets {what} from {', '.join(names)}" for what, names in back]
-    if not hops:
-        lines = ["it neither sends nor gets anything"]
-    kind = "switch" if node >= network.terminal_count else "node"
-    title = (
-        f"{kind} {network.node_name(node)}: sends {quantity(int(sent.sum()), 'packet')}, "
-        f"gets {quantity(int(got.sum()), 'packet')}"
-    )
+    called, lines = node_lines(network, node, hops, "slot")
+    title = f"{called}: sends {quantity(int(sent.sum()), 'packet')}, gets {quantity(int(got.sum()), 'packet')}"
     return Found(title, lines, hops)
-
-
-def _carried(hop: Hop) -> str:
-    """Return what a hop carries, out of its words."""
-    return hop.text.partition(" sends ")[2].rpartition(" to ")[0]
 
 
 def of_message(schedule: Schedule, message: int) -> Found:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 
-from gossamer.explaining.explanation import Found, message_row, together
+from gossamer.explaining.explanation import Found, message_row
+from gossamer.explaining.explanation import at_node as node_lines
 from gossamer.schedules.words import message_words
 from gossamer.wormhole import WormholeSchedule
 from gossamer.wormhole.worms import Worm, chosen_worms
@@ -35,25 +34,15 @@ def in_slot(schedule: WormholeSchedule, step: int) -> Found:
 
 def at_node(schedule: WormholeSchedule, node: int) -> Found:
     """Return what a node sends and gets, step by step, and how many messages pass it."""
-    name = schedule.network.node_name
     sent, got = schedule.source == node, schedule.target == node
     worms = list(chosen_worms(schedule, np.flatnonzero(sent | got)))
-    lines = []
-    for step, group in groupby(worms, key=lambda worm: worm.step):
-        mine = list(group)
-        there = together((_carried(w), name(w.target)) for w in mine if w.source == node)
-        back = together((_carried(w), name(w.source)) for w in mine if w.target == node)
-        lines += [f"step {step}: sends {what} to {', '.join(names)}" for what, names in there]
-        lines += [f"step {step}: gets {what} from {', '.join(names)}" for what, names in back]
-    if not worms:
-        lines = ["it neither sends nor gets anything"]
     first, channel = schedule.channels.paths(schedule.source, schedule.displacement)
     ends = np.array([schedule.channels.end(c) for c in np.unique(channel).tolist()], np.int64)
     into = np.unique(channel)[ends == node]
     passing = int(np.isin(channel, into).sum()) - int((got & (np.diff(first) > 0)).sum())
-    kind = "switch" if node >= schedule.network.terminal_count else "node"
+    called, lines = node_lines(schedule.network, node, worms, "step")
     title = (
-        f"{kind} {name(node)}: sends {quantity(int(sent.sum()), 'message')}, gets {int(got.sum())}; "
+        f"{called}: sends {quantity(int(sent.sum()), 'message')}, gets {int(got.sum())}; "
         f"{passing} pass through its router"
     )
     return Found(title, lines, worms)
@@ -86,11 +75,6 @@ def of_all(schedule: WormholeSchedule) -> Found:
     made = f" by {schedule.algorithm}" if schedule.algorithm else ""
     steps = quantity(schedule.step_count, "step")
     return Found(f"{schedule.task.describe()} on {schedule.network.spec}{made}: {steps}", lines)
-
-
-def _carried(worm: Worm) -> str:
-    """Return what a worm carries, out of its words."""
-    return worm.text.partition(" sends ")[2].partition(" by way of ")[0].rpartition(" to ")[0]
 
 
 def _way(schedule: WormholeSchedule, worm: Worm, pieces: np.ndarray) -> str:

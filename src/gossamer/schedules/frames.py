@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError
 from gossamer.schedules.hop_table import HopTable
@@ -12,7 +14,28 @@ from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.storing import hop_columns
 from gossamer.schedules.transform import expand
 
-__all__ = ["to_arrow", "to_frame"]
+__all__ = ["frame", "table", "to_arrow", "to_frame"]
+
+
+def table(columns: Mapping[str, Any], phase: npt.NDArray[np.int32], names: Iterable[str]) -> Any:
+    """Return columns, and the names of the phases to which rows belong, as an Arrow table.
+
+    >>> table({"slot": [0, 1]}, np.array([0, 1], np.int32), ["up", "down"]).to_pylist()
+    [{'slot': 0, 'phase': 'up'}, {'slot': 1, 'phase': 'down'}]
+    """
+    import pyarrow as pa
+
+    phases = pa.DictionaryArray.from_arrays(phase, pa.array(names, pa.string()))
+    return pa.table({**columns, "phase": phases})
+
+
+def frame(arrow: Callable[[], Any]) -> Any:
+    """Return the Arrow table that `arrow` makes as a data frame of pandas; NotApplicableError if there is no pandas."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise NotApplicableError("to_frame needs pandas: pip install pandas; to_arrow does without") from None
+    return arrow().to_pandas()
 
 
 def to_arrow(schedule: HopTable) -> Any:
@@ -42,22 +65,18 @@ def to_arrow(schedule: HopTable) -> Any:
     >>> table.select(["slot", "source", "target", "message"]).to_pylist()[-1]
     {'slot': 1, 'source': 1, 'target': 0, 'message': 2}
     """
-    import pyarrow as pa
-
     schedule = expand(schedule)
-    network, table, slot, link = schedule.network, schedule.packets, schedule.slot, schedule.link
-    told = hop_columns(network, table, link, schedule.packet)
+    network, slot, link = schedule.network, schedule.slot, schedule.link
+    told = hop_columns(network, schedule.packets, link, schedule.packet)
     usable = slot + np.int32(1) if network.plain else hop_ends(network, schedule.parts, slot, link).astype(np.int32)
-    origin = np.append(table.origin, np.int32(-1))[schedule.packet]
+    origin = np.append(schedule.packets.origin, np.int32(-1))[schedule.packet]
     first = np.array([p.first_slot for p in schedule.phases[1:]], np.int64)
     phase = np.searchsorted(first, slot, side="right").astype(np.int32)
-    names = pa.array([p.name for p in schedule.phases], pa.string())
     columns = {
         "slot": slot, "usable": usable, "source": told["source"], "target": told["target"], "link": link,
         "packet": schedule.packet, "message": told["message"], "part": told["part"], "origin": origin,
     }  # fmt: skip
-    arrays = [pa.array(c) for c in columns.values()]
-    return pa.Table.from_arrays([*arrays, pa.DictionaryArray.from_arrays(phase, names)], [*columns, "phase"])
+    return table(columns, phase, [p.name for p in schedule.phases])
 
 
 def to_frame(schedule: HopTable) -> Any:
@@ -72,8 +91,4 @@ def to_frame(schedule: HopTable) -> Any:
     -----
     Polars and DuckDB take `to_arrow`: ``polars.from_arrow(schedule.to_arrow())``.
     """
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        raise NotApplicableError("to_frame needs pandas: pip install pandas; to_arrow does without") from None
-    return to_arrow(schedule).to_pandas()
+    return frame(lambda: to_arrow(schedule))

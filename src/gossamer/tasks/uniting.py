@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.tasks.messages import Messages
 
-__all__ = ["in_group", "ranks", "united", "with_targets"]
+__all__ = ["in_group", "ranks", "target_table", "united", "with_targets"]
 
 
 def ranks(count: int) -> Network:
@@ -29,6 +29,29 @@ def with_targets(messages: Messages, terminals: int) -> Messages:
         return messages
     start = np.arange(messages.count + 1, dtype=np.int64) * terminals
     return replace(messages, target_start=start, targets=np.tile(np.arange(terminals, dtype=np.int32), messages.count))
+
+
+def target_table(messages: Messages, nodes: int) -> npt.NDArray[np.bool_]:
+    """Return whether each message is for each node (or gets a contribution of it), bool[m, nodes].
+
+    Parameters
+    ----------
+    messages : Messages
+        Those for all are for all `nodes`.
+    nodes : int
+        Number of columns, more than every target.
+
+    Examples
+    --------
+    >>> from gossamer.tasks import Scatter
+    >>> target_table(Scatter(0).messages(ranks(3)), 3).astype(int).tolist()
+    [[0, 1, 0], [0, 0, 1]]
+    """
+    listed = with_targets(messages, nodes)
+    assert listed.target_start is not None
+    table = np.zeros((listed.count, nodes), np.bool_)
+    table[np.repeat(np.arange(listed.count), np.diff(listed.target_start)), listed.targets] = True
+    return table
 
 
 def in_group(messages: Messages, group: npt.ArrayLike) -> Messages:

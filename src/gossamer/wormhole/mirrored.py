@@ -7,22 +7,25 @@ stand in the opposite order, where each way is turned into one that the checker 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.cases import Offer, Refusal
 from gossamer.networks import array, product, torus
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
+from gossamer.tasks.uniting import target_table
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 
-__all__ = ["backwards", "halves", "joined", "mirrored_case", "mirrored_network", "only_first_copies"]
+__all__ = ["backwards", "both", "halves", "joined", "mirrored_case", "mirrored_network", "only_first_copies"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -76,42 +79,31 @@ def only_first_copies(schedule: WormholeSchedule) -> WormholeSchedule:
     and so are control messages, and steps without a message. O(pieces in all messages, sorted).
     """
     sets, n = schedule.payloads, schedule.network.node_count
-    rows = np.flatnonzero(schedule.payload != CONTROL)
-    sizes = np.diff(sets.first)[schedule.payload[rows]]
-    row = np.repeat(rows, sizes)
-    within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    piece = sets.packet[sets.first[schedule.payload[row]] + within].astype(np.int64)
+    row, piece = sets.carried(schedule.payload)
     there, here = schedule.target[row] + piece * n, schedule.source[row] + piece * n  # a piece at a node
     kept = np.zeros(row.size, np.bool_)
     kept[np.unique(there, return_index=True)[1]] = True  # rows ascend by step
     kept &= schedule.target[row] != schedule.packets.origin[piece]
-    wanted, step = _wanted(schedule), schedule.step[row]
+    terminals = schedule.network.terminal_count
+    table = np.zeros((schedule.messages.count, n), np.bool_)
+    table[:, :terminals] = target_table(schedule.messages, terminals)
+    wanted = table[np.searchsorted(schedule.messages.ids, schedule.packets.message)].reshape(-1)
+    step = schedule.step[row]
     for t in np.unique(step)[::-1].tolist():  # from the end: needed where it is wanted or sent on
         a, b = np.searchsorted(step, [t, t + 1])
         kept[a:b] &= wanted[there[a:b]]
         wanted[here[a:b][kept[a:b]]] = True
     left, start = np.unique(row[kept], return_index=True)
-    table = PayloadTable()
-    payload = [table.row(part) for part in np.split(piece[kept], start[1:])] if left.size else []
+    kept_sets = PayloadTable()
+    payload = [kept_sets.row(part) for part in np.split(piece[kept], start[1:])] if left.size else []
     used = np.zeros(schedule.step_count, np.bool_)
     used[schedule.step[left]] = True
     phases = [replace(p, steps=int(used[p.first_step : p.first_step + p.steps].sum())) for p in schedule.phases]
     return schedule.replace(
         step=(np.cumsum(used) - 1)[schedule.step[left]], source=schedule.source[left],
-        displacement=schedule.displacement[left], payload=np.array(payload, np.int64), payloads=table.payloads(),
+        displacement=schedule.displacement[left], payload=np.array(payload, np.int64), payloads=kept_sets.payloads(),
         phases=[replace(p, length=None) for p in phases if p.steps], control_bytes=None,
     )  # fmt: skip
-
-
-def _wanted(schedule: WormholeSchedule) -> npt.NDArray[np.bool_]:
-    """Return whether each piece is for each node, bool[pieces * N]."""
-    messages, n = schedule.messages, schedule.network.node_count
-    wanted = np.zeros((messages.count, n), np.bool_)
-    if messages.targets is None or messages.target_start is None:
-        wanted[:, : schedule.network.terminal_count] = True
-    else:
-        wanted[np.repeat(np.arange(messages.count), np.diff(messages.target_start)), messages.targets] = True
-    return wanted[np.searchsorted(messages.ids, schedule.packets.message)].reshape(-1)
 
 
 def backwards(schedule: WormholeSchedule, case: WormholeCase, *, mirrored: bool = True) -> WormholeSchedule:
@@ -226,3 +218,48 @@ def joined(case: WormholeCase, first: WormholeSchedule, second: WormholeSchedule
         phases=phases,
         control_bytes=np.concatenate([first.control_bytes, second.control_bytes]),
     )
+
+
+def _both(case: WormholeCase, first: Offer[WormholeSchedule], second: Offer[WormholeSchedule]) -> WormholeSchedule:
+    return joined(case, first.build(), second.build())
+
+
+def both(
+    case: WormholeCase,
+    first: Sequence[Offer[WormholeSchedule]] | Refusal,
+    second: Sequence[Offer[WormholeSchedule]] | Refusal,
+) -> tuple[Offer[WormholeSchedule], ...] | Refusal:
+    """Return the offers for an allreduce that those for its two `halves` make, in pairs of equal options.
+
+    Where sends or receipts are limited, one half may have options that the other lacks.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.wormhole.flooding import flooding_offers
+    >>> case = WormholeCase(gossamer.network("torus:3x3"), gossamer.task("allreduce"))
+    >>> both(case, *map(flooding_offers, halves(case)))[0].options
+    {'pieces': 1}
+    >>> both(case, Refusal("needs a ring"), ())
+    Refusal(why='needs a ring')
+    """
+    for half in (first, second):
+        if isinstance(half, Refusal):
+            return half
+    assert not isinstance(first, Refusal)
+    assert not isinstance(second, Refusal)
+    return tuple(
+        replace(
+            b,
+            build=partial(_both, case, a, b),
+            time=None if a.time is None or b.time is None else a.time + b.time,
+            least=a.least + b.least,
+            at_most=True,
+            optimal=False,
+            stream=None,
+            hop_seconds=(a.hop_seconds + b.hop_seconds) / 2,  # each has half of the receipts
+        )
+        for a in first
+        for b in second
+        if a.options == b.options
+    ) or Refusal("makes no two halves that go together")

@@ -111,6 +111,27 @@ class Payloads:
         """The set that each entry of `packet` belongs to, int32[E]."""
         return np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.first))
 
+    def carried(self, payload: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the messages, as places in `payload`, and the pieces of all that they carry, int64[k] each.
+
+        Parameters
+        ----------
+        payload : int[M]
+            The set of each message, CONTROL of those that carry none.
+
+        Examples
+        --------
+        >>> table = PayloadTable()
+        >>> sets = [table.row([3, 1]), CONTROL, table.row([2])]
+        >>> [column.tolist() for column in table.payloads().carried(np.array(sets))]
+        [[0, 0, 2], [1, 3, 2]]
+        """
+        messages = np.flatnonzero(payload != CONTROL)
+        sizes = np.diff(self.first)[payload[messages]]
+        row = np.repeat(messages, sizes)
+        within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return row, self.packet[self.first[payload[row]] + within].astype(np.int64)
+
     def lengths(self, pieces: Pieces) -> npt.NDArray[np.int64]:
         """Return the bytes of each set, int64[S]."""
         total = np.concatenate([[0], np.cumsum(pieces.size[self.packet])])

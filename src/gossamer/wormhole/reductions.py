@@ -6,33 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
+from gossamer.algorithms.derived import DUALS
 from gossamer.cases import Offer, Refusal
-from gossamer.tasks import (
-    Allreduce,
-    Broadcast,
-    MultinodeBroadcast,
-    MultipleBroadcast,
-    MultipleReduce,
-    PartialMultinodeBroadcast,
-    PartialReduceScatter,
-    Reduce,
-    ReduceScatter,
-    Task,
-)
+from gossamer.tasks import Allreduce, MultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.mirrored import backwards, halves, joined, mirrored_case
+from gossamer.wormhole.mirrored import backwards, both, halves, mirrored_case
 from gossamer.wormhole.schedule import WormholeSchedule
 
-__all__ = ["DUALS", "reductions_from"]
-
-DUALS: dict[type[Task], type[Task]] = {
-    Broadcast: Reduce,
-    MultinodeBroadcast: ReduceScatter,
-    PartialMultinodeBroadcast: PartialReduceScatter,
-    MultipleBroadcast: MultipleReduce,
-}
-"""The reduction that each broadcast becomes when time is turned."""
+__all__ = ["reductions_from"]
 
 _BACK = 4
 """Times what a broadcast takes, turning it round and checking contributions takes, about."""
@@ -53,15 +35,6 @@ def _turned(offer: Offer[WormholeSchedule], case: WormholeCase) -> Offer[Wormhol
     )
 
 
-def _both(
-    case: WormholeCase, first: Offer[WormholeSchedule], second: Offer[WormholeSchedule]
-) -> Offer[WormholeSchedule]:
-    time = None if first.time is None or second.time is None else first.time + second.time
-    build: Callable[[], WormholeSchedule] = lambda: joined(case, first.build(), second.build())  # noqa: E731
-    seconds = (first.hop_seconds + second.hop_seconds) / 2  # each has half of the receipts
-    return replace(second, build=build, time=time, at_most=True, optimal=False, stream=None, hop_seconds=seconds)
-
-
 def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ...]:
     """Return the reductions, and the allreduce, that follow from an algorithm for broadcasts on arrays and tori.
 
@@ -79,13 +52,7 @@ def reductions_from(algorithm: WormholeAlgorithm) -> tuple[WormholeAlgorithm, ..
     def allreduce(case: WormholeCase) -> _Offers:
         parts = case.once(halves, case)
         assert parts is not None
-        first, second = reduce(parts[0]), algorithm.offers(parts[1])
-        if isinstance(first, Refusal):
-            return first
-        if isinstance(second, Refusal):
-            return second
-        pairs = [(a, b) for a in first for b in second if a.options == b.options]
-        return tuple(_both(case, a, b) for a, b in pairs) or Refusal("makes no two halves that go together")
+        return both(case, reduce(parts[0]), algorithm.offers(parts[1]))
 
     made = [
         WormholeAlgorithm(

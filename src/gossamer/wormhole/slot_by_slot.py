@@ -10,6 +10,7 @@ from math import isqrt
 import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
+from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.registry import ALGORITHMS
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.cases.needs import about_hops, needs
@@ -44,6 +45,8 @@ __all__ = ["SLOT_BY_SLOT", "flooded_in_pieces", "refuse_hops_at_switches"]
 
 _MOST_PIECES = 64
 _MOST_HOPS = 4_000_000
+_COUNTING = frozenset(algorithm.name for algorithm in ROTATED_DIMENSIONS)
+"""Algorithms for packets that send control packets first, by which nodes learn who takes part, even where all do."""
 
 
 def flooded_in_pieces(case: WormholeCase, pieces: int) -> WormholeSchedule:
@@ -128,8 +131,9 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
         first = found[0]
         if first.effort == "solver":
             continue
-        # slots in which nothing moves cost nothing, and those of control packets little; only these tasks have such
+        # slots in which nothing moves cost nothing, and those of control packets little
         cheap = isinstance(case.task, (Permutation, PartialMultinodeBroadcast, PartialReduceScatter))
+        cheap |= algorithm.name.removeprefix("two-way-").removeprefix("reversed-") in _COUNTING
         least = Fraction(0) if cheap else first.floor * each
         build, options = _converted(case, first.build), {"packets": algorithm.name}
         hops = plain.once(about_hops, plain)[0]

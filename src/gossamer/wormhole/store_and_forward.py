@@ -75,7 +75,7 @@ def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSche
     Parameters
     ----------
     schedule : Schedule
-        Of copies and personalized messages, on an array or torus.
+        Of any task whose messages have one length.
     cost : LinearCost
         Costs; every slot pays a start-up, which is what packet switching saves by its name only.
 
@@ -86,12 +86,13 @@ def from_store_and_forward(schedule: Schedule, cost: LinearCost) -> WormholeSche
 
     Raises
     ------
-    NetworkError, TaskError
-        If the network is no array or torus, or the task is a reduction.
+    NetworkError
+        If the network is no array or torus and has more than 2,048 nodes.
 
     Notes
     -----
-    O(hops) time; invariant schedules are expanded.
+    O(hops) time; invariant schedules are expanded. Wormhole messages end at terminals and take one of
+    parallel links, so that hops to switches, or on the others, make a schedule that is not valid.
 
     Examples
     --------

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray, Network
+from gossamer.schedules.frames import frame, table
 from gossamer.schedules.words import message_words
 from gossamer.tasks import Messages
 from gossamer.wormhole.channels import Channels
@@ -185,21 +185,18 @@ def to_arrow(schedule: WormTable) -> Any:
     steps = np.array([p.first_step for p in schedule.phases[1:]], np.int64)
     phase = np.searchsorted(steps, schedule.step, side="right").astype(np.int32)
     columns = {
-        "step": pa.array(schedule.step),
-        "start": pa.array(start[schedule.step]),
-        "end": pa.array(end[schedule.step]),
-        "source": pa.array(schedule.source),
-        "target": pa.array(schedule.target),
+        "step": schedule.step,
+        "start": start[schedule.step],
+        "end": end[schedule.step],
+        "source": schedule.source,
+        "target": schedule.target,
         "channels": pa.ListArray.from_arrays(first.astype(np.int32), channel.astype(np.int32)),
-        "length": pa.array(schedule.length),
-        "pieces": pa.array(sizes[schedule.payload].astype(np.int32)),
-        "message": pa.array(one[schedule.payload].astype(np.int64)),
-        "control": pa.array(control),
+        "length": schedule.length,
+        "pieces": sizes[schedule.payload].astype(np.int32),
+        "message": one[schedule.payload].astype(np.int64),
+        "control": control,
     }
-    names = pa.array([p.name for p in schedule.phases], pa.string())
-    return pa.Table.from_arrays(
-        [*columns.values(), pa.DictionaryArray.from_arrays(phase, names)], [*columns, "phase"]
-    )  # fmt: skip
+    return table(columns, phase, [p.name for p in schedule.phases])
 
 
 def to_frame(schedule: WormTable) -> Any:
@@ -210,8 +207,4 @@ def to_frame(schedule: WormTable) -> Any:
     NotApplicableError
         If pandas is not installed.
     """
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        raise NotApplicableError("to_frame needs pandas: pip install pandas; to_arrow does without") from None
-    return to_arrow(schedule).to_pandas()
+    return frame(lambda: to_arrow(schedule))

@@ -101,13 +101,9 @@ def _with_contributions(
     into: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return what waits for the arrival of each message, with what must be combined before it is sent."""
-    sets, table, messages = schedule.payloads, schedule.packets, schedule.messages
+    table, messages = schedule.packets, schedule.messages
     n, m = schedule.network.node_count, schedule.message_count
-    data = np.flatnonzero(schedule.payload != CONTROL)
-    sizes = np.diff(sets.first)[schedule.payload[data]]
-    row = np.repeat(data, sizes)
-    within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    piece = sets.packet[sets.first[schedule.payload[row]] + within].astype(np.int64)
+    row, piece = schedule.payloads.carried(schedule.payload)
     some = combined[piece]
     key = [piece[some] * n + schedule.target[row[some]]]  # what arrives where
     giver = row[some]

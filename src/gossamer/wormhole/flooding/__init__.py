@@ -5,7 +5,7 @@ Turned in time, the same makes reductions, over ways that are turned round; both
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -31,10 +31,10 @@ from gossamer.tasks import (
     Reduce,
     ReduceScatter,
 )
-from gossamer.tasks.uniting import with_targets
+from gossamer.tasks.uniting import target_table
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.mirrored import backwards, halves, joined
+from gossamer.wormhole.mirrored import backwards, both, halves
 from gossamer.wormhole.payloads import Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
@@ -126,7 +126,7 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     has[np.arange(cut.count), cut.origin] = 1
     near, holders = ways.length[cut.origin], np.ones(cut.count, np.int64)
     if case.messages.targets is not None:  # those that are no targets count as if they had it, but do not send it
-        asked = np.repeat(_targets(case), pieces, axis=0)
+        asked = np.repeat(target_table(case.messages, nodes), pieces, axis=0)
         near[~asked & (has == 0)] = 0
         holders += (~asked & (has == 0)).sum(axis=1)
     busy = np.zeros(case.channels.count, np.uint8)
@@ -159,16 +159,6 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     return steps.schedule(case, cut)
 
 
-def _targets(case: WormholeCase) -> npt.NDArray[np.bool_]:
-    """Return whether each message is for each terminal, bool[m, N]."""
-    nodes = case.network.terminal_count
-    messages = with_targets(case.messages, nodes)
-    asked = np.zeros((messages.count, nodes), np.bool_)
-    assert messages.target_start is not None
-    asked[np.repeat(np.arange(messages.count), np.diff(messages.target_start)), messages.targets] = True
-    return asked
-
-
 def _choices(most: int) -> Iterator[_Choice]:
     """Yield so many ways to make a step, or all."""
     kinds = ((0, (1, _ANY)), (1, (1, _ANY)), (0, (2,)))
@@ -198,7 +188,7 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
     return sorted({max(1, min(most, k)) for k in near})
 
 
-def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refusal:
+def flooding_offers(case: WormholeCase) -> Sequence[Offer[WormholeSchedule]] | Refusal:
     """Return the offers to flood broadcasts or reductions, or both one after the other; or why there are none.
 
     Examples
@@ -211,19 +201,7 @@ def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refus
     """
     parts = case.once(halves, case)
     if parts is not None:
-        first, second = (flooding_offers(part) for part in parts)
-        if isinstance(first, Refusal) or isinstance(second, Refusal):
-            return first if isinstance(first, Refusal) else second
-        return [
-            Offer(
-                partial(_both, case, a, b),
-                least=a.least + b.least,
-                effort="search",
-                options=a.options,
-                hop_seconds=(a.hop_seconds + b.hop_seconds) / 2,  # each has half of the receipts
-            )
-            for a, b in zip(first, second, strict=True)
-        ]
+        return both(case, *(flooding_offers(part) for part in parts))
     if bool((case.messages.discipline == COMBINE).all()):
         found = _broadcasts(case.varied(case.task.dual(case.network)), turned=True)
         if isinstance(found, Refusal):
@@ -234,10 +212,6 @@ def flooding_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]] | Refus
 
 def _backwards(case: WormholeCase, offer: Offer[WormholeSchedule]) -> WormholeSchedule:
     return backwards(offer.build(), case, mirrored=False)
-
-
-def _both(case: WormholeCase, first: Offer[WormholeSchedule], second: Offer[WormholeSchedule]) -> WormholeSchedule:
-    return joined(case, first.build(), second.build())
 
 
 def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSchedule]] | Refusal:
@@ -254,7 +228,7 @@ def _broadcasts(case: WormholeCase, *, turned: bool) -> list[Offer[WormholeSched
         return refusal
     degree = _receiving(case, turned)
     own = np.bincount(case.messages.origin, minlength=nodes)[:nodes]
-    missing = count - own if case.messages.targets is None else (_targets(case).sum(axis=0) - own).clip(0)
+    missing = (target_table(case.messages, nodes).sum(axis=0) - own).clip(0)
     offers: list[Offer[WormholeSchedule]] = []
     for k in _pieces_tried(case, count if case.messages.targets is None else max(1, int(missing.max()))):
         if too_many_messages(count * k * (nodes - 1), _MOST_MESSAGES):
