@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -118,17 +120,35 @@ def _unreleased(app: Any, page: str, source: list[str]) -> None:
     source[0] = "\n\n".join([source[0], *parts])
 
 
+def explored() -> dict[str, Callable[[], Any]]:
+    """Return what the pages of the explorer show that stand on other pages, by their names."""
+    import gossamer
+    from gossamer.dynamic import record
+    from gossamer.dynamic.schemes import scheme
+
+    def servers() -> Any:
+        with contextlib.chdir(Path(__file__).parents[1] / "examples" / "machines"):  # the page names the file
+            return gossamer.plan("two_servers.edges", "allgather", cost=gossamer.TimeCost(bytes="16MiB"))
+
+    return {
+        "explorer": lambda: gossamer.plan("torus:8x8", "allgather"),
+        "explorer_worms": lambda: gossamer.plan("torus:5x5", "broadcast", switching="wormhole"),
+        "explorer_servers": servers,
+        "explorer_queues": lambda: record(scheme("priority", gossamer.network("torus:8x8")), load=0.8),
+    }
+
+
 def setup(app: object) -> None:
-    """Set formulas and numbers; write the page of the explorer that the docs show, and pages at old addresses."""
+    """Set formulas and numbers; write the pages of the explorer that the docs show, and pages at old addresses."""
 
     def written(app: object, failed: Exception | None) -> None:
-        import gossamer
         from gossamer.explorer import explore
 
         if failed is not None or app.builder.format != "html":  # type: ignore[attr-defined]
             return
         out = Path(app.outdir)  # type: ignore[attr-defined]
-        explore(gossamer.plan("torus:8x8", "allgather"), out / "_static" / "explorer.html")
+        for page, made in explored().items():
+            explore(made(), out / "_static" / f"{page}.html")
         for old, new in moved().items():
             leads = f'<meta http-equiv="refresh" content="0; url={new}.html"><a href="{new}.html">{new}</a>'
             (out / f"{old}.html").write_text(f"<!DOCTYPE html>{leads}\n", encoding="utf-8")

@@ -135,10 +135,21 @@ def test_every_public_name_of_a_package_stands_on_one_of_its_pages(package):
     assert {name for name in module.__all__ if not name.isupper()} == set(listed)
 
 
-def test_old_addresses_of_pages_lead_to_the_new_ones():
+@pytest.fixture(scope="module")
+def conf():
     spec = importlib.util.spec_from_file_location("conf", ROOT / "docs" / "conf.py")
-    conf = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(conf)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pages_of_the_explorer_that_stand_on_pages_are_made(conf):
+    sources = [src for p in PAGES for src in re.findall(r'<iframe src="(.*?)"', p.read_text(encoding="utf-8"))]
+    assert sorted(sources) == sorted(f"../_static/{page}.html" for page in conf.explored())
+    assert conf.explored()["explorer_servers"]().schedule.network.spec == "edges:two_servers.edges"
+
+
+def test_old_addresses_of_pages_lead_to_the_new_ones(conf):
     moved = conf.moved()
     assert moved["getting_started"] == "tutorials/getting_started"
     assert moved["reproduce_han"] == "papers/han"
