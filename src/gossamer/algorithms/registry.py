@@ -20,6 +20,7 @@ from gossamer.algorithms.multinode_broadcast.fat_trees import (
 )
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE
 from gossamer.algorithms.multinode_broadcast.heaviest_direction import HEAVIEST_DIRECTION
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
@@ -44,6 +45,7 @@ _FORWARD: tuple[Algorithm, ...] = (
     ROTATED_QUADRANT_ON_ARRAY,
     *ROTATED_DIMENSIONS,
     GREEDY_FLOODING,
+    HAMILTONIAN_CYCLE,
     HEAVIEST_DIRECTION,
     *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,

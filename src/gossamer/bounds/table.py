@@ -22,6 +22,7 @@ from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_b
 from gossamer.bounds.fat_trees_over_time import fat_tree_time_bounds
 from gossamer.bounds.loads import load_bounds
 from gossamer.bounds.parts import part_bounds
+from gossamer.bounds.port_sets import port_set_bounds
 from gossamer.bounds.ports import port_bounds
 from gossamer.bounds.regions import region_bounds
 from gossamer.bounds.relaxed import relaxed_bounds
@@ -57,6 +58,7 @@ def _sequences(case: Case) -> Iterator[Bound]:
 _PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     distance_bounds,
     port_bounds,
+    port_set_bounds,
     broadcast_bounds,
     spread_bounds,
     load_bounds,

@@ -1,0 +1,73 @@
+"""Cycles of all nodes of arrays and tori, and multinode broadcasts with one port around them."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import gossamer
+from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE, hamiltonian_cycle
+from gossamer.bounds import best_bound
+from gossamer.bounds.port_sets import color_classes, port_set_bounds
+from gossamer.cases import Case
+from gossamer.networks.structures import Grid
+
+ONE = gossamer.Rules(ports="one")
+SIDES = [s for d in (1, 2, 3) for s in itertools.product((1, 2, 3, 4, 5), repeat=d)]
+
+
+@pytest.mark.parametrize("sides", SIDES, ids=str)
+def test_there_is_a_cycle_where_there_can_be_one(sides):
+    for wraps in itertools.product((False, True), repeat=len(sides)):
+        if any(wrap and side < 3 for wrap, side in zip(wraps, sides, strict=True)):
+            continue
+        cycle = hamiltonian_cycle(Grid(sides, wraps))
+        nodes, line = np.prod(sides), sum(side > 1 for side in sides) < 2
+        if not any(wraps) and (line or nodes % 2):
+            assert cycle is None
+            continue
+        assert sorted(cycle.tolist()) == list(range(nodes))
+        places = np.array(np.unravel_index(cycle, sides)).T
+        apart = np.abs(places - np.roll(places, -1, axis=0))
+        apart = np.where(wraps, np.minimum(apart, np.array(sides) - apart), apart)
+        assert (apart.sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("ports", ["one", "one-send", "one-receive"])
+@pytest.mark.parametrize("spec", ["array:4x4", "array:2x3x3", "array:2x7"])
+def test_arrays_of_an_even_number_of_nodes_meet_the_bound(spec, ports):
+    plan = gossamer.plan(spec, gossamer.task("allgather"), rules=gossamer.Rules(ports=ports))
+    assert plan.completion_time == plan.bound == plan.schedule.network.node_count - 1
+
+
+@pytest.mark.parametrize("spec", ["array:3x3", "array:8", "hypercube:0", "star:4", "complete:5"])
+def test_other_networks_are_refused(spec):
+    assert not HAMILTONIAN_CYCLE.covers(Case(gossamer.network(spec), gossamer.task("allgather"), ONE))
+
+
+@pytest.mark.parametrize(("spec", "steps"), [("array:3x3", 10), ("array:3x5", 16), ("array:3x3x3", 28)])
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter"])
+def test_color_classes_bound_arrays_of_an_odd_number_of_nodes(spec, steps, task):
+    bound = best_bound(Case(gossamer.network(spec), gossamer.task(task), ONE))
+    assert (bound.name, bound.value) == ("few neighbors", steps)
+
+
+def test_leaves_of_a_tree_need_all_that_their_parents_can_send():
+    star = gossamer.network(nx.star_graph(5))
+    plan = gossamer.plan(star, gossamer.task("allgather"), rules=ONE)
+    assert plan.bounds[0].witness == (
+        "5 nodes that have no links among each other must receive 25 messages, and have 1 neighbor, of which each can "
+        "send one a step"
+    )
+    assert plan.bound == 25
+    assert color_classes(gossamer.network("complete:4")) is None
+
+
+def test_free_receivers_do_not_help_free_senders_do():
+    network, task = gossamer.network("array:3x3"), gossamer.task("allgather")
+    found = {p: [b.value for b in port_set_bounds(Case(network, task, gossamer.Rules(ports=p)))] for p in
+             ("all", "one", "one-send", "one-receive")}  # fmt: skip
+    assert found == {"all": [], "one": [10, 2], "one-send": [10], "one-receive": [2]}
