@@ -23,6 +23,7 @@ from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOOD
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE
 from gossamer.algorithms.multinode_broadcast.heaviest_direction import HEAVIEST_DIRECTION
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST
+from gossamer.algorithms.multinode_broadcast.matched_flooding import MATCHED_FLOODING
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.multinode_broadcast.rotated_quadrant import ROTATED_QUADRANT, ROTATED_QUADRANT_ON_ARRAY
 from gossamer.algorithms.overlapped_halves import OVERLAPPED_HALVES
@@ -47,6 +48,7 @@ _FORWARD: tuple[Algorithm, ...] = (
     GREEDY_FLOODING,
     HAMILTONIAN_CYCLE,
     HEAVIEST_DIRECTION,
+    MATCHED_FLOODING,
     *MULTIPLE_BROADCAST,
     *TOTAL_EXCHANGE,
     *PARTIAL_EXCHANGE,

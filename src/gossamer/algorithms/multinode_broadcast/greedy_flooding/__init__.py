@@ -7,7 +7,6 @@ few candidates and with many, each against the time of the best so far: hops tha
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -153,14 +152,15 @@ def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refu
     refusal = refuse_buffers(case.rules) or refuse_hops(_hops(case))
     if refusal is not None:
         return refusal
-    whole = Offer(lambda: greedy_flooding(case), effort="search", hop_seconds=5e-7)
+
+    def offer(parts: int, **options: int) -> Offer[Schedule]:
+        return Offer(lambda: greedy_flooding(case, parts), effort="search", hop_seconds=5e-7, options=options)
+
     parts = int(case.network.out_degree.max(initial=1))
     cut = case.rules.split and case.network.plain and not case.rules.cut_through and not isinstance(case.task, Chunked)
     if not cut or parts < 2 or refuse_hops(_hops(case) * parts) is not None:
-        return whole
-    return replace(whole, options={"parts": 1}), Offer(
-        lambda: greedy_flooding(case, parts), effort="search", hop_seconds=5e-7, options={"parts": parts}
-    )
+        return offer(1)
+    return offer(1, parts=1), offer(parts, parts=parts)
 
 
 GREEDY_FLOODING = Algorithm(
