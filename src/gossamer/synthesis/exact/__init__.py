@@ -24,6 +24,9 @@ __all__ = ["exact", "propose_exact"]
 _MOST = 10_000
 """Packets times links."""
 
+_LISTED = 100_000
+"""Messages, at the most, that are listed to be counted."""
+
 
 def exact(case: Case) -> Schedule:
     """Build a schedule of the fewest slots, and of those one of the fewest hops, or the best found in time.
@@ -102,6 +105,8 @@ def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
     if case.network.shared_ports is not None:
         return Refusal("does not know ports that links share")
     packets = case.task.most_messages(case.network)
+    if packets <= _LISTED:
+        packets = case.messages.packet_count
     if packets * case.network.link_count > _MOST:
         return Refusal(f"looks at no more than {_MOST:,} pairs of a packet and a link")
     ahead = propose_allreduce(case) if bool((case.messages.discipline == COMBINE).any()) else _simple(case)

@@ -153,7 +153,7 @@ def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refu
     if refusal is not None:
         return refusal
 
-    def offer(parts: int, **options: int) -> Offer[Schedule]:
+    def offer(parts: int, /, **options: int) -> Offer[Schedule]:
         return Offer(lambda: greedy_flooding(case, parts), effort="search", hop_seconds=5e-7, options=options)
 
     parts = int(case.network.out_degree.max(initial=1))
