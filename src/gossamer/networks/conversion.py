@@ -55,7 +55,8 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
     Raises
     ------
     NetworkError
-        If the graph is empty or has self-loops, a capacity is not a positive integer, or only some edges have speeds.
+        If the graph is empty or has self-loops, a capacity is not a positive integer, only some edges have speeds, or
+        ``terminal`` is neither true nor false.
 
     Warns
     -----
@@ -85,6 +86,11 @@ def from_networkx(graph: nx.Graph[Any], name: str | None = None) -> Network:
 
 def numbered_graph(name: str, nodes: Mapping[Any, Mapping[str, Any]], wiring: Wiring) -> Network:
     """Return the network of nodes, by name with their attributes, and the links between them."""
+    for v, told in nodes.items():
+        if told.get("terminal", True) not in (True, False):
+            raise NetworkError(
+                f"graph {name!r}, node {shown(v)}: terminal must be true or false, got {shown(told['terminal'])}"
+            )
     ordered = sorted(nodes, key=lambda v: not nodes[v].get("terminal", True))
     labels: list[Any] = [str(v) for v in ordered]
     if all(type(v) is int and v == i for i, v in enumerate(ordered)):

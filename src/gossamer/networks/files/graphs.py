@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,15 +34,17 @@ if TYPE_CHECKING:
 __all__ = ["DOT", "GML", "GRAPHML", "JSON"]
 
 
-def _reader(kind: str, read: Callable[[bytes], nx.Graph[Any]], *, xml: bool = False) -> Callable[[Path], Network]:
-    """Return a reader of files that hold a NetworkX graph, which `read` makes of their bytes."""
+def _reader(
+    kind: str, read: Callable[[bytes], nx.Graph[Any]], check: Callable[[Path, str], None] | None = None
+) -> Callable[[Path], Network]:
+    """Return a reader of files that hold a NetworkX graph, which `read` makes of their bytes once they are checked."""
 
     def reader(path: Path) -> Network:
         import networkx as nx
 
         file = f"graph file {file_name(path)}"
-        if xml:
-            check_xml(path, kind)
+        if check is not None:
+            check(path, kind)
         with opened(path) as opened_file:
             data = opened_file.read()
         try:
@@ -88,8 +90,10 @@ def _read_json(path: Path) -> Network:
 
 def _json_links(file: str, fields: dict[str, Any], nodes: dict[Any, Any]) -> Wiring:
     wiring = Wiring(file, NetworkError)
-    directed, many = bool(fields.get("directed")), bool(fields.get("multigraph"))
-    for edge in fields["edges"] if "edges" in fields else fields["links"]:
+    directed, many = (_truth(fields, name) for name in ("directed", "multigraph"))
+    for i, edge in enumerate(fields["edges"] if "edges" in fields else fields["links"]):
+        if not isinstance(edge, dict) or not {"source", "target"} <= edge.keys():
+            raise ValueError(f"edge {i}, counted from 0, has no 'source' and 'target'")
         u, v = (_name(edge[end]) for end in ("source", "target"))
         if u not in nodes or v not in nodes:
             raise ValueError(f"an edge joins {shown(u)} and {shown(v)}, which are not both nodes")
@@ -101,6 +105,13 @@ def _json_links(file: str, fields: dict[str, Any], nodes: dict[Any, Any]) -> Wir
     told = fields.get("graph")
     read_ports(wiring, file, told.get("ports") if isinstance(told, dict) else None, NetworkError)
     return wiring
+
+
+def _truth(fields: dict[str, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name!r} must be true or false, got {shown(value)}")
+    return value
 
 
 def _name(value: object) -> object:
@@ -126,10 +137,42 @@ def _write_json(network: Network, path: Path) -> None:
 # -- GraphML and GML -------------------------------------------------------------------------------------------
 
 
+def _check_graphml(path: Path, kind: str) -> None:
+    """Refuse nodes that are there twice, and edges between what is no node: NetworkX would make nodes of it."""
+    nodes: set[str] = set()
+    ends: dict[str, str] = {}  # where each node is an end first
+
+    def look(tag: str, attributes: dict[str, str], where: str) -> None:
+        name = tag.rpartition(":")[2]
+        if name == "node" and "id" in attributes:
+            if attributes["id"] in nodes:
+                raise FileFormatError(f"{where}: node {shown(attributes['id'])} is there twice")
+            nodes.add(attributes["id"])
+        elif name == "edge":
+            for end in ("source", "target"):
+                if end not in attributes:
+                    raise FileFormatError(f"{where}: an edge has no {end!r}")
+                ends.setdefault(attributes[end], where)
+
+    check_xml(path, kind, look)
+    for node, where in ends.items():
+        if node not in nodes:
+            raise FileFormatError(f"{where}: an edge joins {shown(node)}, which is no node of the file")
+
+
 def _read_graphml(data: bytes) -> nx.Graph[Any]:
     import networkx as nx
 
     graph: nx.Graph[Any] = nx.read_graphml(BytesIO(data))
+    # NetworkX keeps the defaults of keys apart
+    every: tuple[tuple[str, Iterable[dict[str, Any]]], ...] = (
+        ("node_default", graph.nodes.values()),
+        ("edge_default", (told for _, _, told in graph.edges(data=True))),
+    )
+    for name, items in every:
+        defaults = graph.graph.get(name, {})
+        for told in items:
+            told |= {key: value for key, value in defaults.items() if key not in told}
     return graph
 
 
@@ -197,7 +240,7 @@ GRAPHML = NetworkFormat(
     summary="GraphML file",
     source=_SOURCE,
     suffixes=(".graphml",),
-    read=_reader("GraphML file", _read_graphml, xml=True),
+    read=_reader("GraphML file", _read_graphml, _check_graphml),
     write=_write_graphml,
 )
 GML = NetworkFormat(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from xml.parsers import expat
@@ -13,6 +13,7 @@ from gossamer.reading.files import file_name, opened
 __all__ = ["Element", "check_xml", "read_xml"]
 
 _DEEPEST = 200
+Look = Callable[[str, dict[str, str], str], None]
 
 
 @dataclass
@@ -42,12 +43,12 @@ def read_xml(path: str | PathLike[str], kind: str) -> Element:
     return found.inner[0]
 
 
-def check_xml(path: str | PathLike[str], kind: str) -> None:
-    """Refuse what `read_xml` refuses, and keep nothing."""
-    _parse(path, kind, None)
+def check_xml(path: str | PathLike[str], kind: str, look: Look | None = None) -> None:
+    """Refuse what `read_xml` refuses, and keep nothing; `look` is shown each element's name, attributes and place."""
+    _parse(path, kind, None, look)
 
 
-def _parse(path: str | PathLike[str], kind: str, root: Element | None) -> None:
+def _parse(path: str | PathLike[str], kind: str, root: Element | None, look: Look | None = None) -> None:
     parser = expat.ParserCreate()
     name = f"{kind} {file_name(path)}"
     depth = 0
@@ -58,6 +59,8 @@ def _parse(path: str | PathLike[str], kind: str, root: Element | None) -> None:
         depth += 1
         if depth > _DEEPEST:
             raise FileFormatError(f"{name}, line {parser.CurrentLineNumber}: elements are over {_DEEPEST} deep")
+        if look is not None:
+            look(tag, attributes, f"{name}, line {parser.CurrentLineNumber}")
         outer = open_ones[-1]
         if outer is not None:
             open_ones.append(Element(tag, attributes, parser.CurrentLineNumber))

@@ -1,0 +1,21 @@
+# two racks under two spines; GML has no truth values, 0 is false
+graph [
+  multigraph 1
+  node [ id 0 label "h0" ]
+  node [ id 1 label "h1" ]
+  node [ id 2 label "h2" ]
+  node [ id 3 label "h3" ]
+  node [ id 4 label "r0" terminal 0 ]
+  node [ id 5 label "r1" terminal 0 ]
+  node [ id 6 label "s0" terminal 0 ]
+  node [ id 7 label "s1" terminal 0 ]
+  edge [ source 0 target 4 bandwidth "100Gbit/s" latency "1us" ]
+  edge [ source 1 target 4 bandwidth "100Gbit/s" latency "1us" ]
+  edge [ source 2 target 5 bandwidth "100Gbit/s" latency "1us" ]
+  edge [ source 3 target 5 bandwidth "100Gbit/s" latency "1us" ]
+  edge [ source 4 target 6 bandwidth "400Gbit/s" latency "1.5us" ]
+  edge [ source 4 target 7 bandwidth "400Gbit/s" latency "1.5us" ]
+  edge [ source 5 target 6 bandwidth "400Gbit/s" latency "1.5us" ]
+  edge [ source 5 target 7 bandwidth "400Gbit/s" latency "1.5us" ]
+  edge [ source 5 target 7 bandwidth "400Gbit/s" latency "1.5us" ]
+]
