@@ -45,21 +45,14 @@ def faults(
     rows = [*found.rows(), *(("wrote", str(path)) for path in output)]
     print_entries((label, [text]) for label, text in rows)
     if len(found.planned) > 1:
-        columns = ("without", "stands for", f"{found.unit}s", "bound", "x sound", "algorithm")
-        told = (f.to_dict() for f in found.planned[:_SHOWN])
-        table = tuple(
-            (
-                t["links"],
-                f"{t['stands_for']:,}",
-                f"{t['time']:,.6g}",
-                f"{t['bound']:,.6g}",
-                f"{t['slowdown']:.4g}",
-                t["algorithm"],
-            )
-            for t in told
+        columns = ("without", "stands for", "time", "bound", "x sound", "algorithm")
+        told = tuple(
+            (f.links, f"{f.stands_for:,}", *map(found.time_text, (f.time, f.bound)), f"{f.slowdown:.4g}", f.algorithm)
+            for f in found.planned[:_SHOWN]
+            if f.time is not None and f.bound is not None
         )
         more = len(found.planned) - _SHOWN
-        print(Table("", columns, table).text() + (f"\nand {more:,} more" if more > 0 else ""))
+        print("\n" + Table("", columns, told).text().lstrip() + (f"\nand {more:,} more" if more > 0 else ""))
 
 
 def _check(output: list[Path]) -> None:

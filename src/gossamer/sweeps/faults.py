@@ -162,20 +162,25 @@ class FaultReport(Rows):
         """What times are counted in."""
         return self.sound.case.cost.unit if self.sound.clock is None else "second"
 
-    def _text(self, time: Fraction) -> str:
+    def _alike(self) -> str:
+        """Say so where one failure was looked at for several."""
+        return f", of which {len(self.faults):,} differ" if len(self.faults) < self.covered else ""
+
+    def time_text(self, time: Fraction) -> str:
+        """Return a time of the report for people, with its unit."""
         if self.sound.clock is not None:
             return seconds_text(time)
         return self.sound.switching.time_text(self.sound.case.cost, time)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what a person wants to read, as (label, text) rows."""
-        sound, text = self.sound, self._text
+        sound, text = self.sound, self.time_text
         time, bound = _times(sound)
         found = [
             ("network", f"{sound.case.network.spec}: {quantity(sound.case.network.node_count, 'node')}"),
             ("task", sound.case.task.describe()),
             ("without failures", f"{text(time)}, by {sound.algorithm}; bound {text(bound)}"),
-            ("failures", f"{len(self.faults):,} planned or refused, for {self.covered:,} of {self.possible:,}"),
+            ("failures", f"{self.covered:,} of {self.possible:,}{self._alike()}"),
         ]
         if (worst := self.worst) is not None and worst.time is not None and worst.bound is not None:
             slower = f"{text(worst.time)}, {worst.slowdown:.4g} x as long, without {worst.links}"
