@@ -17,9 +17,22 @@ from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.costs.clock import clocked
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
-from gossamer.networks import Network, SharedPorts, from_networkx, read_network, renumbered, to_networkx, write_network
+from gossamer.networks import (
+    Network,
+    SharedPorts,
+    from_networkx,
+    parse,
+    read_network,
+    renumbered,
+    to_networkx,
+    write_network,
+)
+from gossamer.paths.bundles import bundled
+from gossamer.paths.forests import Growth
+from gossamer.paths.precedence import Roads
 from gossamer.schedules import Schedule, Symmetry, verify
 from gossamer.schedules.files import load
+from gossamer.synthesis.demands import demand_of
 from gossamer.tasks import task
 
 SAMPLE = Path(__file__).parent.parent / "data" / "networks" / "server_ports.edges"
@@ -220,3 +233,45 @@ def test_an_uplink_of_several_nodes_bounds_what_crosses():
     bound = best_bound(Case(shared, task("alltoall")))
     assert gossamer.plan(shared, "alltoall").completion_time >= bound.value == 4
     assert "through 1 shared port" in bound.witness
+
+
+# -- prices ----------------------------------------------------------------------------------------------------------
+
+
+def shared_at_random(spec, seed):
+    """A network whose links share ten ports at random, each of them both ways."""
+    net, draw = parse(spec).with_times(2, 0), np.random.default_rng(seed)
+    sides = draw.integers(-1, 10, (2, net.link_count))
+    return net.with_ports(SharedPorts(*sides, 2, draw.integers(1, 3, 10)))
+
+
+def passages(net, link):
+    """Return the slots of each port, out and then in, that hops over links take, of what it passes at once."""
+    ports = net.shared_ports
+    used = [
+        np.bincount(side[link][side[link] >= 0], minlength=ports.count) for side in (ports.sending, ports.receiving)
+    ]
+    each = np.asarray(ports.occupancy) / np.asarray(ports.capacity)
+    return np.concatenate([u * each for u in used])
+
+
+@pytest.mark.parametrize("bundles", [False, True])
+def test_loads_of_ports_are_those_of_the_trees(bundles):
+    net = shared_at_random("dragonfly:a=4,h=1", 1)
+    growth = Growth(Roads.of(net, Rules()))
+    demand = demand_of(Case(net, task("alltoall")))
+    if bundles:
+        forest = bundled(growth, demand, 0.03, 0)
+    else:
+        forest = None
+        for power in (4.0, 12.0):
+            forest = growth.grow(demand, np.ones(net.node_count, bool), forest, power=power)
+    link = np.concatenate([forest.link[a:b] for a, b in zip(forest.begin, forest.end, strict=True)])
+    assert np.allclose(growth.loads[3], passages(net, link))
+    assert growth.congestion >= growth.loads[3].max()
+
+
+@pytest.mark.parametrize(("name", "most"), [("alltoall", 88), ("allgather", 37)])
+def test_prices_lead_around_busy_ports(name, most):
+    """Without prices of ports it took 196 and 78 steps."""
+    assert gossamer.plan(shared_at_random("dragonfly:a=4,h=1", 1), name).completion_time <= most

@@ -13,7 +13,7 @@ from gossamer.cases.demands import Demand, HubDemand
 from gossamer.cases.metric import axes_of
 from gossamer.writing import quantity
 
-__all__ = ["load_bounds"]
+__all__ = ["least_hops", "load_bounds"]
 
 
 def load_bounds(case: Case) -> Iterator[Bound]:
@@ -22,7 +22,7 @@ def load_bounds(case: Case) -> Iterator[Bound]:
     A message for one node makes at least as many hops as it has distance to go. A message for many nodes makes at
     least one hop to each, and a contribution to a reduction at least one from each node but the root.
     """
-    hops = sum(_hops(case, d) for d in case.demands)
+    hops = sum(least_hops(case, d) for d in case.demands)
     capacity, text = case.total_capacity
     yield Bound(
         "total hops",
@@ -59,7 +59,7 @@ def load_bounds(case: Case) -> Iterator[Bound]:
             )  # fmt: skip
 
 
-def _hops(case: Case, demand: Demand) -> int:
+def least_hops(case: Case, demand: Demand) -> int:
     """Return the least number of hops of all messages of a demand."""
     if isinstance(demand, HubDemand):
         if demand.shared:

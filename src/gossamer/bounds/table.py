@@ -29,6 +29,7 @@ from gossamer.bounds.relaxed import relaxed_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
+from gossamer.bounds.shared_ports import shared_port_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
 from gossamer.cases import Case
@@ -85,6 +86,7 @@ def _fat_trees(case: Case) -> Iterator[Bound]:
 
 FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     arrival_bounds,
+    shared_port_bounds,
     _plain,
     _fat_trees,
     cut_over_time_bounds,
@@ -128,7 +130,11 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
     >>> counted_bounds(case)[0].value, bounds(case)[0].value
     (Fraction(4, 1), Fraction(4, 1))
     """
-    found = [bound for family in (arrival_bounds, _plain) for bound in family(case)] if case.demands else []
+    found = (
+        [bound for family in (arrival_bounds, shared_port_bounds, _plain) for bound in family(case)]
+        if case.demands
+        else []
+    )
     return tuple(sorted(found, key=lambda bound: -bound.value)) or bounds(case)
 
 

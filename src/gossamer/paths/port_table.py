@@ -57,6 +57,11 @@ class PortTable(NamedTuple):
         np.cumsum(np.minimum(np.tile(np.asarray(ports.capacity), 2), np.maximum(room, 1)), out=ring[1:])
         return cls(*sides, np.tile(np.asarray(ports.occupancy).astype(np.int64), 2), ring)
 
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Slots of all of a port that a packet takes, float64[P]: `hold` over the packets that it passes at once."""
+        return self.hold / np.diff(self.ring)
+
     def turned_round(self) -> PortTable:
         """Return the ports of the links in opposite direction."""
         return self._replace(sending=self.receiving, receiving=self.sending)

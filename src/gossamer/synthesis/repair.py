@@ -237,6 +237,8 @@ def _load(growth: Growth, forest: Forest) -> None:
     growth.loads[2][:] += np.bincount(
         roads.target[link], weights=growth.occupancy[link] * roads.receive_limited, minlength=roads.cut.size
     )
+    for side in growth.ports[:2] if growth.ports[2].size else ():
+        growth.loads[3][:] += np.bincount(side[link] + 1, minlength=growth.ports[2].size + 1)[1:] * growth.ports[2]
 
 
 def _regrown(

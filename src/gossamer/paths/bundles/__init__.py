@@ -66,7 +66,7 @@ def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> For
     kept = max(1, min(_KEPT, _MOST_TREES // (source.size * nodes)))
     trees = np.empty((kept, source.size, nodes), np.int32)
     ends, limits = (roads.source, roads.target), (roads.send_limited, roads.receive_limited)
-    costs = growth.use, growth.occupancy, growth.delay, depth_cost
+    costs = growth.use, growth.occupancy, growth.delay, growth.ports, depth_cost
     now = np.empty((0, 0), np.int32)
     guess = packets / max(1, roads.source.size)
     for turn, power in enumerate(np.geomspace(4.0, 30.0, _SWEEPS)):

@@ -18,7 +18,12 @@ def _price(load, scale, power):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
+def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited):
+    if ports[2].size:
+        for x in (ports[0][e], ports[1][e]):
+            if x >= 0:
+                loads[3][x] += times * ports[2][x]
+                price[3][x] = _price(loads[3][x] + ports[2][x], scale, power)
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
     if send_limited:
@@ -32,8 +37,12 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited):
+def _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited):
     cost = use[e] * price[0][e]
+    if ports[2].size:
+        for x in (ports[0][e], ports[1][e]):
+            if x >= 0:
+                cost += ports[2][x] * price[3][x]
     if send_limited:
         cost += occupancy[e] * price[1][tail[e]]
     if receive_limited:
@@ -80,7 +89,7 @@ def _nearest(heap, place, size, key):
 
 @njit(cache=True, nogil=True)
 def sweep(
-    visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, depth_cost,
+    visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, ports, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, old, new,
 ):  # fmt: skip
     """Give each source a new tree of cheapest paths to all nodes; return a source that misses a target, or -1.
@@ -105,8 +114,9 @@ def sweep(
                 while x != s:
                     e = old[i, x]
                     _charge(
-                        e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                    )
+                        e, -1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
+                        send_limited, receive_limited,
+                    )  # fmt: skip
                     x = tail[e]
         for x in range(nodes):
             key[x], place[x], new[i, x] = np.inf, -1, -1
@@ -121,7 +131,7 @@ def sweep(
                 e = out[j]
                 y = head[e]
                 cost = key[x] + depth_cost * delay[e]
-                cost += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                cost += _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited)
                 if cost < key[y]:
                     key[y], new[i, y] = cost, e
                     if place[y] < 0:
@@ -137,8 +147,9 @@ def sweep(
             if count[x] > 0.0:
                 e = new[i, x]
                 _charge(
-                    e, count[x], tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                )
+                    e, count[x], tail, head, use, occupancy, ports, loads, price, scale, power,
+                    send_limited, receive_limited,
+                )  # fmt: skip
                 count[tail[e]] += count[x]
                 count[x] = 0.0
         count[s] = 0.0
@@ -147,7 +158,7 @@ def sweep(
 
 @njit(cache=True, nogil=True)
 def choose(
-    visit, source, owner, target, trees, tail, head, use, occupancy, delay, depth_cost,
+    visit, source, owner, target, trees, tail, head, use, occupancy, delay, ports, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, choice,
 ):  # fmt: skip
     """Let each packet of `visit` take the cheapest of the paths to its target in several trees of its source.
@@ -160,7 +171,9 @@ def choose(
         x = target[p]
         while x != s:
             e = trees[choice[p], i, x]
-            _charge(e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            _charge(
+                e, -1.0, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited
+            )
             x = tail[e]
         least, best = np.inf, choice[p]
         for r in range(trees.shape[0]):
@@ -168,7 +181,7 @@ def choose(
             while x != s and total < least:
                 e = trees[r, i, x]
                 total += depth_cost * delay[e]
-                total += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                total += _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited)
                 x = tail[e]
             if total < least:
                 least, best = total, r
@@ -176,7 +189,9 @@ def choose(
         x = target[p]
         while x != s:
             e = trees[best, i, x]
-            _charge(e, 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            _charge(
+                e, 1.0, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited
+            )
             x = tail[e]
 
 

@@ -96,8 +96,10 @@ class Growth:
         self.use: Floats = roads.occupancy / roads.capacity
         self.occupancy: Floats = roads.occupancy.astype(np.float64)
         self.delay: Floats = self.occupancy + roads.latency
+        shares = roads.ports.shares
+        self.ports = roads.ports.sending, roads.ports.receiving, shares
         nodes = roads.cut.size
-        self.loads = (np.zeros(roads.source.size), np.zeros(nodes), np.zeros(nodes))
+        self.loads = (np.zeros(roads.source.size), np.zeros(nodes), np.zeros(nodes), np.zeros(shares.size))
         self._forward = self._sorted(roads.source, nodes)
         self._backward = self._sorted(roads.target, nodes)
 
@@ -112,16 +114,14 @@ class Growth:
         """The links that leave each node, ``links[first[u]:first[u + 1]]``: first and links."""
         return self._forward
 
-    def prices(self, scale: float, power: float) -> tuple[Floats, Floats, Floats]:
-        """Return what one more packet costs a slot: on links, at ports that send and at ports that receive."""
+    def prices(self, scale: float, power: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return what one more packet costs a slot: on links, at nodes that send and receive, and in shared ports."""
         from gossamer.paths.forests import _kernels
 
-        links, sends, receives = (np.empty(load.size) for load in self.loads)
-        for load, use, price in zip(
-            self.loads, (self.use, np.ones(1), np.ones(1)), (links, sends, receives), strict=True
-        ):
+        found = tuple(np.empty(load.size) for load in self.loads)
+        for load, use, price in zip(self.loads, (self.use, np.ones(1), np.ones(1), self.ports[2]), found, strict=True):
             _kernels.prices(load, np.broadcast_to(use, load.shape), scale, power, price)
-        return links, sends, receives
+        return found  # type: ignore[return-value]  # four
 
     @property
     def congestion(self) -> float:
@@ -179,11 +179,11 @@ class Growth:
         scale = max(scale or self.congestion, 1.0)
         tail, head = (roads.target, roads.source) if inward else (roads.source, roads.target)
         limits = roads.send_limited, roads.receive_limited
-        link_load, send_load, receive_load = self.loads
-        loads = (link_load, receive_load, send_load) if inward else self.loads
+        link_load, send_load, receive_load, shared = self.loads
+        loads = (link_load, receive_load, send_load, shared) if inward else self.loads
         limits = limits[::-1] if inward else limits
         price = self.prices(scale, power)
-        price = (price[0], price[2], price[1]) if inward else price
+        price = (price[0], price[2], price[1], price[3]) if inward else price
         if old is None:
             nothing = np.zeros(packets, np.int64)
             old = Forest(nothing, nothing, np.zeros(0, np.int32), np.zeros(0, np.int32))
@@ -197,7 +197,7 @@ class Growth:
         while reached < packets:
             reached, used = _kernels.grow(
                 visit, reached, demand.origin, demand.first, demand.target, first, out, tail, head, branches, self.use,
-                self.occupancy, self.delay, depth_cost, loads, price, scale, power, *limits, hot,
+                self.occupancy, self.delay, self.ports, depth_cost, loads, price, scale, power, *limits, hot,
                 old.begin, old.end, old.link, old.parent, begin, end, link, parent, used,
             )  # fmt: skip
             if reached < 0:

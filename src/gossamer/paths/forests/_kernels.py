@@ -61,8 +61,13 @@ def prices(load, use, scale, power, price):
 
 
 @njit(cache=True, nogil=True)
-def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
+def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited):
     """Put a packet on a link and on its ports, or take it off, and bring the prices up to date."""
+    if ports[2].size:
+        for x in (ports[0][e], ports[1][e]):
+            if x >= 0:
+                loads[3][x] += times * ports[2][x]
+                price[3][x] = _price(loads[3][x] + ports[2][x], scale, power)
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
     if send_limited and occupancy[e] > 0:
@@ -75,10 +80,27 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _toll(e, ports, price):
+    """Return what the shared ports of a link cost."""
+    toll = 0.0
+    for x in (ports[0][e], ports[1][e]):
+        if x >= 0:
+            toll += ports[2][x] * price[3][x]
+    return toll
+
+
+@njit(cache=True, nogil=True)
+def _warm(e, ports, load, hot):
+    """Return whether a shared port of a link has that load or more."""
+    sends, receives = ports[0][e], ports[1][e]
+    return (sends >= 0 and load[sends] >= hot) or (receives >= 0 and load[receives] >= hot)
+
+
 @njit(cache=True, nogil=True)
 def grow(
-    visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, depth_cost,
-    loads, price, scale, power, send_limited, receive_limited, hot,
+    visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, ports,
+    depth_cost, loads, price, scale, power, send_limited, receive_limited, hot,
     old_begin, old_end, old_link, old_parent, begin, end, link, parent, used,
 ):  # fmt: skip
     """Grow a tree for each packet of `visit` from number `begin_at` on, the old one given up first.
@@ -93,11 +115,13 @@ def grow(
     branches : bool[N]
         Whether a node sends several copies of what it received once.
     use, occupancy, delay : float64[L]
-        What a packet takes of a link (a share of its capacity), of a port, and of time.
+        What a packet takes of a link (a share of its capacity), of a node's port, and of time.
+    ports : int64[L], int64[L], float64[S]
+        Shared ports through which each link sends and receives, -1 for none, and what a packet takes of each.
     depth_cost : float
         What a slot of delay costs, in units of the price of a slot of a full link.
-    loads, price : 3 arrays, float64[L], float64[N], float64[N]
-        Of links, of the ports at which packets leave, and of those at which they come.
+    loads, price : 4 arrays, float64[L], float64[N], float64[N], float64[S]
+        Of links, of the nodes' ports at which packets leave, of those at which they come, and of shared ports.
     scale, power : float
         A load of `scale` costs 1, and a load a times as large a ** power.
     hot : float
@@ -134,6 +158,7 @@ def grow(
             if not warm:
                 warm = loads[0][e] >= hot or (send_limited and loads[1][tail[e]] >= hot)
                 warm = warm or (receive_limited and loads[2][head[e]] >= hot)
+                warm = warm or (ports[2].size > 0 and _warm(e, ports, loads[3], hot))
         begin[p] = used
         if not warm:
             for h in range(old_begin[p], old_end[p]):
@@ -143,8 +168,9 @@ def grow(
             continue
         for h in range(old_begin[p], old_end[p]):
             _charge(
-                old_link[h], -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-            )
+                old_link[h], -1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
+                send_limited, receive_limited,
+            )  # fmt: skip
         missing = 0
         for j in range(first_target[p], first_target[p + 1]):
             if targets[j] != origin[p]:
@@ -198,6 +224,8 @@ def grow(
                     cost += occupancy[e] * price[1][x]
                 if receive_limited:
                     cost += occupancy[e] * price[2][y]
+                if ports[2].size:
+                    cost += _toll(e, ports, price)
                 if key[x] + cost < key[y]:
                     key[y], by[y] = key[x] + cost, e
                     if place[y] < 0:
@@ -208,7 +236,10 @@ def grow(
             wanted[targets[j]] = -1
         end[p] = used
         for h in range(begin[p], end[p]):
-            _charge(link[h], 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            _charge(
+                link[h], 1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
+                send_limited, receive_limited,
+            )  # fmt: skip
         if missing:
             return -1, p
     return visit.size, used
