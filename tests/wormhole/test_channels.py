@@ -67,3 +67,12 @@ def test_networks_that_are_refused(spec, text):
     with pytest.raises(NetworkError) as error:
         Channels(gossamer.network(spec))
     assert str(error.value).startswith(text)
+
+
+def test_links_that_share_ports_or_take_slots_are_refused():
+    """A plan that knew nothing of them would be called optimal."""
+    full = gossamer.network("complete:4")
+    shared = full.with_ports(gossamer.networks.SharedPorts(full.link_source, full.link_target))
+    for network, why in ((shared, "share ports"), (full.with_times(2, 0), "take more than a slot")):
+        with pytest.raises(NetworkError, match=f"wormhole messages need plain links; some of complete:4 {why}"):
+            gossamer.plan(network, "alltoall", switching="wormhole")

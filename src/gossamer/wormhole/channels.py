@@ -43,7 +43,8 @@ class Channels:
     Raises
     ------
     NetworkError
-        If links carry several packets at once or take time, or if a network without a grid has over 2,048 nodes.
+        If links carry several packets at once, take more than a slot or share ports, or if a network without a grid
+        has over 2,048 nodes.
 
     Examples
     --------
@@ -58,6 +59,9 @@ class Channels:
             raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
         if network.uniform_capacity != 1:
             raise NetworkError(f"wormhole messages need links that carry one packet at a time, got {network.spec}")
+        if not network.plain:
+            why = "take more than a slot" if network.shared_ports is None else "share ports"
+            raise NetworkError(f"wormhole messages need plain links; some of {network.spec} {why}")
         self.network = network
         grid = network.grid
         self.on_grid = grid is not None
