@@ -7,6 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.total_exchange.even_words import even_words, even_words_exchange, listed
+from gossamer.algorithms.total_exchange.even_words.choice import fluid_optimum
 from gossamer.algorithms.total_exchange.even_words.words import subgroups_by_signs
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
@@ -67,6 +68,42 @@ def test_random_cayley_networks_of_every_kind_meet_their_bound(kind: str) -> Non
             assert time <= bound + 1
     assert done == count
     assert missed == 0
+
+
+HARD = [
+    ("abelian(41);4,5,17,19,22,24,36,37", 10),
+    ("abelian(182);34,37,58,66,116,124,145,148", 134),
+    ("semidirect(2.2,39,0.1/1.1);7,12,19,20,27,32,40,116", 59),
+    ("abelian(2,149);1,148,197,214,233,250", 274),  # words of one orbit need 275
+    *(pytest.param(*case, marks=SLOW) for case in (("matrices(7,1.1.0.1/1.0.1.1);5,57,87,181,185,200,232,249", 144),
+                                                   ("abelian(999);19,49,193,806,950,980", 1680))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "least"), HARD)
+def test_an_integer_program_chooses_words_where_local_search_misses_the_bound(spec: str, least: int) -> None:
+    case = Case(parse(f"cayley:{spec}"), TotalExchange())
+    fluid = fluid_optimum(case.network)
+    assert least - 1 < fluid.time <= least
+    assert even_words(case).largest_load > least
+    found = gossamer.plan(case.network, "alltoall", algorithm="even-words")
+    assert found.completion_time == found.bound == least
+
+
+@pytest.mark.parametrize("spec", ["star:4", "cayley:abelian(2,149);1,148,197,214,233,250"])
+def test_the_fluid_optimum_is_that_of_concurrent_flow(spec: str) -> None:
+    network = parse(spec)
+    fluid = fluid_optimum(network)
+    assert fluid.price.min() >= 1
+    cost = np.full(network.node_count, np.inf)  # of the cheapest words, by rounds of Bellman and Ford
+    cost[0] = 0
+    price = np.tile(fluid.price, network.node_count)
+    for _ in range(network.node_count):
+        np.minimum.at(cost, network.link_target, cost[network.link_source] + price)
+    # letters that the flow has at least: what is paid less what the room of the links is worth
+    letters = cost.sum() - np.ceil(fluid.time - 1e-6) * (fluid.price - 1).sum()
+    assert network.distances(0).sum() - 1e-6 <= letters <= np.ceil(fluid.time - 1e-6) * network.degree + 1e-6
+    assert best_bound(Case(network, TotalExchange())).value == np.ceil(fluid.time - 1e-6)
 
 
 def test_signs_forbid_the_bound_to_words_that_are_the_same_at_every_node_of_the_pancake_network() -> None:

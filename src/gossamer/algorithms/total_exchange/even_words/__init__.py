@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
+from math import ceil
 
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
-from gossamer.algorithms.total_exchange.even_words.words import Words, even_words, small_subgroups, subgroups_by_signs
+from gossamer.algorithms.total_exchange.even_words.choice import Effort, fluid_optimum
+from gossamer.algorithms.total_exchange.even_words.words import (
+    Words,
+    chosen_words,
+    even_words,
+    small_subgroups,
+    subgroups_by_signs,
+)
 from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
 from gossamer.schedules import Schedule, Symmetry
@@ -21,8 +30,10 @@ _MOST_NODES = 50_000
 _TRIES = 40
 _SUBGROUPS = 6
 _MOST_COSETS = 20_000
-_MOST_EXACT = 2_600
-_EXACT_SECONDS = 10.0
+_MOST_CHOSEN = 12_000
+"""Nodes times degree up to which an integer program chooses the words."""
+_EFFORTS = Effort(12, 400, 60.0), Effort(48, 3_000, 60.0)
+_DRAWS, _ORDERS = 6, 10
 _HOP_SECONDS = 4e-6  # with its share of the words that are tried
 
 
@@ -100,29 +111,38 @@ def even_words_exchange(case: Case) -> Schedule:
     Fraction(21, 1)
     """
     words = case.once(even_words, case)
-    best = listed(case, words)
-    for other in _others(case):
-        if best.completion_time <= words.least:
-            break
-        found = listed(case, even_words(case, *other))
+    best, least = listed(case, words), words.least
+    if best.completion_time <= least:
+        return best
+    network = case.network
+    made: Iterator[Words]
+    if network.node_count * network.degree > _MOST_CHOSEN:
+        made = (even_words(case, by) for by in _subgroups(network, case.seed))
+    else:
+        fluid = fluid_optimum(network)
+        least = ceil(fluid.time - 1e-6)
+        made = chain.from_iterable(
+            chosen_words(case, least, fluid.price, by, effort, _DRAWS)
+            for effort in _EFFORTS
+            for by in (None, *_subgroups(network, case.seed))
+        )
+    while best.completion_time > least and (other := next(made, None)) is not None:
+        found = listed(case, other, _ORDERS)
         if found.completion_time < best.completion_time:
             best = found
     return best
 
 
-def _others(case: Case) -> Iterator[tuple[tuple[int, ...] | None, float]]:
-    """Yield what else is tried: subgroups under which words look the same, and whether by an integer program."""
-    network = case.network
-    n, degree = network.node_count, network.degree
+def _subgroups(network: Network, seed: int) -> Iterator[tuple[int, ...]]:
+    """Yield elements that generate subgroups under which words may look the same, large ones first."""
+    n = network.node_count
     if 2 * n > _MOST_COSETS:
         return
     signs = subgroups_by_signs(network)[:_SUBGROUPS]
-    yield from ((by, 0.0) for by in signs)
-    if n * degree <= _MOST_EXACT:
-        yield None, _EXACT_SECONDS
-    for by in [*signs[:2], *small_subgroups(network, case.seed)]:
-        if Symmetry(network, by).orbit_count * n * degree <= _MOST_EXACT:
-            yield by, _EXACT_SECONDS
+    yield from signs
+    if n * network.degree <= _MOST_CHOSEN:
+        few = (by for by in small_subgroups(network, seed) if by not in signs)
+        yield from (by for by in few if Symmetry(network, by).orbit_count * n * network.degree <= _MOST_CHOSEN)
 
 
 def _least(network: Network) -> int:

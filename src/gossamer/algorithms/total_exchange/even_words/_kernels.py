@@ -6,7 +6,7 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["list_hops", "settle_words"]
+__all__ = ["draw_words", "list_hops", "settle_words"]
 
 
 @njit(cache=True, nogil=True)
@@ -26,9 +26,12 @@ def _cheapest_shortest(order, distance, before, at, orbit, degree, price, cost, 
 
 
 @njit(cache=True, nogil=True)
-def _cheapest(onward, at, orbit, degree, price, cost, last, queue, queued):
-    """Fill the cost and the last generator of the cheapest word, of any length; labels corrected in queue order."""
-    n = cost.size
+def _cheapest(onward, price, cost, last, queue, queued):
+    """Fill the cost and the last generator of the cheapest word, of any length; labels corrected in queue order.
+
+    `price` float64[N, degree] is that of a letter where it leaves each element.
+    """
+    n, degree = onward.shape
     cost[:] = np.inf
     cost[0] = 0.0
     queue[0] = 0
@@ -40,7 +43,7 @@ def _cheapest(onward, at, orbit, degree, price, cost, last, queue, queued):
         queued[u] = False
         for g in range(degree):
             v = onward[u, g]
-            through = cost[u] + price[orbit[at[u]] * degree + g]
+            through = cost[u] + price[u, g]
             if through < cost[v] * (1.0 - 1e-12):
                 cost[v] = through
                 last[v] = g
@@ -97,6 +100,7 @@ def settle_words(
     word = np.empty(words.shape[1], np.int8)
     change = np.zeros(load.size, np.int64)
     price = np.empty(load.size)
+    step = np.empty((n, degree))
     best_words, best_length, best = words.copy(), length.copy(), load.max()
     best_load = load.copy()
     least = 0.0
@@ -117,7 +121,10 @@ def settle_words(
         for r in range(origins):
             at = left[r]
             if free:
-                _cheapest(onward, at, orbit, degree, price, cost, last, queue, queued)
+                for x in range(n):
+                    for g in range(degree):
+                        step[x, g] = price[orbit[at[x]] * degree + g]
+                _cheapest(onward, step, cost, last, queue, queued)
                 for y in range(n):
                     paid += cost[y]
             else:
@@ -164,6 +171,33 @@ def settle_words(
             break
     words[:], length[:], load[:] = best_words, best_length, best_load
     return best, least
+
+
+@njit(cache=True, nogil=True)
+def draw_words(onward, before, at, orbit, price, noise, seed, words, length, load):
+    """Write a cheapest word of every offset of one origin, once for each row of prices.
+
+    `price` float64[P, R*degree] is raised by up to `noise` of itself, by chance, where a letter leaves each element, so
+    that equal words are chosen at random. `words` int8[P, N, most], `length` int64[P, N] (0 where a word does not fit)
+    and `load` int16[P, N, R*degree] are 0 at first.
+    """
+    np.random.seed(seed)
+    n, degree = onward.shape
+    step = np.empty((n, degree))
+    cost = np.empty(n)
+    last = np.zeros(n, np.int64)
+    queue = np.empty(n, np.int64)
+    queued = np.zeros(n, np.bool_)
+    for i in range(price.shape[0]):
+        for x in range(n):
+            for g in range(degree):
+                step[x, g] = price[i, orbit[at[x]] * degree + g] * (1.0 + noise * np.random.random())
+        _cheapest(onward, step, cost, last, queue, queued)
+        for y in range(1, n):
+            size = _trace(y, last, before, words[i, y])
+            if size > 0:
+                length[i, y] = size
+                _count(words[i, y], size, at, orbit, onward, degree, 1, load[i, y])
 
 
 @njit(cache=True, nogil=True, small=100_000)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.total_exchange.even_words.flow import exact_words
+from gossamer.algorithms.total_exchange.even_words.choice import Effort, Pool, chosen, drawn_words, steps_of
 from gossamer.cases import Case
 from gossamer.networks.groups import Elements
 from gossamer.networks.network import Network
 from gossamer.schedules import Symmetry
 
-__all__ = ["Words", "even_words", "small_subgroups", "subgroups_by_signs"]
+__all__ = ["Words", "chosen_words", "even_words", "small_subgroups", "subgroups_by_signs"]
 
 _PASSES, _FREE_PASSES = 120, 240
 _MOST_SIGNS = 10
@@ -55,7 +56,7 @@ class Words(NamedTuple):
         return int(self.load.max(initial=0))
 
 
-def even_words(case: Case, by: tuple[int, ...] | None = None, exact: float = 0.0) -> Words:
+def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
     """Return a word for every offset, such that the largest load of a generator is as small as it was found.
 
     Parameters
@@ -64,8 +65,6 @@ def even_words(case: Case, by: tuple[int, ...] | None = None, exact: float = 0.0
         A total exchange on a connected Cayley network of N nodes and degree d.
     by : tuple of int, optional
         Elements that generate the subgroup under which the words look the same. Default: the whole group.
-    exact : float
-        Seconds for an integer program that finds the smallest of all largest loads; 0: none.
 
     Returns
     -------
@@ -84,19 +83,10 @@ def even_words(case: Case, by: tuple[int, ...] | None = None, exact: float = 0.0
     network = case.network
     symmetry = Symmetry(network, by)
     search = network.breadth_first(0)
-    group = network.group
-    assert group is not None
     n, degree = network.node_count, network.degree
     origins = symmetry.representatives
-    left = group.compose(origins[:, None], np.arange(n)[None, :])
-    onward = np.ascontiguousarray(network.link_target.reshape(n, degree))
-    before = np.empty_like(onward)
-    for g in range(degree):
-        before[onward[:, g], g] = np.arange(n)
-    if exact:
-        found = exact_words(onward, left, symmetry.orbit, exact, case.seed)
-        if found is not None:
-            return Words(symmetry, left, *found, -(-int(found[2].sum()) // found[2].size))
+    left = _translated(symmetry)
+    onward, before = steps_of(network)
     diameter = int(search.distance.max())
     letters = np.zeros((origins.size * n, 2 * diameter + 4), np.int8)
     length = np.zeros(origins.size * n, np.int64)
@@ -115,6 +105,62 @@ def even_words(case: Case, by: tuple[int, ...] | None = None, exact: float = 0.0
         if int(load.max()) <= needed:
             break
     return Words(symmetry, left, letters, length, load, needed)
+
+
+def chosen_words(
+    case: Case, most: int, price: npt.NDArray[np.float64], by: tuple[int, ...] | None, effort: Effort, draws: int
+) -> Iterator[Words]:
+    """Yield words of which no class of links has more than so many letters, `draws` times, or none at all.
+
+    Parameters
+    ----------
+    case : Case
+        A total exchange on a connected Cayley network.
+    most : int
+        The most letters.
+    price : float64[degree]
+        Prices of letters at which cheapest words are drawn (`choice.fluid_optimum`).
+    by : tuple of int or None
+        Elements that generate the subgroup under which the words look the same; None: the whole group.
+    effort : Effort
+        Of the integer program that chooses the words.
+    draws : int
+        How often words of equal loads are drawn anew.
+
+    Notes
+    -----
+    At the prices of the fluid optimum all words that it uses are cheapest. So some cheap words of every offset are
+    drawn, at prices that differ a little from pass to pass, and an integer program chooses one of each.
+    """
+    symmetry = Symmetry(case.network, by)
+    left = _translated(symmetry)
+    pool = drawn_words(case.network, symmetry, left, price, case.seed)
+    kinds = None if pool is None else chosen(pool, most, effort)
+    if pool is None or kinds is None:
+        return
+    rng = np.random.default_rng(case.seed)
+    for _ in range(draws):
+        yield _words_of(pool, kinds, symmetry, left, most, rng)
+
+
+def _words_of(
+    pool: Pool, kinds: Elements, symmetry: Symmetry, left: Elements, most: int, rng: np.random.Generator
+) -> Words:
+    """Return words of the kinds chosen, one at random of those that are alike."""
+    mixed = rng.permutation(pool.kind.size)
+    one = np.zeros(len(pool.owner), np.int64)
+    one[pool.kind[mixed]] = mixed
+    drawn, rows = one[kinds], pool.owner[kinds]
+    letters = np.zeros((left.size, pool.letters.shape[1]), np.int8)
+    length = np.zeros(left.size, np.int64)
+    letters[rows], length[rows] = pool.letters[drawn], pool.length[drawn]
+    return Words(symmetry, left, letters, length, pool.load[kinds].sum(axis=0), most)
+
+
+def _translated(symmetry: Symmetry) -> Elements:
+    """Return ``r*x`` for each origin r and element x."""
+    group = symmetry.group
+    return group.compose(symmetry.representatives[:, None], np.arange(symmetry.network.node_count)[None, :])
 
 
 def subgroups_by_signs(network: Network) -> list[tuple[int, ...]]:
