@@ -36,6 +36,7 @@ from gossamer.networks.groups import (
     PermutationGroup,
     ProductGroup,
 )
+from gossamer.networks.half_duplex import half_duplex
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
 from gossamer.networks.kautz import generalized_kautz, kautz
@@ -114,6 +115,7 @@ __all__ = [
     "generalized_fat_tree",
     "generalized_hypercube",
     "generalized_kautz",
+    "half_duplex",
     "hierarchical_swapped",
     "hypercube",
     "hypercycle",

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gossamer.errors import FileFormatError, nearest, shown
+from gossamer.errors import FileFormatError, NetworkError, nearest, shown
 from gossamer.networks.conversion import port_attributes
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.hostlists import expanded, folded
 from gossamer.networks.files.numbering import numbering
+from gossamer.networks.half_duplex import half_duplex
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.networks.wiring import ATTRIBUTES, PLAIN, Wiring, attributed
@@ -24,7 +25,7 @@ __all__ = ["DIRECTED_EDGES", "EDGES", "read_edge_list", "write_edge_list"]
 
 _ENDS = ("source", "target")
 _COLUMNS = {name.replace("_", "-"): name for name in (*_ENDS, *ATTRIBUTES)} | {name: name for name in ATTRIBUTES}
-_STATEMENTS = ("columns", "terminals", "switches", "one-way", "parallel", "port")
+_STATEMENTS = ("columns", "terminals", "switches", "one-way", "parallel", "half-duplex", "port")
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|#.*|([^\s"#]+)')
 
 
@@ -41,7 +42,7 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
     ----------
     path : path
         A UTF-8 text file. Words are separated by white space; ``#`` starts a comment; empty lines are skipped. A name
-        in double quotes may hold anything. Six kinds of lines say more than an edge:
+        in double quotes may hold anything. Seven kinds of lines say more than an edge:
 
         ``columns source target capacity bandwidth latency``
             What stands where in the lines that follow: ``source`` and ``target`` first, then any of ``capacity``,
@@ -59,6 +60,8 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
         ``parallel``
             An edge that is listed several times has so many cables, and their capacity together. Otherwise it is
             taken for a mistake.
+        ``half-duplex``
+            Every edge carries packets one way at a time, as of `gossamer.networks.half_duplex`.
     directed : bool
         As a line ``one-way``; by default a line is an edge, that is, a link each way.
 
@@ -105,6 +108,7 @@ class _EdgeList:
         self.name = f"edge list {file_name(path)}"
         self.one_way = one_way
         self.several = False
+        self.half_duplex = False
         self.columns = ["source", "target", "capacity"]
         self.told = False
         self.roles: dict[str, bool] = {}  # whether it is a terminal, by name
@@ -140,6 +144,8 @@ class _EdgeList:
             self.one_way = True
         elif statement == "parallel":
             self.several = True
+        elif statement == "half-duplex":
+            self.half_duplex = True
         elif self.told:
             raise FileFormatError(f"{where}: the columns are given twice")
         else:
@@ -177,7 +183,11 @@ class _EdgeList:
         others = not any(self.roles.values())
         terminal = {name: self.roles.get(name, others) for name in self.names}
         nodes, count, labels = numbering(terminal, self.name, quoted=lambda name: isinstance(name, _Name))
-        return self.wiring.network(spec, nodes, count, labels)
+        found = self.wiring.network(spec, nodes, count, labels)
+        try:
+            return half_duplex(found) if self.half_duplex else found
+        except NetworkError as error:
+            raise FileFormatError(f"{self.name}: {error}") from None
 
 
 def _words(line: str, where: str) -> list[str]:
