@@ -167,3 +167,12 @@ _PLAIN = re.compile(
 def test_formulas_of_explanations_are_set(page):
     text = re.sub(r"^```.*?^```$|\$\$.*?\$\$|`[^`\n]*`|\$[^$\n]*\$", " ", page.read_text(), flags=re.M | re.S)
     assert _PLAIN.findall(text) == []
+
+
+def test_the_kinds_of_pictures_on_the_page_are_those_that_there_are():
+    from gossamer.plots import KINDS
+
+    table = (ROOT / "docs/how_to/figures_for_a_paper.md").read_text().partition("| `--kind` |")[2].partition("\n\n")[0]
+    first = " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))
+    named = {*re.findall(r"`(\w+)`", first), "heat"}
+    assert named == set(KINDS) - {"both"}
