@@ -19,9 +19,11 @@ from gossamer.experiments.table import Curve
 from gossamer.plots.curves import curves_figure
 from gossamer.plots.delay import delay_figure
 from gossamer.plots.designs import distances_figure
+from gossamer.plots.dressing import settings
 from gossamer.plots.latency import latency_figure
 from gossamer.plots.network import network_figure
 from gossamer.plots.replays import replays_figure
+from plots.test_pictures import overlaps, visible_texts
 
 
 def planned(spec, task="allgather", **words):
@@ -92,6 +94,21 @@ def test_every_figure_takes_the_same_words(name):
         make(style="pager")
     with pytest.raises(TypeError):
         make(widht=3)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_narrow_figure_has_room_for_a_long_title(name):
+    title = "A title that is long enough to need three lines of a column that is 3 inches wide"
+    with settings():
+        figure = FIGURES[name](width=3.0, title=title)
+        shown = visible_texts(figure)
+    assert overlaps(figure) == []
+    written = {text.get_text() for text in figure.texts}
+    panels = [axes.get_window_extent() for axes in figure.axes]
+    for text, box in shown:
+        if text in written:
+            assert -1 < box.x0 < box.x1 < figure.bbox.width + 1
+            assert not any(box.padded(-2).overlaps(panel) for panel in panels), text
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -15,8 +15,8 @@ from gossamer.schedules import Schedule
 from gossamer.writing import quantity
 
 __all__ = [
-    *("SCREEN", "STYLES", "Dress", "Look", "caption", "dressed_as", "heading", "headline", "load_unit", "look"),
-    *("text_width", "write"),
+    *("SCREEN", "STYLES", "UNWRITTEN", "Dress", "Look", "beyond", "caption", "dressed_as", "further", "heading"),
+    *("headline", "load_unit", "look", "text_width", "write"),
 ]
 
 STYLES = ("screen", "paper")
@@ -198,6 +198,30 @@ def caption(figure: Any, text: str, width: float, height: float, dress: Look = S
     for i, line in enumerate(reversed(lines)):
         write(figure, 0.2 / width, (0.14 + i * pitch) / height, line, _SMALL - 1, color=MUTED, va="bottom")
     return (0.08 if dress.bare else 0.14) + len(lines) * pitch
+
+
+class _Unwritten:
+    """Takes texts, and nobody sees them."""
+
+    def text(self, *_: Any, **__: Any) -> None:
+        """Write nothing."""
+
+
+UNWRITTEN = _Unwritten()
+"""Where heading and notes are written to know what they take, before the figure has a size."""
+
+
+def beyond(top: float, foot: float, dress: Look) -> float:
+    """Return the inches that heading and notes take beyond a line for each."""
+    line = _SMALL / 72 * 1.45
+    usual = 0.18 if dress.bare else 0.36 + _HEADING / 72 * 1.45 + line + (_SMALL - 1) / 72 * 1.4
+    return max(0.0, top + foot - usual)
+
+
+def further(schedule: Schedule, note: str, width: float, dress: Look) -> float:
+    """Return the inches that the heading of a schedule and a note take beyond a line for each."""
+    top = heading(UNWRITTEN, schedule, width, 1.0, dress)
+    return beyond(top, caption(UNWRITTEN, note, width, 1.0, dress), dress)
 
 
 def text_width(text: str, size: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import SCREEN, Look, caption, heading, text_width
+from gossamer.plots.appearance import SCREEN, Look, caption, further, heading, text_width
 from gossamer.plots.link_groups import link_groups
 from gossamer.plots.load_colors import color_bar, load_scale
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
@@ -23,6 +23,10 @@ _BINS = 512
 """The most rows and columns of that panel."""
 _WIDTH = 8.4
 _GAP, _TITLE = 0.3, 0.24
+_NARROW = 5.0
+"""Inches below which what the colors mean is written above their bar."""
+_GRAY = "Gray: no packet crosses the link; white: no link."
+_UNUSUAL = "Colors are on a square-root scale."
 
 Cells = npt.NDArray[np.float64]
 
@@ -150,10 +154,11 @@ def _arranged(panels: list[Panel], width: float) -> _Places:
 
 def heat_size(schedule: Schedule, dress: Look = SCREEN) -> tuple[float, float]:
     """Return width and height of the picture in inches."""
-    panels, _ = heat_panels(schedule.network, np.zeros(schedule.network.link_count))
+    panels, note = heat_panels(schedule.network, np.zeros(schedule.network.link_count))
     width = dress.width or _WIDTH
     high = _arranged(panels, _room(panels, width)).high
-    return width, sum(high) + _TITLE * len(high) + (0.95 if dress.bare else 1.65)
+    words = further(schedule, f"{note} {_GRAY} {_UNUSUAL}", width, dress) + 0.15 * (width < _NARROW)
+    return width, sum(high) + _TITLE * len(high) + (0.95 if dress.bare else 1.65) + words
 
 
 def _room(panels: list[Panel], width: float) -> float:
@@ -169,7 +174,7 @@ def paint_heat(figure: Any, schedule: Schedule, load: Cells, dress: Look, width:
     scale, unusual = load_scale(load)
     note += f" Colors are {unusual}." if unusual else ""
     top = heading(figure, schedule, width, height, dress)
-    foot = caption(figure, f"{note} Gray: no packet crosses the link; white: no link.", width, height, dress)
+    foot = caption(figure, f"{note} {_GRAY}", width, height, dress)
     places = _arranged(panels, _room(panels, width))
     y = height - top
     strips = panels[0].cells.shape[0] == 1

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import SCREEN, Dress, Look, caption, heading, look, write
+from gossamer.plots.appearance import SCREEN, UNWRITTEN, Dress, Look, caption, heading, look, write
 from gossamer.plots.heat import heat_size, paint_heat
 from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
@@ -187,7 +187,10 @@ def load_sheet(schedule: Schedule, dress: Look = SCREEN, *, heat: bool | None = 
     sheet = LoadSheet(0, 0, layout, *_seen(network, layout), dress)
     size = (sheet.high - sheet.low) * sheet.unit / 72
     wide = dress.width or max(float(size[0]) + 0.4, 6.4)
-    return sheet._replace(width=wide, height=float(size[1]) + (0.75 if dress.bare else 1.75))
+    usual = float(size[1]) + (0.75 if dress.bare else 1.75)
+    sheet = sheet._replace(width=wide, height=usual)
+    top, foot, _ = _written(UNWRITTEN, schedule, sheet, _load(schedule))
+    return sheet._replace(height=max(usual, float(size[1]) + top + foot + 0.66))
 
 
 def _seen(network: Network, layout: Layout) -> tuple[Points, Points]:
@@ -214,17 +217,25 @@ def paint_load(figure: Any, schedule: Schedule, sheet: LoadSheet) -> None:
     if layout is None:
         paint_bars(figure, schedule, load, width, height, dress)
         return
-    top = heading(figure, schedule, width, height, dress)
-    scale, note = load_scale(load)
-    convention = "A link is drawn to the right of its direction of travel, gray if nothing crosses it."
-    notes = [convention, *layout.notes, *([f"Colors and widths are {note}."] if note else [])]
-    foot = caption(figure, " ".join(notes), width, height, dress)
+    top, foot, scale = _written(figure, schedule, sheet, load)
     bar_at = foot + 0.36
     size = (sheet.high - sheet.low) * sheet.unit / 72
     left, low = (width - size[0]) / 2, bar_at + 0.2 + (height - top - bar_at - 0.2 - size[1]) / 2
     axes = figure.add_axes((left / width, low / height, size[0] / width, size[1] / height))
     _paint_network(axes, schedule, sheet, load, scale, size)
     color_bar(figure, scale, load, schedule, (width, height, bar_at))
+
+
+def _written(
+    figure: Any, schedule: Schedule, sheet: LoadSheet, load: npt.NDArray[np.float64]
+) -> tuple[float, float, Any]:
+    """Write heading and notes; return the inches that they use, at the top and at the bottom, and the colors."""
+    width, height, dress, layout = sheet.width, sheet.height, sheet.dress, sheet.layout
+    scale, unusual = load_scale(load)
+    notes = ["A link is drawn to the right of its direction of travel, gray if nothing crosses it."]
+    notes += [*(layout.notes if layout else ()), *([f"Colors and widths are {unusual}."] if unusual else [])]
+    top = heading(figure, schedule, width, height, dress)
+    return top, caption(figure, " ".join(notes), width, height, dress), scale
 
 
 def _paint_on(axes: Any, schedule: Schedule) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer.plots.appearance import Look, caption, headline
+from gossamer.plots.appearance import UNWRITTEN, Look, caption, headline
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
@@ -64,12 +64,16 @@ class Panels:
             found: Figure = self.dress.ax.figure
             return found
         first = self.dress.title or title
-        high = self.high + (0.2 if self.dress.bare else 0.75)  # with room for the lines
+        lines = headline(UNWRITTEN, first, below, self.width, 1.0, self.dress)
+        lines += caption(UNWRITTEN, note, self.width, 1.0, self.dress)
+        high = self.high + max(lines, 0.2 if self.dress.bare else 0.75)
         self.figure.set_size_inches(self.width, high)
         top = headline(self.figure, first, below, self.width, high, self.dress)
         foot = caption(self.figure, note, self.width, high, self.dress)
         engine: Any = self.figure.get_layout_engine()
         engine.set(rect=(0.01, foot / high, 0.98, 1 - (top + foot) / high))
+        for legend in self.figure.legends:
+            legend.set_bbox_to_anchor((0, foot / high, 1, 1 - (top + foot) / high), self.figure.transFigure)
         return self.figure
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.errors import TaskError
-from gossamer.plots.appearance import Dress, caption, heading, look, write
+from gossamer.plots.appearance import Dress, caption, further, heading, look, write
 from gossamer.plots.palette import CATEGORICAL, INK, MUTED, PAPER, tint
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
@@ -75,11 +75,11 @@ def regions_figure(
         return figure
     cell = _CELL if dress.width is None else (dress.width - 0.2) / (m + 0.6)
     wide = dress.width or max(5.6, m * cell + 1.0)
-    height = n * cell + (0.6 if dress.bare else 1.9)
-    figure = Figure(figsize=(wide, height), facecolor=PAPER)
-    top = heading(figure, schedule, wide, height, dress) + 0.1
     sizes = ", ".join(f"{'ABCD'[k]} {int((areas.region == k).sum())}" for k in range(4))
     note = f"Numbers: steps in which the messages arrive from the source, the dot. Nodes in areas: {sizes}."
+    height = n * cell + (0.6 if dress.bare else 1.9) + further(schedule, note, wide, dress)
+    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    top = heading(figure, schedule, wide, height, dress) + 0.1
     foot = caption(figure, note, wide, height, dress) + 0.1
     _paint(figure.add_axes((0.05, foot / height, 0.9, (height - top - foot) / height)), areas, node, arrival)
     return figure

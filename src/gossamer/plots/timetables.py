@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.plots.appearance import Dress, Look, caption, heading, look, text_width, write
+from gossamer.plots.appearance import Dress, Look, caption, further, heading, look, text_width, write
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, by_number, tint
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule, link_load, verify
@@ -116,12 +116,12 @@ def timetable_figure(
     left = 0.35 + max((text_width(name, _TEXT) for name in names), default=0.0)
     column = _COLUMN if dress.width is None else (dress.width - left - 0.1) / max(schedule.slot_count, 1)
     wide = dress.width or max(5.6, left + column * schedule.slot_count + 0.3)
-    height = (0.75 if dress.bare else 1.75) + _ROW * len(rows)
-    figure = Figure(figsize=(wide, height), facecolor=PAPER)
-    heading(figure, schedule, wide, height, dress)
     personal = any(c.target is not None for row in rows_of for c in row)
     note = "A cell: source → destination of the message" if personal else "A cell: source of the message"
     note = f"{note} that crosses the link in the slot; the color is that of the source."
+    height = (0.75 if dress.bare else 1.75) + _ROW * len(rows) + further(schedule, note, wide, dress)
+    figure = Figure(figsize=(wide, height), facecolor=PAPER)
+    heading(figure, schedule, wide, height, dress)
     foot = caption(figure, note, wide, height, dress)
     box = (left / wide, (foot + 0.42) / height, column * schedule.slot_count / wide, _ROW * len(rows) / height)
     _paint_rows(figure.add_axes(box), schedule, rows_of, names, first, _TEXT * min(1.0, column / _COLUMN))
@@ -200,15 +200,15 @@ def queue_figure(
     column = _COLUMN if dress.width is None else ((dress.width - 0.2) / len(links) - 0.2) / slots
     panel = (0.75 if dress.width is None else 0.2) + column * slots
     wide = dress.width or max(5.6, 0.4 + panel * len(links))
-    height = (0.95 if dress.bare else 1.95) + _ROW * deep
-    row = _ROW if area is None else _ROW * area.height / height
-    height = height if area is None else area.height
-    figure: Any = Figure(figsize=(wide, height), facecolor=PAPER) if area is None else area
-    heading(figure, schedule, wide, height, dress)
     note = (
         "A column: the messages that wait for the link in a slot, source → destination; the lowest one crosses in this "
         "slot, and the color is that of the source."
     )
+    height = (0.95 if dress.bare else 1.95) + _ROW * deep + further(schedule, note, wide, dress)
+    row = _ROW if area is None else _ROW * area.height / height
+    height = height if area is None else area.height
+    figure: Any = Figure(figsize=(wide, height), facecolor=PAPER) if area is None else area
+    heading(figure, schedule, wide, height, dress)
     foot = caption(figure, note, wide, height, dress)
     colors = _colors(schedule)
     size = _TEXT * min(1.0, column / _COLUMN)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import Dress, caption, heading, look, text_width, write
+from gossamer.plots.appearance import Dress, caption, further, heading, look, text_width, write
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.schedules import Schedule, verify
@@ -152,6 +152,7 @@ def tree_figure(
     page, height = max(6.0, left + wide + 0.5), 5.0 if flat else 1.6 + 0.75 * float(tree.step.max() + 1)
     if dress.width is not None:
         page, height = dress.width, max(0.6 + 0.42 * float(tree.step.max() + 1), left)
+    height += further(schedule, _note(tree.network), page, dress)
     figure = Figure(figsize=(page, height), facecolor=PAPER)
     top = heading(figure, schedule, page, height, dress) + 0.25
     foot = caption(figure, _note(tree.network), page, height, dress)
@@ -160,12 +161,12 @@ def tree_figure(
         axes = figure.add_axes((0.1 / page, box[0], (left - 0.25) / page, box[1]))
         _paint(axes, tree, layout.positions, "on the network", layout.shape)
         axes.set_aspect("equal", anchor="N")
-    aside = 0.55 if dress.width is None else 0.35
+    aside = 0.55
     room = page - left - aside - (0.25 if dress.width is None else 0.05)
     axes = figure.add_axes(((left + aside) / page, box[0], room / page, box[1]))
     _paint_steps(axes, tree, levels, 0.35 / room)
     if dress.width is not None:
-        _shrink(axes, room / leaves / gap)
+        _shrink(axes, room / (leaves + 0.2) / gap)
     return figure
 
 

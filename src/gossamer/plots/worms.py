@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.plots.appearance import Dress, Look, caption, look, text_width, write
+from gossamer.plots.appearance import UNWRITTEN, Dress, Look, beyond, caption, headline, look, text_width, write
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import Lines, arrowheads, link_lines
 from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number
@@ -113,12 +113,12 @@ def worms_figure(
     ratio = float((high - low)[1] / (high - low)[0])
     tall = min(side * ratio, 1.5 * side) + 0.34
     down = -(-len(chosen) // across)
-    height = (0.3 if dress.bare else 1.25) + tall * down
-    figure = Figure(figsize=(page, height), facecolor=PAPER)
-    top = _heading(figure, schedule, page, height, dress)
     note = "A worm has the color of the node where what it carries began."
     if steps is None and len(chosen) < count:
         note += f" {len(chosen)} of {quantity(count, 'step')} are shown."
+    height = (0.3 if dress.bare else 1.25) + tall * down + _further(schedule, note, page, dress)
+    figure = Figure(figsize=(page, height), facecolor=PAPER)
+    top = _heading(figure, schedule, page, height, dress)
     caption(figure, note, page, height, dress)
     for place, step in enumerate(chosen):
         row, column = divmod(place, across)
@@ -179,11 +179,11 @@ def channels_figure(
         return figure
     page = dress.width or 8.8
     tall = float(np.clip(0.17 * used.size, 1.0, 6.5 if dress.width is None else 1.2 * dress.width))
-    height = tall + (0.6 if dress.bare else 1.75)
-    figure = Figure(figsize=(page, height), facecolor=PAPER)
-    top = _heading(figure, schedule, page, height, dress) + 0.12
     words = "A bar: a message holds the channel. Its color is the node where what it carries began, "
     words += f"0 to {network.node_count - 1} around the circle of hues."
+    height = tall + (0.6 if dress.bare else 1.75) + _further(schedule, words, page, dress)
+    figure = Figure(figsize=(page, height), facecolor=PAPER)
+    top = _heading(figure, schedule, page, height, dress) + 0.12
     foot = caption(figure, words, page, height, dress) + 0.42
     names = [_channel_name(schedule, int(x)) for x in used] if used.size <= _NAMED_CHANNELS else ["dim 0 +"]
     left = 0.3 + max((text_width(name, 6.5) for name in names), default=0.5)
@@ -234,18 +234,16 @@ def _ways(schedule: WormholeSchedule) -> _Ways:
 
 def _heading(figure: Any, schedule: WormholeSchedule, page: float, height: float, dress: Look) -> float:
     """Write task, network, algorithm and time; return the inches used."""
-    if dress.bare and not dress.title:
-        return 0.08
-    used = 0.16
     first = dress.title or f"{schedule.task.describe()} on {schedule.network.spec}"
-    write(figure, 0.2 / page, 1 - used / height, first, 9.0 if dress.bare else 11.5, va="top")
-    used += 0.22
-    if not dress.bare:
-        facts = [schedule.algorithm or "unnamed algorithm", "wormhole", f"time {float(schedule.completion_time):g}",
-                 quantity(schedule.step_count, "step"), quantity(schedule.message_count, "message")]  # fmt: skip
-        write(figure, 0.2 / page, 1 - used / height, " · ".join(facts), 8.5, color=MUTED, va="top")
-        used += 0.2
-    return used
+    facts = [schedule.algorithm or "unnamed algorithm", "wormhole", f"time {float(schedule.completion_time):g}",
+             quantity(schedule.step_count, "step"), quantity(schedule.message_count, "message")]  # fmt: skip
+    return headline(figure, first, " · ".join(facts), page, height, dress)
+
+
+def _further(schedule: WormholeSchedule, note: str, page: float, dress: Look) -> float:
+    """Return the inches that heading and note take beyond a line for each."""
+    top = _heading(UNWRITTEN, schedule, page, 1.0, dress)
+    return beyond(top, caption(UNWRITTEN, note, page, 1.0, dress), dress)
 
 
 def _colors(schedule: WormholeSchedule, origin: npt.NDArray[np.int64]) -> list[str]:
