@@ -20,7 +20,7 @@ from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from generating.coverage import KINDS, coverage, coverage_page  # noqa: E402
+from generating.coverage import KINDS, coverage, coverage_page, pictures_of_paper  # noqa: E402
 
 ROWS = [(source, row) for source, part in coverage().items() for row in part["rows"]]
 COMMANDS = sorted({command for _, row in ROWS for command in row.get("run", [])})
@@ -87,3 +87,14 @@ def test_headings_are_those_of_the_pages():
 
 def test_the_page_is_that_of_the_data():
     assert (DOCS / "papers" / "coverage.md").read_text(encoding="utf-8") == coverage_page()
+
+
+def test_a_page_lists_the_tables_and_figures_of_its_paper_and_names_those_left_out():
+    for source, part in coverage().items():
+        text = pictures_of_paper(source)
+        for row in part["rows"]:
+            if row["kind"] in ("table", "figure"):
+                assert f"| {row['place']} | {row['what']} |" in text
+                assert row.get("shows") or row["why"]
+    assert "Left out: Figs. 12 to 15, Fig. 18." in pictures_of_paper("chen-chen")
+    assert "Table 1.1, Table 5.1" not in pictures_of_paper("han").splitlines()[2]

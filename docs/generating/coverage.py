@@ -27,6 +27,18 @@ def _where(row: dict[str, Any], source: str) -> str:
     return "; ".join(places) + (f". *{why}*" if why else "")
 
 
+def pictures_of_paper(name: str) -> str:
+    """Return a section on the tables and figures of a paper: where each is on its page, or why it is left out."""
+    rows = [row for row in coverage()[name]["rows"] if row["kind"] in ("table", "figure")]
+    cells = [
+        [row["place"], row["what"], "; ".join(row.get("shows", [])) or "*left out*", row.get("why", "")] for row in rows
+    ]
+    left = [row["place"] for row in rows if not row.get("shows")]
+    said = f"Left out: {', '.join(left)}." if left else "None is left out."
+    head = table(["in the paper", "what", "heading on this page", "why not, or what differs"], cells)
+    return f"## The paper's own tables and figures\n\n{said}\n\n{head}"
+
+
 def coverage_page() -> str:
     """Return the tables of what each paper contains."""
     from gossamer.experiments import REPRODUCTIONS

@@ -42,6 +42,8 @@ class Piece:
         Returns the files, from the root of the repository, and what belongs into them, from the results of the jobs.
     titles : tuple of str
         Modules of which only the words appear in it, and not what they do.
+    data : tuple of str
+        Files, from the root of the repository, of which it is made as well.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Piece:
     jobs: Callable[[], Sequence[Job]]
     files: Callable[[list[Any]], dict[str, bytes]]
     titles: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
 
 def all_pieces(root: Path = ROOT) -> list[Piece]:
@@ -131,6 +134,7 @@ def _reproduced(name: str) -> Piece:
         lambda: [partial(reproductions.tables, name, module) for module in reproductions.table_modules(name)],
         lambda made: {page: reproductions.reproduction_page(name, made).encode()},
         ("gossamer.experiments", "gossamer.plots.sources"),
+        ("docs/papers/coverage.toml",),
     )
 
 
@@ -177,6 +181,8 @@ class Record:
         if not piece.entries:  # commands may read the example machines and studies
             machines = sorted(file for name in EXAMPLES for file in (self.root / "examples" / name).glob("*"))
             inputs = digest(b"\0".join([inputs.encode(), *(file.read_bytes() for file in machines)]))
+        if piece.data:
+            inputs = digest(b"\0".join([inputs.encode(), *((self.root / file).read_bytes() for file in piece.data)]))
         return {
             "inputs": inputs,
             "outputs": {file: self._shown(file) for file in files},

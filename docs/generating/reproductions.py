@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from generating.coverage import pictures_of_paper
 from generating.markdown import page
 
 _ABOUT = """Every time is in steps. Every measured time is the completion time of a schedule that the checker
@@ -56,6 +57,7 @@ the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](.
 {getattr(source, "CURVES_ABOUT", _CURVES_ABOUT)}
 
 {chr(10).join(f + chr(10) for f in figures)}
+{pictures_of_paper(name)}
 """
     return page(REPRODUCTIONS[name], text, "gossamer.experiments")
 

@@ -49,7 +49,7 @@ def begin(target: Path, suffix: str = "", *, folder: bool = False) -> Path:
 
 
 def end(part: Path, target: Path) -> None:
-    """Give a file or folder that is whole the name `target`; what it holds is on the disk before."""
+    """Give a whole file or folder the name `target`; what a file holds is on the disk before."""
     held = _open[part][1]
     if not part.is_dir():
         os.fsync(held)

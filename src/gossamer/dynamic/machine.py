@@ -43,6 +43,8 @@ class Tables:
         With load-aware choice: transmissions in each dimension of a broadcast.
     total : int64[S, C]
         Transmissions of a broadcast.
+    reached : int64[S, C]
+        Nodes that must receive a broadcast.
     depth : int
         Transmissions on the longest path of a broadcast.
     """
@@ -57,6 +59,7 @@ class Tables:
     demand: LongArray
     weight: FloatArray
     total: LongArray
+    reached: LongArray
     links: int
     depth: int
 
@@ -109,6 +112,7 @@ class Tables:
             demand=np.ascontiguousarray(demand[..., :d]),
             weight=_dimension_weights(scheme, d),
             total=np.ascontiguousarray(demand[..., d]),
+            reached=scheme.reached,
             links=_link_rule(scheme),
             depth=int(height.max(initial=0)) + 1,
         )
@@ -369,7 +373,7 @@ class Machine:
                 self._settings, self._mixture, self._guard,
                 tables.rows, tables.key, tables.below, link_table, scheme.network.link_source,
                 scheme.dimension if scheme.dimension is not None else _NO_LINE, scheme.source_nodes,
-                scheme.entry_first, scheme.entry_last, tables.total, scheme.reached, scheme.probability,
+                scheme.entry_first, scheme.entry_last, tables.total, tables.reached, scheme.probability,
                 tables.demand, tables.weight,
                 time, source, choice, cell, uniform,
                 self.state, self.clock, self.queue, *self._ring, self._touched,

@@ -252,15 +252,19 @@ def options_of(name: str) -> tuple[str, ...]:
     >>> options_of("varvarigos-bertsekas"), options_of("fifo")
     (('split', 'control_time'), ())
     """
-    key = str(name).strip().lower().replace("_", "-")
-    known = SCHEMES.get(SCHEME_ALIASES.get(key, key))
+    known = SCHEMES.get(_key(name))
     return known.options if known is not None else ()
+
+
+def _key(name: object) -> str:
+    """Return the key of a scheme, whatever way its name is written."""
+    key = str(name).strip().lower().replace("_", "-")
+    return SCHEME_ALIASES.get(key, key)
 
 
 def _known(name: str, network: Network, options: dict[str, Any]) -> tuple[str, KnownScheme]:
     """Return the entry of the table, if it covers the network and takes the options."""
-    key = str(name).strip().lower().replace("_", "-")
-    key = SCHEME_ALIASES.get(key, key)
+    key = _key(name)
     if key not in SCHEMES:
         hint = nearest(key, [*SCHEMES, *SCHEME_ALIASES]) or f"; known schemes: {', '.join(SCHEMES)}"
         raise NotApplicableError(f"unknown scheme {name!r}{hint}")
