@@ -189,4 +189,22 @@ def queues() -> Table:
     )
 
 
-TABLES: tuple[Callable[[], Table], ...] = (formulas, table_6_1, table_6_2, fat_tree_times, queues)
+def flooding_by_steps() -> Table:
+    """Fig. 6.9: the messages that every link of the tree of four leaves carries, step by step."""
+    made = _plan(2, 2, "multinode-broadcast", "all", algorithm="fat-tree-flooding").schedule
+    made = made.expand() if made.invariant else made
+    network = made.network
+    rows = []
+    for link in range(network.link_count):
+        mine = made.link == link
+        at = dict(zip(made.slot[mine].tolist(), made.packets.origin[made.packet[mine]].tolist(), strict=True))
+        rows.append((network.link_name(link), *(at.get(slot, "-") for slot in range(made.slot_count))))
+    return Table(
+        "Flooding in the binary tree of 4 leaves (Fig. 6.9)",
+        ("link", *(f"step {slot + 1}" for slot in range(made.slot_count))),
+        tuple(rows),
+        "The leaf whose message a link carries. Nodes (0,0) to (0,3) are the leaves, (2,0) is the root.",
+    )
+
+
+TABLES: tuple[Callable[[], Table], ...] = (formulas, table_6_1, table_6_2, fat_tree_times, flooding_by_steps, queues)

@@ -10,9 +10,10 @@ import numpy as np
 from gossamer.experiments.table import Cell, Table
 from gossamer.planner import plan
 from gossamer.rules import Rules
+from gossamer.schedules.torus_on_array import ring_labels
 from gossamer.tasks import task as parse_task
 
-__all__ = ["LOADS", "TABLES", "line_broadcasts", "ring_broadcasts", "routing"]
+__all__ = ["LOADS", "TABLES", "line_broadcasts", "ring_broadcasts", "ring_on_a_line", "routing"]
 
 LOADS: tuple[tuple[int, ...], ...] = (
     (2, 0, 1, 3), (0, 2, 2), (1, 1, 1, 1, 1), (1, 1, 1), (1, 0), (4, 0, 0, 0, 0, 0), (0, 0, 3, 0, 0, 3),
@@ -105,4 +106,19 @@ def routing() -> Table:
     )
 
 
-TABLES: tuple[Callable[[], Table], ...] = (line_broadcasts, ring_broadcasts, routing)
+def ring_on_a_line() -> Table:
+    """Fig. 1: where a line simulates the nodes of a ring, and how long the links of the ring are there."""
+    rows = []
+    for p in (5, 6, 7, 8):
+        labels = ring_labels(p)
+        place = np.argsort(labels)
+        rows.append((p, _loads(tuple(labels.tolist())), int(np.abs(place - np.roll(place, -1)).max())))
+    return Table(
+        "A ring on a line (Fig. 1)",
+        ("p", "nodes of the ring along the line", "longest link of the ring, in links of the line"),
+        tuple(rows),
+        "A step of the ring takes two steps of the line.",
+    )
+
+
+TABLES: tuple[Callable[[], Table], ...] = (ring_on_a_line, line_broadcasts, ring_broadcasts, routing)
