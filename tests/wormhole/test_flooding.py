@@ -163,3 +163,11 @@ def test_every_task_on_every_network(spec, task):
     for ports in ("all", "one"):
         plan = planned(spec, task, cost=cost, rules=Rules(ports=ports))
         assert plan.bound <= plan.completion_time <= 4 * plan.bound
+
+
+def test_floods_end_where_those_that_lack_a_piece_are_far_from_it():
+    """Between groups of a dragonfly all ways are longer than the shares of the diameter that few choices allow."""
+    case = WormholeCase(gossamer.network("dragonfly:a=4,h=2,p=2"), gossamer.task("allgather"), LinearCost(startup=100))
+    schedule = flooded(case, 1)
+    assert verify(schedule)
+    assert bounds(case)[0].value <= schedule.completion_time <= 1.7 * bounds(case)[0].value

@@ -24,9 +24,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from gossamer.compiling import njit
 
 NEVER = 2**31 - 1
 """Opening time of a slot with a flit; runs end before."""

@@ -15,9 +15,11 @@ __all__ = ["COUNTED", "combine", "payload_words", "replay", "unmet", "ways"]
 # rows of the counters; `replay` finds the first three, `unmet` the fourth, `combine` causality and the last two
 CHANNEL, CAUSALITY, DISPLACEMENT, DELIVERY, DUPLICATE, LOST = range(6)
 COUNTED = 6
+_SMALL = 20_000
+"""Elements of arrays with which Python checks a schedule while nothing is compiled."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=_SMALL)
 def payload_words(first, packet, word_first, word, mask):
     """Write each payload as words and masks; `word` and `mask` have room for one entry a piece. Return their number.
 
@@ -80,7 +82,7 @@ def _walk(node, move, sides, wraps, strides):
     return target if moved else -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=_SMALL)
 def replay(
     step, source, displacement, payload, sides, wraps, strides, way, link_target, terminals, word_first, word, mask,
     held, last_step, last_message, limit, found_kind, found_message, found_other, found_channel, counts,
@@ -186,7 +188,7 @@ def replay(
     return written
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=_SMALL)
 def unmet(held, row_of, target_start, targets, to_all, nodes, limit, found_piece, found_node):
     """Find the pieces that a target of their message does not hold at the end.
 
@@ -228,7 +230,7 @@ def _ready(p, u, origin, combined, held, parts, sent, share_first, share, needed
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=_SMALL)
 def combine(
     step, source, displacement, payload, sides, wraps, strides, way, terminals, first, packet,
     origin, combined, held, parts, sent, share_first, share, needed,

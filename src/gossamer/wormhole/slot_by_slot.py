@@ -43,7 +43,9 @@ from gossamer.wormhole.store_and_forward import add_hops, as_steps
 
 __all__ = ["SLOT_BY_SLOT", "flooded_in_pieces", "refuse_hops_at_switches"]
 
-_MOST_PIECES = 64
+_FEW_PIECES, _MOST_PIECES = 64, 512
+_FEW_HOPS = 600_000
+"""More than a few pieces are tried where they make no more messages than this."""
 _MOST_HOPS = 4_000_000
 _COUNTING = frozenset(algorithm.name for algorithm in ROTATED_DIMENSIONS)
 """Algorithms for packets that send control packets first, by which nodes learn who takes part, even where all do."""
@@ -95,7 +97,8 @@ def _pieces_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
     if not case.channels.on_grid:
         reach = int(case.channels.distances.max(axis=1).min())
     bytes_time = cost.message_bytes * cost.per_byte
-    most = min(_MOST_PIECES, cost.message_bytes)
+    many = min(_MOST_PIECES, _FEW_HOPS // (count * max(1, nodes - 1)))
+    most = min(max(_FEW_PIECES, many), cost.message_bytes)
     balance = most
     if cost.startup:
         balance = isqrt(max(1, int(reach * bytes_time * degree / (count * cost.startup))))

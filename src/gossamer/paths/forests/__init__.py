@@ -100,6 +100,7 @@ class Growth:
         self.ports = roads.ports.sending, roads.ports.receiving, shares
         nodes = roads.cut.size
         self.loads = (np.zeros(roads.source.size), np.zeros(nodes), np.zeros(nodes), np.zeros(shares.size))
+        self._ends = roads.source.copy(), roads.target.copy()  # kernels are compiled once for arrays of one kind
         self._forward = self._sorted(roads.source, nodes)
         self._backward = self._sorted(roads.target, nodes)
 
@@ -119,8 +120,9 @@ class Growth:
         from gossamer.paths.forests import _kernels
 
         found = tuple(np.empty(load.size) for load in self.loads)
-        for load, use, price in zip(self.loads, (self.use, np.ones(1), np.ones(1), self.ports[2]), found, strict=True):
-            _kernels.prices(load, np.broadcast_to(use, load.shape), scale, power, price)
+        ones = np.ones(self.loads[1].size)
+        for load, use, price in zip(self.loads, (self.use, ones, ones, self.ports[2]), found, strict=True):
+            _kernels.prices(load, use, scale, power, price)
         return found  # type: ignore[return-value]  # four
 
     @property
@@ -177,7 +179,7 @@ class Growth:
 
         roads, packets = self.roads, demand.origin.size
         scale = max(scale or self.congestion, 1.0)
-        tail, head = (roads.target, roads.source) if inward else (roads.source, roads.target)
+        tail, head = self._ends[:: -1 if inward else 1]
         limits = roads.send_limited, roads.receive_limited
         link_load, send_load, receive_load, shared = self.loads
         loads = (link_load, receive_load, send_load, shared) if inward else self.loads

@@ -89,6 +89,10 @@ class _Choice(NamedTuple):
     noise: int
 
 
+_FURTHEST = _Choice(1.0, 1, 0)
+"""Some message is always allowed."""
+
+
 def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> WormholeSchedule:
     """Flood messages, cut in pieces, by messages that may go over several hops.
 
@@ -141,7 +145,9 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     step = 0
     while cut.count and int(holders.min()) < nodes:
         best: tuple[int, tuple[npt.NDArray[np.generic], ...]] | None = None
-        for number, choice in enumerate(choices):
+        for number, choice in enumerate((*choices, _FURTHEST)):
+            if choice is _FURTHEST and best is not None and best[1][-1].size:
+                break  # it is for a step in which nobody without a piece is as near as the other choices allow
             tried = has.copy(), near.copy(), holders.copy()
             count = _kernels.one_step(
                 *tried, ways.length, ways.first, ways.channel, degree, busy, *ports, choice.share, choice.copies,

@@ -57,7 +57,7 @@ def one_step(
     for p in range(count):
         state = (state * 1103515245 + 12345) & 0x7FFFFFFF
         key[p] = (holders[p] if rare else nodes - holders[p]) << 20 | (state >> 11)
-    order = np.argsort(key)
+    order = np.argsort(key, kind="mergesort")  # one sort compiles sooner than two
     for turn in range(2 if copies < 64 else 1):
         for p in order:
             if holders[p] == nodes:
