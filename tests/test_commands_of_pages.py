@@ -1,0 +1,74 @@
+"""Commands that pages show without their output are carried out, each page's in order, in a folder of their own.
+
+What stands in ``console`` blocks is run by `docs/generate.py`, and some pages have tests of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from gossamer.cli import main
+from test_docs import ROOT, blocks
+
+PREPARED = {
+    "docs/explanation/dynamic.md": [],
+    "docs/explanation/move_and_smooth.md": [],
+    "docs/how_to/a_study_in_one_command.md": ["sweep --network torus:2x4,torus:2x5 --task allgather -o tori.parquet"],
+    "docs/how_to/explorer.md": [
+        "plan ring:5 allgather -o plan.parquet",
+        "plan ring:5 allgather -o one.parquet",
+        "plan ring:5 allgather --algorithm greedy-flooding -o other.parquet",
+    ],
+    "docs/how_to/figures_for_a_paper.md": [],
+    "README.md": [],
+}
+"""Pages, and what makes the files of a reader that their commands begin with."""
+BETWEEN = {"wormhole run plan.parquet": "plan ring:5 allgather --switching wormhole -o plan.parquet"}
+"""What comes before a command whose file is another than the page has until then."""
+LONG = (
+    "gossamer design", "gossamer sweep report accelerators_", "gossamer sweep examples/",
+    "gossamer sweep --network", "gossamer reproduce",
+    "gossamer plan torus:8x8x8 allreduce", "gossamer simulate",
+)  # fmt: skip
+"""How commands begin that take more than some seconds: those of studies and designs make the pages that show their
+results, others are in `test_claims.py`."""
+ELSEWHERE = {
+    "docs/how_to/run_it.md", "docs/how_to/one_machine_to_a_cluster.md", "docs/gallery.md",
+    "docs/tutorials/example_fixed_point.md", "docs/tutorials/getting_started.md", "docs/index.md",
+    "docs/reference/cli.md",
+}  # fmt: skip
+"""Pages whose commands other tests run: `test_run_it.py`, `test_cluster_story.py`, `plots/test_pictures.py`,
+`test_examples.py`, `test_cli_first_sight.py`; and those that only install."""
+
+
+def lines(page):
+    """Return the commands of the ``sh`` blocks of a page, without their remarks."""
+    code = "\n".join(code for language, code, _ in blocks(ROOT / page) if language == "sh")
+    return [line for line in code.splitlines() if line.startswith("gossamer ")]
+
+
+@pytest.mark.parametrize("page", PREPARED)
+def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for line in PREPARED[page]:
+        assert main(shlex.split(line)) == 0, (line, capsys.readouterr().err)
+    for line in lines(page):
+        if line.startswith(LONG):
+            continue
+        words = shlex.split(line, comments=True)[1:]
+        for beginning, before in BETWEEN.items():
+            if " ".join(words).startswith(beginning):
+                assert main(shlex.split(before)) == 0
+        assert main(words) == 0, (line, capsys.readouterr().err)
+        assert all((tmp_path / name).stat().st_size > 0 for name in re.findall(r"-o (\S+)", line)), line
+
+
+def test_every_page_with_commands_is_here_or_elsewhere():
+    pages = {str(path.relative_to(ROOT)) for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]}
+    left = {page for page in pages if any(not line.startswith(LONG) for line in lines(page))}
+    assert left - set(PREPARED) <= ELSEWHERE
+    assert set(PREPARED) <= left
