@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.compiling import njit
+from gossamer.paths.forests._kernels import charge_ports, toll
 
 __all__ = ["choose", "forest", "sweep"]
 
@@ -18,12 +19,7 @@ def _price(load, scale, power):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited):
-    if ports[2].size:
-        for x in (ports[0][e], ports[1][e]):
-            if x >= 0:
-                loads[3][x] += times * ports[2][x]
-                price[3][x] = _price(loads[3][x] + ports[2][x], scale, power)
+def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
     if send_limited:
@@ -37,12 +33,8 @@ def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, po
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited):
+def _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited):
     cost = use[e] * price[0][e]
-    if ports[2].size:
-        for x in (ports[0][e], ports[1][e]):
-            if x >= 0:
-                cost += ports[2][x] * price[3][x]
     if send_limited:
         cost += occupancy[e] * price[1][tail[e]]
     if receive_limited:
@@ -103,7 +95,7 @@ def sweep(
     old, new : int32[S, N]
         The link by which a tree comes to each node, -1 at the source; `old` is empty in the first round.
     """
-    nodes = first.size - 1
+    nodes, shared = first.size - 1, ports[2].size > 0
     key, place = np.empty(nodes), np.empty(nodes, np.int64)
     heap, order, count = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.zeros(nodes)
     for i in visit:
@@ -114,9 +106,10 @@ def sweep(
                 while x != s:
                     e = old[i, x]
                     _charge(
-                        e, -1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
-                        send_limited, receive_limited,
-                    )  # fmt: skip
+                        e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
+                    )
+                    if shared:
+                        charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
                     x = tail[e]
         for x in range(nodes):
             key[x], place[x], new[i, x] = np.inf, -1, -1
@@ -131,7 +124,9 @@ def sweep(
                 e = out[j]
                 y = head[e]
                 cost = key[x] + depth_cost * delay[e]
-                cost += _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited)
+                cost += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                if shared:
+                    cost += toll(e, ports, price[3])
                 if cost < key[y]:
                     key[y], new[i, y] = cost, e
                     if place[y] < 0:
@@ -147,9 +142,10 @@ def sweep(
             if count[x] > 0.0:
                 e = new[i, x]
                 _charge(
-                    e, count[x], tail, head, use, occupancy, ports, loads, price, scale, power,
-                    send_limited, receive_limited,
-                )  # fmt: skip
+                    e, count[x], tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
+                )
+                if shared:
+                    charge_ports(e, count[x], ports, loads[3], price[3], scale, power)
                 count[tail[e]] += count[x]
                 count[x] = 0.0
         count[s] = 0.0
@@ -165,15 +161,16 @@ def choose(
 
     `owner` int32[P] is the place of each packet's source, `trees` int32[R, S, N], and `choice` int32[P] is changed.
     """
+    shared = ports[2].size > 0
     for p in visit:
         i = owner[p]
         s = source[i]
         x = target[p]
         while x != s:
             e = trees[choice[p], i, x]
-            _charge(
-                e, -1.0, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited
-            )
+            _charge(e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            if shared:
+                charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
             x = tail[e]
         least, best = np.inf, choice[p]
         for r in range(trees.shape[0]):
@@ -181,7 +178,9 @@ def choose(
             while x != s and total < least:
                 e = trees[r, i, x]
                 total += depth_cost * delay[e]
-                total += _cost(e, tail, head, use, occupancy, ports, price, send_limited, receive_limited)
+                total += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                if shared:
+                    total += toll(e, ports, price[3])
                 x = tail[e]
             if total < least:
                 least, best = total, r
@@ -189,9 +188,9 @@ def choose(
         x = target[p]
         while x != s:
             e = trees[best, i, x]
-            _charge(
-                e, 1.0, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited
-            )
+            _charge(e, 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            if shared:
+                charge_ports(e, 1.0, ports, loads[3], price[3], scale, power)
             x = tail[e]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["grow", "prices"]
+__all__ = ["charge_ports", "grow", "prices", "toll"]
 
 
 @njit(cache=True, nogil=True)
@@ -61,13 +61,8 @@ def prices(load, use, scale, power, price):
 
 
 @njit(cache=True, nogil=True)
-def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, power, send_limited, receive_limited):
+def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
     """Put a packet on a link and on its ports, or take it off, and bring the prices up to date."""
-    if ports[2].size:
-        for x in (ports[0][e], ports[1][e]):
-            if x >= 0:
-                loads[3][x] += times * ports[2][x]
-                price[3][x] = _price(loads[3][x] + ports[2][x], scale, power)
     loads[0][e] += times * use[e]
     price[0][e] = _price(loads[0][e] + use[e], scale, power)
     if send_limited and occupancy[e] > 0:
@@ -80,14 +75,25 @@ def _charge(e, times, tail, head, use, occupancy, ports, loads, price, scale, po
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _toll(e, ports, price):
-    """Return what the shared ports of a link cost."""
-    toll = 0.0
-    for x in (ports[0][e], ports[1][e]):
+@njit(cache=True, nogil=True)
+def charge_ports(e, times, ports, load, price, scale, power):
+    """Put a packet into the shared ports of a link, or take it out, and bring their prices up to date."""
+    sends_by, receives_by, share = ports
+    for x in (sends_by[e], receives_by[e]):
         if x >= 0:
-            toll += ports[2][x] * price[3][x]
-    return toll
+            load[x] += times * share[x]
+            price[x] = _price(load[x] + share[x], scale, power)
+
+
+@njit(cache=True, nogil=True)
+def toll(e, ports, price):
+    """Return what the shared ports of a link cost."""
+    sends_by, receives_by, share = ports
+    cost = 0.0
+    for x in (sends_by[e], receives_by[e]):
+        if x >= 0:
+            cost += share[x] * price[x]
+    return cost
 
 
 @njit(cache=True, nogil=True)
@@ -146,6 +152,7 @@ def grow(
     wanted = np.full(nodes, -1, np.int64)
     way = np.empty(nodes, np.int64)
     passing = nodes - np.count_nonzero(branches)
+    shared = ports[2].size > 0
     for i in range(begin_at, visit.size):
         p = visit[i]
         size_before = old_end[p] - old_begin[p]
@@ -158,7 +165,7 @@ def grow(
             if not warm:
                 warm = loads[0][e] >= hot or (send_limited and loads[1][tail[e]] >= hot)
                 warm = warm or (receive_limited and loads[2][head[e]] >= hot)
-                warm = warm or (ports[2].size > 0 and _warm(e, ports, loads[3], hot))
+                warm = warm or (shared and _warm(e, ports, loads[3], hot))
         begin[p] = used
         if not warm:
             for h in range(old_begin[p], old_end[p]):
@@ -168,9 +175,10 @@ def grow(
             continue
         for h in range(old_begin[p], old_end[p]):
             _charge(
-                old_link[h], -1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
-                send_limited, receive_limited,
-            )  # fmt: skip
+                old_link[h], -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
+            )
+            if shared:
+                charge_ports(old_link[h], -1.0, ports, loads[3], price[3], scale, power)
         missing = 0
         for j in range(first_target[p], first_target[p + 1]):
             if targets[j] != origin[p]:
@@ -224,8 +232,8 @@ def grow(
                     cost += occupancy[e] * price[1][x]
                 if receive_limited:
                     cost += occupancy[e] * price[2][y]
-                if ports[2].size:
-                    cost += _toll(e, ports, price)
+                if shared:
+                    cost += toll(e, ports, price[3])
                 if key[x] + cost < key[y]:
                     key[y], by[y] = key[x] + cost, e
                     if place[y] < 0:
@@ -236,10 +244,9 @@ def grow(
             wanted[targets[j]] = -1
         end[p] = used
         for h in range(begin[p], end[p]):
-            _charge(
-                link[h], 1.0, tail, head, use, occupancy, ports, loads, price, scale, power,
-                send_limited, receive_limited,
-            )  # fmt: skip
+            _charge(link[h], 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
+            if shared:
+                charge_ports(link[h], 1.0, ports, loads[3], price[3], scale, power)
         if missing:
             return -1, p
     return visit.size, used
