@@ -52,8 +52,9 @@ def heaviest_direction(case: Case) -> Schedule:
     network = case.network
     n = network.node_count
     right, left = (np.full(n, -1, np.int32) for _ in range(2))  # the link of each node either way
-    for link, (u, v) in enumerate(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)):
-        (right if v > u else left)[u] = link
+    up = network.link_target > network.link_source
+    for side, ahead in ((right, up), (left, ~up)):
+        side[network.link_source[ahead]] = np.flatnonzero(ahead)
     columns = [np.empty(n * (n - 1), np.int32) for _ in range(3)]
     _kernels.heaviest_hops(right, left, *columns)
     return Schedule.of(case, *columns)

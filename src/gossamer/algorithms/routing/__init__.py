@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.routing.disjoint_paths import DISJOINT_PATHS
 from gossamer.algorithms.routing.greedy import GREEDY
 from gossamer.algorithms.routing.kunde import KUNDE
 from gossamer.algorithms.routing.monotone import MONOTONE
@@ -12,5 +13,5 @@ from gossamer.algorithms.routing.valiant_brebner import RANDOMIZED
 
 __all__ = ["ROUTING"]
 
-ROUTING: tuple[Algorithm, ...] = (PACKING, MONOTONE, GREEDY, *KUNDE, *RANDOMIZED, *MOVE_AND_SMOOTH)
+ROUTING: tuple[Algorithm, ...] = (PACKING, MONOTONE, GREEDY, *KUNDE, *RANDOMIZED, *MOVE_AND_SMOOTH, DISJOINT_PATHS)
 """The algorithms for permutation routing."""
