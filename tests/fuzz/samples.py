@@ -233,7 +233,10 @@ def _described_otherwise(data: bytes, draw: Random) -> bytes:
     held = dict(table.schema.metadata or {})
     if b"gossamer" not in held:
         return _rows_changed(data, draw)
-    text = json.dumps(_changed(json.loads(held[b"gossamer"]), draw)).encode()
+    try:
+        text = json.dumps(_changed(json.loads(held[b"gossamer"]), draw)).encode()
+    except (ValueError, RecursionError):  # damaged before
+        return _rows_changed(data, draw)
     held[b"gossamer"] = text
     if b"gossamer_sha256" in held:
         held[b"gossamer_sha256"] = hashlib.sha256(text).hexdigest().encode()

@@ -189,7 +189,7 @@ def commands() -> dict[tuple[str, ...], list[Any]]:
         if hasattr(command, "commands"):
             for name, each in command.commands.items():
                 walk(each, (*path, name))
-        else:
+        elif path != ("compile",):  # which carries out a hundred others
             found[path] = [p for p in command.params if p.name != "help"]
 
     walk(typer.main.get_command(app), ())

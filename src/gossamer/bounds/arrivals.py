@@ -33,7 +33,7 @@ _TIMES = 64
 
 def takes_time(case: Case) -> bool:
     """Return whether distances in hops do not tell the time: links take more than a slot, or switches cut through."""
-    return not case.network.plain or not bool(case.links.stores.all())
+    return not case.network.plain or case.cuts_through
 
 
 def arrival_bounds(case: Case) -> Iterator[Bound]:

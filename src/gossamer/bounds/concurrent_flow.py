@@ -44,18 +44,20 @@ MAX_WORK = 80_000_000
 
 def concurrent_flow_bounds(case: Case) -> Iterator[Bound]:
     """Yield the bound of concurrent flow for messages that are moved, between more than one node and more than one."""
+    net = case.network
+    known = net.group is not None or net.levels is not None or net.grid is not None
+    searched = not known or takes_time(case)
+    uneven = case.invariant and net.group is not None and not net.group.abelian  # its generators may differ in load
+    if net.link_count > (MAX_WORK if searched or uneven else MAX_VARIABLES):
+        return  # even from one node
     flows = flows_of(case)
     if flows is None:
         return
     task = case.task.task if isinstance(case.task, Chunked) else case.task
     exchange = isinstance(task, PartialExchange | PartialGather | TotalExchange)
-    net = case.network
-    known = net.group is not None or net.levels is not None or net.grid is not None
-    searched = not known or takes_time(case)
     several = case.invariant or (flows.source.size > 1 and np.unique(flows.target).size > 1)
     variables = flows.source.size * net.link_count
     solved = exchange and variables <= (MAX_SEARCHED if searched and several else MAX_VARIABLES)
-    uneven = case.invariant and net.group is not None and not net.group.abelian  # its generators may differ in load
     if not solved and not ((searched or uneven) and several and flows.work <= MAX_WORK):
         return
     resources = resources_of(case, flows)

@@ -69,12 +69,12 @@ def region_bounds(case: Case) -> Iterator[Bound]:
     Fraction(8, 1)
     """
     task, packets = (case.task.task, case.task.packets) if isinstance(case.task, Chunked) else (case.task, 1)
-    links, n = case.links, case.network.terminal_count
+    n = case.network.terminal_count
     if not isinstance(task, Allreduce) or not case.demands or case.invariant:
         return
-    if n * links.source.size > _WORK or n < 2:
+    if n * case.network.link_count > _WORK or n < 2:
         return
-    ways = _ways(links)
+    ways = _ways(case.links)
     sets = _sets(case)
     best: tuple[Fraction, str] | None = None
     for region in _partitions(case, sets):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, Cut, layer_cut
@@ -22,6 +23,8 @@ from gossamer.writing import quantity
 __all__ = ["Swept", "descends_by_one", "search_sources", "sweep_bounds", "swept_networks"]
 
 _SOURCES = 8
+_AT_ONCE = 1 << 20
+"""Links that are looked at at once."""
 
 
 class Swept:
@@ -43,34 +46,35 @@ class Swept:
 
     def capacity(self, case: Case, upward: bool) -> Counts:
         """Return the packets per slot that cross from positions <= k to positions > k (`upward`), or back."""
-        net = self.network
-        tail, head = self.position[net.link_source], self.position[net.link_target]
-        if not upward:
-            tail, head = -tail, -head
-        across = tail < head
-        low, high = tail[across], head[across]
-        weight = np.ones(low.size, np.int64) if case.limited else net.link_capacity[across].astype(np.int64)
-        total = self._spans(low, high, weight, upward)
-        for limited, ends, key in (
-            (case.send_limited, net.link_source[across], "tail"),
-            (case.receive_limited, net.link_target[across], "head"),
-        ):
-            if limited and ends.size:  # a node counts at every cut that one of its links crosses
-                order = np.argsort(ends, kind="stable")
-                first = np.flatnonzero(np.diff(ends[order], prepend=-1))
-                if key == "tail":
-                    a, b = low[order][first], np.maximum.reduceat(high[order], first)
+        net, position = self.network, self.position
+        sides = [sends for sends, limited in ((True, case.send_limited), (False, case.receive_limited)) if limited]
+        furthest = {sends: position.copy() for sends in sides}  # where the links across of a node lead
+        change = np.zeros(self.size)
+        for first in range(0, net.link_count, _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            low, high = net.link_source[some], net.link_target[some]
+            if not upward:
+                low, high = high, low
+            across = position[low] < position[high]
+            low, high = low[across], high[across]
+            weight = None if case.limited else net.link_capacity[some][across]
+            change += self._spans(position[low], position[high], weight)
+            for sends in sides:
+                if sends == upward:
+                    np.maximum.at(furthest[sends], low, position[high])
                 else:
-                    a, b = np.minimum.reduceat(low[order], first), high[order][first]
-                total = np.minimum(total, self._spans(a, b, np.ones(a.size, np.int64), upward))
-        return total * self.copies
+                    np.minimum.at(furthest[sends], high, position[low])
+        total = np.cumsum(change)[:-1]
+        for sends in sides:  # a node counts at every cut that one of its links crosses
+            ends = (position, furthest[sends]) if sends == upward else (furthest[sends], position)
+            mine = ends[0] < ends[1]
+            total = np.minimum(total, np.cumsum(self._spans(ends[0][mine], ends[1][mine]))[:-1])
+        return total.astype(np.int64) * self.copies
 
-    def _spans(self, low: Counts, high: Counts, weight: Counts, upward: bool) -> Counts:
-        if not upward:
-            low, high = -high, -low
-        change = np.bincount(low, weights=weight, minlength=self.size)
-        change -= np.bincount(high, weights=weight, minlength=self.size)
-        return np.cumsum(change)[:-1].astype(np.int64)
+    def _spans(self, low: Counts, high: Counts, weight: Counts | None = None) -> npt.NDArray[np.float64]:
+        """Return by how much the links across change behind each position, float64[size]."""
+        begun, ended = (np.bincount(ends, weight, self.size) for ends in (low, high))
+        return np.asarray(begun - ended, np.float64)
 
 
 def swept_networks(case: Case) -> Iterator[tuple[str, Network, int]]:
@@ -150,8 +154,9 @@ def prefix_cut(case: Case, line: Line, capacity: Counts) -> Cut | None:
 
 def descends_by_one(swept: Swept) -> bool:
     """Return whether no link leads more than one position down."""
-    net = swept.network
-    return bool((swept.position[net.link_source] - swept.position[net.link_target] <= 1).all())
+    net, position = swept.network, swept.position
+    parts = (slice(first, first + _AT_ONCE) for first in range(0, net.link_count, _AT_ONCE))
+    return all(bool((position[net.link_source[p]] - position[net.link_target[p]] <= 1).all()) for p in parts)
 
 
 def _text(

@@ -219,6 +219,11 @@ class Case:
         """The links as the rules let them be used, with their times."""
         return self.once(links_of, self.network, self.rules)
 
+    @property
+    def cuts_through(self) -> bool:
+        """Whether there are switches that send on what they do not have whole."""
+        return self.rules.cut_through and self.network.terminal_count < self.network.node_count
+
     @cached_property
     def invariant(self) -> bool:
         """Whether network and task look the same from every node, so that node 0 stands for all."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gossamer.errors import FileFormatError, ModelError, shown
 from gossamer.reading import number, whole_text
 from gossamer.reading.files import file_name, read_array, text_lines
-from gossamer.reading.parquet import open_parquet, parquet_table
+from gossamer.reading.parquet import parquet_table
 
 __all__ = ["Arrivals", "Bernoulli", "OnOff", "Poisson", "Stream", "Trace"]
 
@@ -326,12 +326,7 @@ def _parquet_columns(path: str | os.PathLike[str]) -> tuple[npt.ArrayLike, npt.A
     import pyarrow as pa
 
     name = file_name(path)
-    with open_parquet(path, _MOST_REQUESTS) as held:
-        titles = held.schema_arrow.names
-        missing = [title for title in ("time", "node") if title not in titles]
-        if missing:
-            raise FileFormatError(f"{name}: there is no column {missing[0]!r}, only {shown(', '.join(titles))}")
-    found = parquet_table(path, ("time", "node"))
+    found = parquet_table(path, ("time", "node"), _MOST_REQUESTS)
     kinds = [found[title].type for title in ("time", "node")]
     if not all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
         raise FileFormatError(f"{name}: time and node must be numbers, got {kinds[0]} and {kinds[1]}")
