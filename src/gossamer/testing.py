@@ -45,6 +45,9 @@ __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks
 NETWORKS = tuple(spec for family in FAMILIES for spec in family.small)
 """Small networks of every family, 1- and 2-node ones included."""
 
+_LARGEST_MATRIX = 4096
+"""Nodes of the largest network on which traffic matrices, of a number for each pair, are tried."""
+
 _RULES = (
     (Rules(), StepCost()),
     (Rules(split=True), StepCost()),
@@ -120,6 +123,8 @@ def _edges(n: int, draw: np.random.Generator) -> Iterator[tuple[int, int]]:
 
 
 def _matrices(n: int, draw: np.random.Generator) -> Iterator[Task]:
+    if n > _LARGEST_MATRIX:
+        return
     for matrix in (draw.integers(0, 3, (n, n)), np.diag(np.full(max(n - 1, 0), 4), 1)):
         np.fill_diagonal(matrix, 0)
         yield UnevenExchange(tuple(map(tuple, matrix.tolist())))

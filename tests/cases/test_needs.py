@@ -36,6 +36,8 @@ CASES = (
     ("jellyfish:n=40,d=4,seed=1", "alltoall", "priced-paths"),
     ("torus:6x6", "alltoall", "priced-paths"),
     ("fat-tree:k=4,h=3", "allreduce", "overlapped-trees"),
+    ("ring:1000", "alltoall", "edge-colored"),
+    ("complete:1500", "alltoall", "edge-colored"),
 )
 
 
@@ -114,3 +116,13 @@ def test_a_budget_leaves_out_what_takes_far_longer():
 def test_the_memory_that_is_left_is_known():
     left = free_memory()
     assert left is None or left > 10_000_000
+
+
+def test_words_of_billions_of_letters_are_not_written_down_to_be_refused():
+    with pytest.raises(TooLargeError, match=r"ring:100000 needs about \d+ GB of memory .* would fit"):
+        gossamer.plan("ring:100000", "alltoall", memory="8GB")
+
+
+def test_a_limit_of_the_process_is_a_limit(monkeypatch):
+    monkeypatch.setattr("resource.getrlimit", lambda which: (1, 1))
+    assert free_memory() == 0

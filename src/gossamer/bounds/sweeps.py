@@ -71,7 +71,9 @@ class Swept:
             total = np.minimum(total, np.cumsum(self._spans(ends[0][mine], ends[1][mine]))[:-1])
         return total.astype(np.int64) * self.copies
 
-    def _spans(self, low: Counts, high: Counts, weight: Counts | None = None) -> npt.NDArray[np.float64]:
+    def _spans(
+        self, low: Counts, high: Counts, weight: npt.NDArray[np.integer] | None = None
+    ) -> npt.NDArray[np.float64]:
         """Return by how much the links across change behind each position, float64[size]."""
         begun, ended = (np.bincount(ends, weight, self.size) for ends in (low, high))
         return np.asarray(begun - ended, np.float64)

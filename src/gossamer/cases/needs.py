@@ -17,8 +17,8 @@ __all__ = ["Needs", "about_hops", "free_memory", "needs"]
 _SAMPLE = 64
 """Nodes whose distances stand for those of all, where there are more."""
 
-_PER_LINK, _PER_PACKET, _AT_LEAST = 70, 60, 3_000_000
-"""Bytes for bounds and searches on a link, for the tables of a packet, and for anything."""
+_PER_LINK, _PER_LINK_ALIKE, _PER_PACKET, _AT_LEAST = 70, 15, 60, 3_000_000
+"""Bytes for bounds and searches on a link, on one of links that are all alike, for a packet, and for anything."""
 
 _SECONDS_PER_LINK, _SECONDS_AT_LEAST = 2e-7, 0.01
 
@@ -96,14 +96,28 @@ def needs(case: Case, offer: Offer[Any]) -> Needs:
     stored, kept = -(-hops // offer.orbit), -(-packets // offer.orbit)
     links, nodes = case.network.link_count, case.network.node_count
     copied = any(demand.shared for demand in case.demands)
-    held = stored * offer.hop_bytes + kept * (_PER_PACKET + (nodes / 8 if copied else 0)) + links * _PER_LINK
+    alike = case.invariant and case.network.plain and not case.cuts_through and not copied
+    per_link = _PER_LINK_ALIKE if alike else _PER_LINK
+    held = stored * offer.hop_bytes + kept * (_PER_PACKET + (nodes / 8 if copied else 0)) + links * per_link
     seconds = stored * offer.hop_seconds + links * _SECONDS_PER_LINK + _SECONDS_AT_LEAST
     return Needs(stored, round(held) + _AT_LEAST, seconds)
 
 
+def _limit_of_process() -> list[int]:
+    """Return the bytes of addresses that are left to this process, if it has a limit (``ulimit -v``)."""
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
+
+        most = getrlimit(RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * getpagesize()
+    except (ImportError, OSError, ValueError):  # not on this system
+        return []
+    return [] if most == RLIM_INFINITY else [max(most - used, 0)]
+
+
 def free_memory() -> int | None:
-    """Return the bytes that the machine, or the group of processes that this one is in, has left; None if unknown."""
-    found = []
+    """Return the bytes that the machine, the group of processes, or the process has left; None if unknown."""
+    found = _limit_of_process()
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]

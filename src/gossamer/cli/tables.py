@@ -56,7 +56,8 @@ def algorithms(network: str | Network | None, task: str | None, switching: str, 
         net = recognized(as_network(network))
         known = net.find(Renumbered)
         net = net if known is None else known.original
-        chosen = [(a, t) for a, t in chosen if _covers(kind, a, t, net, rules)]
+        cases = {t: _cases(kind, t, net, rules) for t in dict.fromkeys(t for _, t in chosen)}
+        chosen = [(a, t) for a, t in chosen if any(a.covers(case) for case in cases[t])]
         if not chosen:
             what = "" if wanted is None else f" for {wanted.name}"
             raise NotApplicableError(f"no {kind.noun}{what} covers {net.spec} with these rules")
@@ -67,13 +68,12 @@ def algorithms(network: str | Network | None, task: str | None, switching: str, 
     _print_algorithms(sorted(rows, key=lambda row: list(TASKS).index(row["task"])), json)
 
 
-def _covers(kind: Any, algorithm: Any, task: Any, network: Any, rules: Any) -> bool:
-    """Whether an algorithm covers some small task of a kind on the network."""
+def _cases(kind: Any, task: Any, network: Any, rules: Any) -> list[Any]:
+    """Return cases of a kind of task on the network: what covers none of them covers nothing."""
     from gossamer.testing import tasks_of
 
     few = None if network.node_count <= _SAMPLED_NODES else 1  # tasks that list a million nodes take long to write down
-    samples = itertools.islice(tasks_of(task, network), few)
-    return any(algorithm.covers(kind.case(network, sample, rules, None, 0)) for sample in samples)
+    return [kind.case(network, s, rules, None, 0) for s in itertools.islice(tasks_of(task, network), few)]
 
 
 def _print_algorithms(rows: list[dict[str, Any]], json: bool) -> None:

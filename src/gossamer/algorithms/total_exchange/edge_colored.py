@@ -26,6 +26,9 @@ __all__ = ["EDGE_COLORED", "EDGE_COLORED_ON_ARRAY", "balanced_words", "edge_colo
 _REROUTED_NODES = 4096
 """Networks of more nodes keep their shortest words."""
 
+_MOST_LETTERS = 100_000_000
+"""Words of more letters are written down only if the algorithm is chosen; before, nothing is promised of them."""
+
 _SWEEPS = 24
 
 Words = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
@@ -153,8 +156,13 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     refusal = first_refusal(refuse_ports(case.rules), refuse_irregular(case.network))
     if refusal is not None:
         return refusal
-    time = Fraction(largest_degree(*case.once(balanced_words, case.network)))
-    return Offer(lambda: edge_colored_exchange(case), time, orbit=case.network.node_count, hop_seconds=2e-6)
+    letters = int(case.network.breadth_first(0).distance.sum(dtype=np.int64))
+    time = None  # of words that take long, and too much memory, to write down, so that they are not written to be asked
+    if letters <= _MOST_LETTERS:
+        time = Fraction(largest_degree(*case.once(balanced_words, case.network)))
+    return Offer(
+        lambda: edge_colored_exchange(case), time, orbit=case.network.node_count, hop_bytes=72, hop_seconds=2e-6
+    )
 
 
 EDGE_COLORED = Algorithm(

@@ -160,7 +160,9 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     if network.node_count < 2 or network.terminal_count < network.node_count:
         return Refusal("needs two terminals, and no switches")
     least = Fraction(case.once(_least, network))
-    return Offer(lambda: even_words_exchange(case), least=least, orbit=network.node_count, hop_seconds=_HOP_SECONDS)
+    return Offer(
+        lambda: even_words_exchange(case), least=least, orbit=network.node_count, hop_bytes=54, hop_seconds=_HOP_SECONDS
+    )
 
 
 EVEN_WORDS = Algorithm(
