@@ -152,3 +152,8 @@ def test_what_does_not_fit_is_told_in_one_line(words):
     with pytest.raises(ModelError) as error:
         routing(gossamer.network(words[1] if len(words) > 1 else "torus:4x4"), words[0])
     assert "\n" not in str(error.value)
+
+
+def test_the_help_of_traffic_names_every_routing_function():
+    told = TrafficSettings.__doc__.split("The routing function:")[1].split(".")[0]
+    assert set(told.replace("\n", " ").replace(" or ", ", ").replace(" ", "").split(",")) == {"default", *ROUTINGS}

@@ -19,6 +19,7 @@ from gossamer.errors import (
 __all__ = ["with_advice"]
 
 _MEANT = re.compile(r"'([^']+)'[^']*\(did you mean '([^']+)'\?\)")
+_TOO_FEW = re.compile(r"\bneeds (\w+) of at least (\d+)\b")
 _OPTION = re.compile(r"[Nn]o such option:? '?(-[\w-]+)'?.*?(?:[Pp]ossible options|[Dd]id you mean)[: ]*'?(-[\w-]+)")
 _NAMES_NEXT = re.compile(r"gossamer [a-z-]+ |pip install|'gossamer [a-z ]+'|\bsee gossamer\b")
 _TOLD = (
@@ -48,6 +49,8 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
     --------
     >>> with_advice("unknown task 'algather' (did you mean 'allgather'?)", ["plan", "torus:8x8", "algather"])
     "unknown task 'algather' (did you mean 'allgather'?); try: gossamer plan torus:8x8 allgather"
+    >>> with_advice("routing needs virtual_channels of at least 4 here", ["wormhole", "routing", "ring:4"])
+    'routing needs virtual_channels of at least 4 here; try: gossamer wormhole routing ring:4 --virtual-channels 4'
     """
     meant = _as_meant(text, arguments)
     if meant:
@@ -59,6 +62,9 @@ def with_advice(text: str, arguments: Sequence[str], error: Exception | None = N
 
 def _as_meant(text: str, arguments: Sequence[str]) -> str | None:
     """Return the command with the misspelt word as it was meant; None if the text names none."""
+    few = _TOO_FEW.search(text)
+    if few:
+        return _with_option(arguments, f"--{few[1].replace('_', '-')}", few[2])
     found = _OPTION.search(text) or _MEANT.search(text)
     if found is None:
         return None
@@ -67,6 +73,20 @@ def _as_meant(text: str, arguments: Sequence[str]) -> str | None:
     if place is None:
         return None
     words = [*arguments[:place], arguments[place].replace(given, meant, 1), *arguments[place + 1 :]]
+    return f"gossamer {shlex.join(words)}"
+
+
+def _with_option(arguments: Sequence[str], option: str, value: str) -> str:
+    """Return the command with another value of an option.
+
+    >>> _with_option(["wormhole", "traffic", "ring:4", "--routing", "ugal"], "--virtual-channels", "4")
+    'gossamer wormhole traffic ring:4 --routing ugal --virtual-channels 4'
+    """
+    words = list(arguments)
+    if option in words[:-1]:
+        words[words.index(option) + 1] = value
+    else:
+        words = [w for w in words if not w.startswith(f"{option}=")] + [option, value]
     return f"gossamer {shlex.join(words)}"
 
 

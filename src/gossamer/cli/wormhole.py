@@ -187,7 +187,7 @@ def saturation(
 def routing(
     network: Annotated[str, typer.Argument(help="Network, such as torus:8x8.", metavar="NETWORK")],
     *,
-    routing: Annotated[str, typer.Option(help="The routing function.", metavar="NAME")] = "default",
+    routing: Annotated[str, typer.Option(help="The routing function, as for 'traffic'.", metavar="NAME")] = "default",
     terminals: Annotated[int, typer.Option(help="Terminals of each router.", metavar="N")] = 1,
     preset: PresetName = "plain",
     routers: dict[str, Any],

@@ -98,7 +98,8 @@ class TrafficSettings:
     reply_flits : int
         Flits of a reply that each message causes when it arrives, 0 for none. The load is that of the requests.
     routing : str
-        The routing function; see `gossamer.routers.routing`.
+        The routing function: default, dimension-order, reverse-order, one-turn, negative-first, adaptive, valiant,
+        ugal, up-down, layered, hop-classes or shortest-path.
     terminals : int
         Terminals of each router, which share its links; more than one needs injection and ejection by node.
     routers : Routers
