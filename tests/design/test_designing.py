@@ -16,6 +16,7 @@ from gossamer.design.places import cabled, places
 from gossamer.design.routes import routing_table
 from gossamer.design.search import single_paths
 from gossamer.networks import as_network, read_network
+from gossamer.networks.structures import Coordinates
 
 
 def test_sixty_four_nodes_of_four_links_take_at_most_49_steps() -> None:
@@ -69,6 +70,25 @@ def test_a_network_that_contains_a_torus() -> None:
         assert inner <= set(zip(net.link_source.tolist(), net.link_target.tolist(), strict=True))
         assert int(net.out_degree.max()) <= 6
     assert found.best.total < 8
+    assert all(gossamer.network(f.candidate.spec) == f.network for f in found.found)
+
+
+def test_joined_ports_have_a_spec_that_parses_back() -> None:
+    best = design(16, 4, wishes=Wishes(contains="array:4x4"), rounds=2, top=1).best
+    assert best.candidate.spec.startswith("lift:abelian(1);0-1,")
+    assert gossamer.network(best.candidate.spec) == best.network
+
+
+def test_lifts_beat_cayley_networks_where_their_distances_are_shorter() -> None:
+    found = design(50, 4, wishes=Wishes(families="lift,abelian"), rounds=48, top=3)
+    assert {f.candidate.family for f in found.found} == {"lift", "abelian"}
+    best = found.best
+    assert best.candidate.family == "lift"
+    assert gossamer.network(best.candidate.spec) == best.network
+    known = best.network.find(Coordinates)
+    assert known is not None
+    sums = [int(best.network.distances(u).sum()) for u in range(50)]  # the same for all nodes over a vertex
+    assert len({*zip(known.places[:, 0].tolist(), sums, strict=True)}) == len({*known.places[:, 0].tolist()})
 
 
 def test_cubes_whose_faces_are_switched_beat_the_torus() -> None:

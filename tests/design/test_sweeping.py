@@ -53,10 +53,12 @@ def problem(wishes=None):
 
 
 def test_networks_without_a_spec_are_kept_by_their_links(tmp_path) -> None:
-    store = tmp_path / "joined.parquet"
-    how = {"wishes": Wishes(contains="array:4x4"), "rounds": 1, "top": 2, "store": store, "engine": "in-process"}
-    one, again = (designs(16, 4, **how)[0] for _ in range(2))
+    wheel = tmp_path / "wheel.edges"
+    wheel.write_text("".join(f"{u} {(u + d) % 16}\n" for u in range(16) for d in (1, 3)))
+    how = {"wishes": Wishes(contains=f"edges:{wheel}"), "rounds": 1, "top": 2, "engine": "in-process"}
+    one, again = (designs(16, 4, **how, store=tmp_path / "joined.parquet")[0] for _ in range(2))
     assert one.to_dicts() == again.to_dicts()
+    assert one.best.candidate.network is not None
     assert one.found[-1].network == again.found[-1].network
     assert int(again.best.network.out_degree.max()) == 4
 

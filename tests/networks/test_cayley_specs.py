@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -99,6 +100,12 @@ def test_a_schedule_on_a_found_network_is_read_back(tmp_path) -> None:  # type: 
         ("switched-cubes:side=2,group=abelian(2),x=0,y=0,z=0", "side"),
         ("switched-cubes:side=4,group=abelian(2),x=0.1,y=0,z=0", "needs 1 element or 16"),
         ("switched-cubes:side=4,group=abelian(2),x=2,y=0,z=0", "an element of x"),
+        ("lift:abelian(5)", "expected GROUP;a-b"),
+        ("lift:abelian(5);0+1", "edges are such as 0-1"),
+        ("lift:abelian(5);0-1*5", "an element"),
+        ("lift:abelian(5);0-0", "other than the identity"),
+        ("lift:abelian(5);0-1,1-0", "two edges join the same nodes"),
+        ("lift:abelian(6);0-1,0-0*2", "reach only 6 of 12"),
     ],
 )
 def test_bad_specs_are_refused_in_a_line(spec: str, told: str) -> None:
@@ -118,3 +125,19 @@ def test_the_torus_as_switched_cubes() -> None:
     torus = parse("torus:8x8x8")
     assert cubes.diameter == torus.diameter
     assert sorted(cubes.distances(0).tolist()) == sorted(torus.distances(0).tolist())
+
+
+def test_lifts_are_the_networks_they_should_be() -> None:
+    petersen = gossamer.networks.as_network(nx.petersen_graph())
+    found = parse("lift:abelian(5);0-1,0-0*1,1-1*2")
+    assert nx.is_isomorphic(_graph(found), _graph(petersen))
+    # one vertex: the Cayley network, generators and their inverses
+    lift, cayley = parse("lift:semidirect(7,3,2);0-0*1,0-0*3"), parse("cayley:semidirect(7,3,2);1,2,3,18")
+    assert nx.is_isomorphic(_graph(lift), _graph(cayley))
+    # the group of one element: any graph, an element of order two: one link a node
+    assert parse("lift:abelian(1);0-1,1-2,2-0") == parse("lift:abelian(1);0-1*0,1-2*0,2-0*0")
+    assert parse("lift:abelian(4);0-0*1,0-0*2").degree == 3
+
+
+def _graph(network: gossamer.Network) -> nx.Graph:
+    return nx.Graph(list(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)))

@@ -249,14 +249,20 @@ def design(
 
 
 def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
-    """Return the candidates to plan, in order: the best, the best torus, and the best of every family."""
+    """Return the candidates to plan, in order: the best, the best torus, and the best of every family.
+
+    The best of those whose nodes are all alike is the first, then the torus: these are planned in no time, so that they
+    are there when the budget is spent.
+    """
     best: dict[str, Candidate] = {}
     for candidate in ranked:
         best.setdefault(candidate.family, candidate)
     tori = [best["torus"]] if "torus" in best else []
     rest = [c for c in ranked[: 2 * top] if c not in tori]
     others = [c for c in best.values() if c not in rest and c not in tori]
-    return [*rest[:_SPARE], *tori, *others, *rest[_SPARE:]]
+    soon = [c for c in (*rest, *others) if work(c) <= c.nodes][:1]
+    order = [*rest[:_SPARE], *others, *rest[_SPARE:]]
+    return [*soon, *tori, *(c for c in order if c not in soon)]
 
 
 def planned(

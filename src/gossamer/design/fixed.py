@@ -14,6 +14,7 @@ from gossamer.design.search import Candidate, Say, priced
 from gossamer.errors import ModelError
 from gossamer.networks import AbelianGroup, Network, parse
 from gossamer.networks.cayley_groups import group_named
+from gossamer.networks.lifts import lift
 from gossamer.networks.switched_cubes import switched_cubes
 
 __all__ = ["fixed_candidates"]
@@ -171,8 +172,5 @@ def _joined(
     sources = np.sort(rng.choice(n, min(n, _SOURCES), replace=False))
     looks = max(200, 60_000_000 // (n * degree * sources.size))
     _kernels.joined_ports(target, begin, sources, looks, int(rng.integers(1 << 30)))
-    source = np.repeat(np.arange(n), degree)[target.reshape(-1) >= 0]
-    ends = target.reshape(-1)[target.reshape(-1) >= 0]
-    order = np.lexsort((ends, source))
-    name = f"{inner.spec} and {(ends.size - inner.link_count) // 2} cables, {int(rng.integers(1 << 30)):08x}"
-    return Network(name, n, source[order].astype(np.int32), ends[order], links_only=True), looks
+    edges = [(u, int(v), 0) for u in range(n) for v in np.sort(target[u]) if v > u]
+    return lift("abelian(1)", edges), looks

@@ -12,8 +12,8 @@ from gossamer.rules import Ports, Rules
 
 __all__ = ["FAMILIES", "Wishes"]
 
-FAMILIES: tuple[str, ...] = (*GROUP_FAMILIES, *SPEC_FAMILIES)
-"""Where a search looks: groups whose generators it chooses, then families with parameters."""
+FAMILIES: tuple[str, ...] = (*GROUP_FAMILIES, "lift", *SPEC_FAMILIES)
+"""Where a search looks: groups whose generators it chooses, lifts of small graphs, then families with parameters."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
 from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
+from gossamer.networks.lifts import LIFT
 from gossamer.networks.macro_star import MACRO_STAR
 from gossamer.networks.permutation_networks import BUBBLE_SORT, PANCAKE, STAR
 from gossamer.networks.polarfly import POLARFLY
@@ -45,6 +46,7 @@ FAMILIES: tuple[Family, ...] = (
     BUBBLE_SORT,
     MACRO_STAR,
     CAYLEY,
+    LIFT,
     CCC,
     BUTTERFLY,
     KAUTZ,
