@@ -20,6 +20,8 @@ Reals = npt.NDArray[np.float64]
 _PASSES = 150
 _MOST_LETTERS = 60_000_000
 _NOISE = 1e-6
+_NEAR = 0.75
+"""The share of the passes at prices near the best; in the others they may be three times as high."""
 
 
 class Fluid(NamedTuple):
@@ -146,7 +148,7 @@ def drawn_words(network: Network, symmetry: Symmetry, left: Elements, price: Rea
         return None
     rng = np.random.default_rng(seed)
     classes = len(left) * degree
-    spread = 10.0 ** rng.uniform(-4, 0.3, (passes, 1))
+    spread = 10.0 ** np.where(rng.random((passes, 1)) < _NEAR, rng.uniform(-4, -0.7, (passes, 1)), 0.3)
     paid = np.tile(price, len(left)) * (1 + spread * rng.random((passes, classes)))
     letters = np.zeros((len(left) * passes, n, most), np.int8)
     length = np.zeros((len(left) * passes, n), np.int64)
