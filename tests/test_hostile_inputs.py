@@ -102,6 +102,12 @@ def test_hostile_numbers(capsys, words, told):
     assert told in refusal(capsys, *words)
 
 
+def test_a_job_takes_no_cost_of_wormhole_messages(capsys, tmp_path):
+    (tmp_path / "job.toml").write_text('[[collectives]]\ntask = "allgather"\nbytes = 8\n')
+    told = refusal(capsys, "plan", "ring:4", tmp_path / "job.toml", "--message-bytes", "3", "--startup", "1")
+    assert "leave out --message-bytes, --startup" in told or "leave out --startup, --message-bytes" in told
+
+
 @pytest.mark.parametrize("limit", ["9223372036854775807", "10000000000", HUGE[:400]])
 def test_any_number_of_violations_may_be_asked_for(capsys, tmp_path, limit):
     assert main(["plan", "ring:4", "broadcast", "-o", str(tmp_path / "s.parquet")]) == 0

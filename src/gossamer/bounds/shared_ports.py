@@ -39,10 +39,11 @@ def shared_port_bounds(case: Case) -> Iterator[Bound]:
     2 steps, port sends: port p0, all links out of nodes 0, 1, must pass 2 messages, one at a time
     10 steps, total hops: all messages together need 30 hops, made through 3 ports
     """
+    if case.network.shared_ports is None or not case.demands or case.invariant:
+        return
     links = case.links
     ports = links.ports
-    if ports is None or not case.demands or case.invariant:
-        return
+    assert ports is not None
     totals = []
     for incoming in (True, False):
         side = ports.receiving if incoming else ports.sending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -156,6 +157,9 @@ def plan_job(
         raise ModelError("a job takes no options of a task, no --stream, and goes with store-and-forward switching")
     if "bytes" in given:
         raise ModelError("a job says itself how many bytes its collectives have; leave --bytes out")
+    known = {field.name for field in dataclasses.fields(Rules)} | {"bandwidth", "latency"}
+    if other := [f"--{name.replace('_', '-')}" for name in given if name not in known]:
+        raise ModelError(f"a job takes rules, --bandwidth and --latency; leave out {', '.join(other)}")
     check_schedule_outputs(output)
     net = as_network(network)
     job = read_job(path, net)
