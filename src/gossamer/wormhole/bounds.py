@@ -71,7 +71,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     receive, send = demand.transmission(cost.message_bytes)
     cross = demand.crossing(cost.message_bytes)
     volume = max(receive.value, send.value, cross.value, begin.value)  # a step that carries anything has a byte
-    found, told = [], demand.told
+    found = []
     if cost.startup and cost.per_byte:
         begins, carries = quantity(begin.value, "start-up"), quantity(volume, "byte")
         text = f"{begins} of {cost.startup} and {carries} at {cost.per_byte} a byte"
@@ -81,17 +81,15 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         if pipelined is not None and pipelined[0] > value:
             text = f"in {quantity(pipelined[1], 'step')}, the best number: what leaves a source late must still spread"
             found.append(Bound("steps and their lengths", pipelined[0], text, "linear program", _HERE, unit))
-    for name, limit, price in (
-        ("start-ups", begin, cost.startup),
-        ("node receives", receive, cost.per_byte),
-        ("node sends", send, cost.per_byte),
-        ("channels", cross, cost.per_byte),
-        ("a byte a step", begin, cost.per_byte),
-    ):
-        if name == "a byte a step" and begin.value <= max(receive.value, send.value, cross.value):
-            continue
-        if price and (name != "channels" or (cross.value and (told or cross.value > max(receive.value, send.value)))):
-            method = "broadcast" if name == "start-ups" else "ports"
+    received = max(receive.value, send.value)
+    rows = [("start-ups", begin, cost.startup, "broadcast")]
+    rows += [("node receives", receive, cost.per_byte, "ports"), ("node sends", send, cost.per_byte, "ports")]
+    if cross.value > (0 if demand.told else received):
+        rows.append(("channels", cross, cost.per_byte, "ports"))
+    if begin.value > max(received, cross.value):
+        rows.append(("a byte a step", begin, cost.per_byte, "ports"))
+    for name, limit, price, method in rows:
+        if price:
             found.append(Bound(name, limit.value * price, limit.witness, method, _SOURCE, unit))
     if cost.hop_time:
         far = demand.distance()
