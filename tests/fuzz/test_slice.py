@@ -1,0 +1,18 @@
+"""A small part of what ``python tests/fuzz/run.py`` runs for long."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+RUN = Path(__file__).with_name("run.py")
+
+
+def test_a_slice_of_command_lines_and_files_shows_no_fault():
+    asked = ["--commands", "60", "--files", "60", "--processes", "0", "--seed", "7"]
+    done = subprocess.run([sys.executable, str(RUN), *asked], capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "0 command lines in processes of their own; 0 found in all" in done.stdout
+    assert "60 commands, seed 7: " in done.stdout
+    assert "60 files, seed 7: " in done.stdout
