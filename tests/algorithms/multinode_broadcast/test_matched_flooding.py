@@ -33,7 +33,14 @@ def test_hops_of_a_slot_are_matchings_and_chance_is_seeded():
     assert made[0] != made[2]
 
 
-@pytest.mark.parametrize(("spec", "rules"), [("array:3x3", {}), ("array:12x12", {"ports": "one"}),
-                                             ("fat-tree:k=2,h=2", {"ports": "one"})])  # fmt: skip
+@pytest.mark.parametrize(
+    ("spec", "rules"),
+    [
+        ("array:3x3", {}),
+        ("array:12x12", {"ports": "one"}),
+        ("torus:3x3", {"ports": "one"}),
+        ("fat-tree:k=2,h=2", {"ports": "one"}),
+    ],
+)
 def test_refusals(spec, rules):
     assert not MATCHED_FLOODING.covers(Case(gossamer.network(spec), ALLGATHER, gossamer.Rules(**rules)))

@@ -19,10 +19,10 @@ from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["MATCHED_FLOODING", "matched_flooding"]
 
-_WORK = 1_000_000_000
+_WORK = 200_000_000
 """Looks at a link, a packet and a node up to which it is tried, and in all tries together: seconds."""
 
-_TRIES = 8
+_TRIES = 3
 _CHOICE = 0.3
 """How much a packet more to choose from weighs, where a packet more that is lacking weighs 1."""
 
@@ -39,7 +39,7 @@ def matched_flooding(case: Case) -> Schedule:
 
     Notes
     -----
-    The shortest of at most 8 schedules; none is tried after one that meets the largest bound known. No time is
+    The shortest of at most 3 schedules; none is tried after one that meets the largest bound known. No time is
     promised. On all arrays of an odd number of nodes tried (3x3 to 5x5, 3x3x3) it takes N+1 steps, which no schedule
     beats. O(N L) numbers of memory, ``O(N^2 L)`` operations of a matrix product for each slot, and a matching.
 
@@ -114,6 +114,8 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
         return Refusal("needs a network of at least two terminals and no switches")
     if case.rules.ports == "all":
         return Refusal("is for ports of which a node uses one at a time")
+    if network.group is not None:
+        return Refusal("is not for Cayley networks, where a translated tree with a hop a slot is optimal")
     if _work(case) > _WORK:
         return Refusal(f"looks at no more than {_WORK:,} combinations of links, packets, nodes and slots")
     refusal = first_refusal(refuse_buffers(case.rules), refuse_hops(n * (n - 1)))
