@@ -120,7 +120,7 @@ def algorithms_page() -> str:
             optimal = [offer.optimal for offer in offers]
             if any(optimal):
                 claim += f"; promises the bound {'always' if all(optimal) else 'on some'}"
-            covers = f"{a.networks}; ports {', '.join(ports)}"
+            covers = f"{a.networks}; ports {', '.join(ports)}" if ports else a.networks
             rows.append([f"`{a.name}`", covers, claim, f"{a.summary}. *Source:* {a.source}"])
         if rows:
             sections.append(f"## {name}\n\n{table(['algorithm', 'covers', 'claim', 'what it does'], rows)}")

@@ -71,3 +71,15 @@ def test_the_note_explains_what_is_drawn_and_nothing_else(limit, bound, said, un
     figure = delay_figure([point("a", x, 4.0, limit=limit, bound=bound) for x in (0.2, 0.5)], "title")
     assert all(word in words(figure) for word in said)
     assert not any(word in words(figure) for word in unsaid)
+
+
+@pytest.mark.parametrize("dressing", [{}, {"width": 8.0}, {"style": "paper"}, {"width": 3.0, "title": "A long " * 9}])
+def test_the_key_covers_no_curves(dressing):
+    names = ["fifo", "stamoulis-tsitsiklis-indirect", "varvarigos-banerjee-direct"]
+    points = [point(n, x / 10, 5.0 * 1.2**x + k) for k, n in enumerate(names) for x in (1, 5, 9)]
+    figure = delay_figure(points, "title", **dressing)
+    figure.draw_without_rendering()
+    (key,) = figure.legends
+    box = key.get_window_extent()
+    assert not any(box.overlaps(panel.get_tightbbox()) for panel in figure.axes)
+    assert all(panel.get_window_extent().height > 0.7 * figure.dpi for panel in figure.axes)

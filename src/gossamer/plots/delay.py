@@ -68,12 +68,7 @@ def _name(panels: Panels, names: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     signs = [Line2D([], [], linewidth=1.3, markersize=4, label=name, **_style(k)) for k, name in enumerate(names)]
-    key: dict[str, Any] = {"handles": signs, "fontsize": 7.5, "frameon": False}
-    if panels.dress.ax is not None:
-        panels.axes[0].legend(**key)
-    else:
-        beside = panels.width >= _BESIDE
-        panels.figure.legend(loc="outside right center" if beside else "outside lower left", **key)
+    panels.name(handles=signs, beside=panels.width >= _BESIDE)
 
 
 def _scale(panel: Any) -> None:

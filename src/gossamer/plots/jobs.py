@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from gossamer.jobs import JobOutcome
 from gossamer.plots.appearance import Dress, look
@@ -49,9 +49,5 @@ def job_figure(found: JobOutcome, heading: str = "", **dressing: Unpack[Dress]) 
     plain(axes, "time, us; the dashed line is the lower bound of all together")
     axes.set_yticks(range(rows), [c.name for c in found.collectives], fontsize=8, color=INK)
     axes.invert_yaxis()
-    key: dict[str, Any] = {"fontsize": 7.5, "frameon": False, "labelcolor": INK}
-    if panels.dress.ax is not None:
-        axes.legend(**key)
-    else:
-        panels.figure.legend(loc="outside lower left", **key)
+    panels.name()
     return panels.finished(heading)

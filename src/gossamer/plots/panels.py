@@ -16,6 +16,9 @@ __all__ = ["Inside", "Panels", "plain"]
 _NARROWEST = 2.5
 """Inches of a panel: with less room panels stand one below the other."""
 
+_APART = 0.1
+"""Inches between panels and the key beside or below them."""
+
 
 class Panels:
     """Panels of one size side by side, dressed alike.
@@ -57,6 +60,17 @@ class Panels:
         self.axes = self.axes[:count]
         if dress.ax is not None:
             self.axes[0] = dress.ax
+        self._key: Any = None
+        self._beside = False
+
+    def name(self, *, beside: bool = False, **words: Any) -> None:
+        """Put a key for all panels below them, or at their right side; of a look with axes, into these."""
+        words = {"fontsize": 7.5, "frameon": False, "labelcolor": INK, **words}
+        if self.dress.ax is not None:
+            self.dress.ax.legend(**words)
+        else:
+            self._key = self.figure.legend(loc="center right" if beside else "lower left", **words)
+            self._beside = beside
 
     def finished(self, title: str, below: str = "", note: str = "") -> Figure:
         """Return the figure with a title, a line below it and notes at the bottom, or that of the look's axes."""
@@ -70,10 +84,17 @@ class Panels:
         self.figure.set_size_inches(self.width, high)
         top = headline(self.figure, first, below, self.width, high, self.dress)
         foot = caption(self.figure, note, self.width, high, self.dress)
+        below_it = beside_it = 0.0
+        if self._key is not None:
+            self._key.set_bbox_to_anchor((0, foot / high, 1, 1 - (top + foot) / high), self.figure.transFigure)
+            box = self._key.get_window_extent()
+            if self._beside:
+                beside_it = box.width / self.figure.dpi + _APART
+            else:
+                below_it = box.height / self.figure.dpi + _APART
         engine: Any = self.figure.get_layout_engine()
-        engine.set(rect=(0.01, foot / high, 0.98, 1 - (top + foot) / high))
-        for legend in self.figure.legends:
-            legend.set_bbox_to_anchor((0, foot / high, 1, 1 - (top + foot) / high), self.figure.transFigure)
+        low = foot + below_it
+        engine.set(rect=(0.01, low / high, 0.98 - beside_it / self.width, 1 - (top + low) / high))
         return self.figure
 
 

@@ -240,7 +240,7 @@ def test_6_5_holds_where_capacities_grow_at_most_k_times(shape, data):
         assert phased_steps(Levels.uniform(k, h, tuple(capacities))) == printed_6_5(k, capacities)
 
 
-@pytest.mark.parametrize(("capacities", "printed", "least"), [((1, 4), 5, 6), ((1, 1, 4), 14, 15)])
+@pytest.mark.parametrize(("capacities", "printed", "least"), [((1, 4), 5, 6), ((1, 1, 4), 14, 17)])
 def test_6_5_is_below_a_lower_bound_where_capacities_grow_faster(capacities, printed, least):
     """Erratum 9.9."""
     network = fat_tree(2, len(capacities), capacities)
