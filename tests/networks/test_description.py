@@ -88,6 +88,7 @@ def test_kinds_of_nodes_are_never_finer_than_the_orbits(spec):
             )
 
 
+@pytest.mark.symmetry
 @pytest.mark.parametrize(("spec", "count"), [("ring:7", 14), ("hypercube:3", 48), ("complete:5", 120), ("array:4", 2)])
 def test_automorphisms_are_counted_where_igraph_is_installed(spec, count):
     pytest.importorskip("igraph", reason="needs the extra 'symmetry' (igraph)")

@@ -260,6 +260,7 @@ def test_nodes_of_any_graph_stand_apart_and_always_at_the_same_place(graph):
     assert np.array_equal(positions, lay_out(from_networkx(nx.Graph(graph.edges) if graph.edges else graph)).positions)
 
 
+@pytest.mark.symmetry
 @pytest.mark.parametrize(
     "graph",
     [

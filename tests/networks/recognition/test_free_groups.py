@@ -12,6 +12,7 @@ from gossamer.networks.groups import TableGroup
 from gossamer.networks.recognition.free_groups import cayley_order, free_group
 
 pytest.importorskip("igraph", reason="symmetries are found by igraph (extra 'symmetry')")
+pytestmark = pytest.mark.symmetry
 
 
 def dihedral(n: int) -> TableGroup:
