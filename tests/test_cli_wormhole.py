@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import gossamer
 from gossamer.cli import main
 from gossamer.wormhole.files import load
 
@@ -182,3 +183,15 @@ def test_a_store_and_forward_schedule_is_refused(capsys, tmp_path):
     status, out, err = run(capsys, "wormhole", "run", path)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("ports", ["all", "one"])
+def test_a_schedule_is_set_beside_its_bound_and_what_is_planned_for_it(capsys, tmp_path, ports):
+    path = tmp_path / "w.parquet"
+    words = ("--switching", "wormhole", "--ports", ports, "-o", path)
+    assert run(capsys, "plan", "torus:4x4", "allgather", *words)[0] == 0
+    assert load(path).rules == gossamer.Rules(ports=ports)
+    status, out, err = run(capsys, "verify", path, "--compare", "--json")
+    assert (status, err) == (0, "")
+    told = json.loads(out)
+    assert told["bound"] <= told["own_time"] == told["completion_time"]

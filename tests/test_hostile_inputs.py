@@ -129,6 +129,10 @@ def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, m
     assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", "-o", tmp_path / name)
 
 
+def test_a_graph_in_an_encoding_that_nobody_knows_is_refused(capsys):
+    assert "its encoding is unknown" in refusal(capsys, "network", DATA / "encoding.graphml")
+
+
 def test_a_network_without_links_is_described(capsys):
     assert main(["network", str(DATA / "no_edges.json")]) == 0
     assert "not connected" in capsys.readouterr().out

@@ -91,7 +91,7 @@ def run_range(
                 process.kill()
                 process.join()
             while not answers.empty():
-                _take(answers.get(), found, statuses)
+                longest = max(longest, _take(answers.get(), found, statuses))
         while not answers.empty():
             longest = max(longest, _take(answers.get(), found, statuses))
         if process.exitcode != 0:

@@ -172,6 +172,8 @@ _NAMED: dict[str, list[str]] = {
 
 SLOW = {("reproduce",): ("NAME",), ("design",): ("--nodes", "--degree"), ("run",): ("FILE",), ("simulate",): ("FILE",)}
 """Commands that start other programs or take long: what stands here is always odd."""
+IN_ONE_PROCESS = {("sweep", "run"): ["--engine", "in-process"]}
+"""What is added to nearly every command line that would else start processes: they take as long as a hundred others."""
 ALONE = ("--saturation", "--check", "--mpi")
 """Flags after which a command takes long or starts another program."""
 
@@ -211,6 +213,8 @@ def command_line(draw: Random) -> list[str]:
                 words += [draw.choice([*parameter.opts, *parameter.secondary_opts])] if path[0] != "run" else []
             else:
                 words += [draw.choice(parameter.opts), _value(parameter, path, odd, draw)]
+    if "--engine" not in words and draw.random() < 0.98:
+        words += IN_ONE_PROCESS.get(path, [])
     return [w for w in _disturbed(words, draw, len(path)) if w not in ALONE]
 
 

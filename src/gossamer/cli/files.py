@@ -181,20 +181,24 @@ def import_foreign(file: Path, foreign: Foreign, output: Path) -> None:
     print(f"wrote {output}")
 
 
+def _asked(schedule: Any) -> dict[str, Any]:
+    """Return what a schedule carries out and what it respects, as the planner is asked for it."""
+    own = ("network", "task", "switching", "rules", "cost")
+    return {name: getattr(schedule, name) for name in own}
+
+
 def _best_bound(schedule: Any) -> Any:
     """Return the largest lower bound of what a schedule carries out under its rules."""
     from gossamer import planner
 
-    return planner.lower_bounds(schedule.network, schedule.task, rules=schedule.rules, cost=schedule.cost)[0]
+    return planner.lower_bounds(**_asked(schedule))[0]
 
 
 def _own_plan(schedule: Any) -> Any:
     """Return the schedule that is planned for what a schedule carries out, under its rules."""
     from gossamer import planner
 
-    kind = schedule.switching
-    found = planner.plan(schedule.network, schedule.task, switching=kind, rules=schedule.rules, cost=schedule.cost)
-    return found.schedule
+    return planner.plan(**_asked(schedule)).schedule
 
 
 def explain(file: Path, foreign: Foreign, asked: dict[str, Any], limit: int, json: bool) -> None:

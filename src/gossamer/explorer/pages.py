@@ -117,7 +117,7 @@ def _scene(given: Any) -> Scene:
     many = _check_size(given)
     kind.verify(given, 20).raise_if_invalid()
     bounds = planner.lower_bounds(given.network, given.task, switching=kind.name,
-                                  rules=getattr(given, "rules", None), cost=given.cost)  # fmt: skip
+                                  rules=given.rules, cost=given.cost)  # fmt: skip
     return (aggregated if many else scene)(given, bounds, kind.facts(given).rows)
 
 

@@ -32,6 +32,11 @@ class AnySchedule(Protocol):
     algorithm: str
 
     @property
+    def rules(self) -> Rules:
+        """What it respects."""
+        ...
+
+    @property
     def completion_time(self) -> Fraction:
         """Time from the first start to the last end, exact."""
         ...

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
+from gossamer.rules import Rules
 from gossamer.schedules.timelines import Timeline, in_ticks
 from gossamer.wormhole import storing, worms
 from gossamer.wormhole.message_table import MessageTable, Phase
@@ -114,6 +115,11 @@ class WormholeSchedule(MessageTable, Pictured):
                 longest[phase.first_step : phase.first_step + phase.steps] = phase.length
         np.maximum.at(longest, self.step, self.length)
         return longest
+
+    @property
+    def rules(self) -> Rules:
+        """What the schedule respects: of the rules only ports count."""
+        return Rules(ports=self.ports)
 
     @property
     def startups(self) -> int:

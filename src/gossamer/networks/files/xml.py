@@ -85,3 +85,5 @@ def _parse(path: str | PathLike[str], kind: str, root: Element | None, look: Loo
             raise FileFormatError(
                 f"{name}, line {error.lineno}: not a {kind} ({expat.ErrorString(error.code)})"
             ) from None
+        except LookupError:
+            raise FileFormatError(f"{name}: its encoding is unknown; UTF-8 is read everywhere") from None
