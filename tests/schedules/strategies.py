@@ -134,7 +134,7 @@ class Builder:
     ) -> None:
         self.rng, self.network, self.ports, self.symmetry = rng, network, ports, symmetry
         self.ends = list(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
-        self.messages = task.messages(network, None if symmetry is None else symmetry.representatives)
+        self.messages = task.messages(network, None if symmetry is None else symmetry.terminals)
         self.table = Packets.of(self.messages, parts)
         self.row = np.searchsorted(self.messages.ids, self.table.message).tolist()
         self.kind = self.messages.discipline[self.row].tolist() if self.row else []
@@ -207,7 +207,7 @@ class Builder:
         if self.symmetry is None:
             return e, u, v
         orbit = self.symmetry.orbit
-        return (int(orbit[u]), e - int(self.network.first_link[u])), int(orbit[u]), int(orbit[v])
+        return int(self.symmetry.link_orbit(e)), int(orbit[u]), int(orbit[v])
 
     def hops(self) -> list[tuple[int, int, int]]:
         """All hops (slot, link, packet)."""

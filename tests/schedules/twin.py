@@ -259,19 +259,19 @@ def expanded(schedule: Schedule) -> Schedule:
     symmetry, network = schedule.symmetry, schedule.network
     if symmetry is None:
         return schedule
-    group, table, count = network.group, schedule.packets, symmetry.order
+    table, count = schedule.packets, symmetry.order
+    pairs = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
+    link_of = {ends: e for e, ends in enumerate(pairs)}
     hops, rows = [], [()] * (table.count * count)
     for i, h in enumerate(symmetry.elements.tolist()):
 
         def image(x, h=h):
-            return group.compose(h, x)
+            return symmetry.translate(h, x)
 
         numbers = schedule.task.renamed_ids(network, table.message, image).tolist()
         rows[i::count] = zip(image(table.origin).tolist(), numbers, table.part.tolist(), strict=True)
         for t, e, p in zip(schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist(), strict=True):
-            u = int(network.link_source[e])
-            generator = e - int(network.first_link[u])
-            link = int(network.first_link[int(image(u))]) + generator
+            link = link_of[tuple(image([network.link_source[e], network.link_target[e]]).tolist())]
             hops.append((t, link, CONTROL if p == CONTROL else p * count + i))
     hops.sort(key=lambda hop: hop[0])
     slot, link, packet = zip(*hops, strict=True) if hops else ([], [], [])

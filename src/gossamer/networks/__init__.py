@@ -27,6 +27,7 @@ from gossamer.networks.files import (
     read_slurm_topology,
     write_network,
 )
+from gossamer.networks.free_action import FreeGroup
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import (
     AbelianGroup,
@@ -46,6 +47,7 @@ from gossamer.networks.permutation_networks import bubble_sort, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
+from gossamer.networks.recognition.free_groups import free_group
 from gossamer.networks.renumbering import Renumbered, renumbered
 from gossamer.networks.servers import dgx_1, dgx_a100, servers
 from gossamer.networks.shared_ports import SharedPorts
@@ -78,6 +80,7 @@ __all__ = [
     "Factors",
     "Failed",
     "Family",
+    "FreeGroup",
     "Grid",
     "Group",
     "Groups",
@@ -110,6 +113,7 @@ __all__ = [
     "fat_tree",
     "flattened_butterfly",
     "folded_clos",
+    "free_group",
     "from_networkx",
     "generalized_de_bruijn",
     "generalized_fat_tree",

@@ -80,8 +80,8 @@ def occupancy(schedule: Schedule, rows: int = ROWS, columns: int = COLUMNS) -> O
     if symmetry is None:
         group, capacity = known.group, np.asarray(network.link_capacity, np.int64)
     else:
-        group = np.tile(np.arange(len(known.names), dtype=np.int32), symmetry.orbit_count)
-        capacity = np.full(group.size, network.uniform_capacity or 1, np.int64)
+        _, first = np.unique(symmetry.link_orbit(np.arange(network.link_count)), return_index=True)  # a link of each
+        group, capacity = known.group[first], np.asarray(network.link_capacity, np.int64)[first]
     row_of, groups = _rows(group, known.names, rows)
     count = max(sum(n for _, _, n in groups), 1)
     slots = max(1, -(-schedule.slot_count // columns))

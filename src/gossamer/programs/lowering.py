@@ -198,16 +198,16 @@ def _touching(
     Every stored hop has one translate that leaves the rank, if its source is in the orbit, and one that enters it. A
     packet is a stored one and the element that translates it.
     """
-    network, group = schedule.network, symmetry.group
+    network = schedule.network
     data = schedule.packet != CONTROL
     link, packet, slot = schedule.link[data], schedule.packet[data].astype(np.int64), schedule.slot[data]
     ends = network.link_source[link].astype(np.int64), network.link_target[link].astype(np.int64)
     found = []
     for kind, (here, there) in enumerate((ends, ends[::-1])):
         hops = np.flatnonzero(symmetry.orbit[here] == symmetry.orbit[rank])
-        by = group.compose(rank, group.inverse(here[hops]))
+        by = symmetry.taking(here[hops], rank)
         key = packet[hops] * np.int64(network.node_count) + by
-        found.append((slot[hops], np.full(hops.size, kind, np.uint8), group.compose(by, there[hops]), key))
+        found.append((slot[hops], np.full(hops.size, kind, np.uint8), symmetry.translate(by, there[hops]), key))
     slots, kinds, peers, keys = (np.concatenate(c) for c in zip(*found, strict=True))
     order = np.lexsort((kinds, slots))
     known, number = np.unique(keys[order], return_inverse=True)
@@ -226,7 +226,7 @@ def _translated(
     found: tuple[Layout, bool, bool],
 ) -> Carried:
     """Return what translated packets are, each with a message row of its own."""
-    group, messages = symmetry.group, schedule.messages
+    messages = schedule.messages
     n = schedule.network.node_count
     places, input_by_node, output_by_node = found
     row = rows[packets]
@@ -236,7 +236,7 @@ def _translated(
     waits = np.where((before[packets] >= 0) & (keys[at] == needed), at, -1) if keys.size else at
 
     def moved(nodes: npt.NDArray[Any], by_node: bool = True) -> npt.NDArray[np.int64]:
-        return group.compose(by, nodes[row]) if by_node else nodes[row]
+        return symmetry.translate(by, nodes[row]) if by_node else nodes[row]
 
     to_all = messages.targets is None
     return Carried(

@@ -55,10 +55,10 @@ class Templates:
 
     def rank(self, rank: int) -> Operations:
         """Return the operations of a rank: those of its representative, translated."""
-        symmetry, group = self.symmetry, self.symmetry.group
+        symmetry = self.symmetry
         template = self.operations[int(symmetry.orbit[rank])]
-        by = group.compose(rank, group.inverse(template.rank))
-        image = group.compose(by, np.arange(symmetry.network.node_count)).astype(np.int32)
+        by = symmetry.taking(template.rank, rank)
+        image = symmetry.translate(by, np.arange(symmetry.network.node_count)).astype(np.int32)
 
         def moved(places: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
             kept = np.maximum(places, 0)

@@ -3,7 +3,8 @@
 Conventions: hops are sorted by slot. ``kind`` has the discipline of each packet (0 copy, 1 move, 2 combine), or one
 entry where all packets have the same. Bit tables have one row of ``row_bytes`` bytes a packet and one bit a node. With
 ``folded``, nodes and links stand for their orbits: ``orbit`` has the orbit of each node, or one entry where there is
-one orbit. Else every node and link is a class of its own.
+one orbit, and ``link_class`` the orbit of each link, or none where links are numbered by generators. Else every node
+and link is a class of its own.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def message_spans(slot, packet, row_of, first, last):
 
 @njit(cache=True, nogil=True, small=100_000)
 def replay(
-    slot, link, packet, link_source, link_target, capacity, folded, orbit, degree, classes, node_classes,
+    slot, link, packet, link_source, link_target, capacity, folded, orbit, link_class, degree, classes, node_classes,
     send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes,
     limit, found_kind, found_hop, counts,
 ):  # fmt: skip
@@ -113,10 +114,13 @@ def replay(
         while b < hops and slot[b] == t:
             ln = link[b]
             p = packet[b]
-            if folded:  # link (u, g) has number u*degree + g
+            if folded and link_class.size == 0:  # link (u, g) has number u*degree + g
                 u = ln // degree
                 w = _class(folded, orbit, u)
                 c = w * degree + ln - u * degree
+            elif folded:
+                u = link_source[ln]
+                w, c = _class(folded, orbit, u), link_class[ln]
             else:
                 u = link_source[ln]
                 w, c = u, ln

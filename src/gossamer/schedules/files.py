@@ -86,7 +86,7 @@ def _schedule(file: Stored) -> Schedule:
     rules |= rules_of_switches(rules, network)
     control_time = rules.pop("control_time")
     symmetry = header["symmetry"]
-    symmetry = None if symmetry is None else Symmetry(network, symmetry["generated_by"])
+    symmetry = None if symmetry is None else _symmetry(network, symmetry, file)
     messages = task.most_messages(network) // (1 if symmetry is None else symmetry.order)
     file.room.take(_PER_MESSAGE * messages, f"{messages:,} messages of {task.name}")
     columns = _columns(file, network)
@@ -107,6 +107,15 @@ def _schedule(file: Stored) -> Schedule:
         symmetry=symmetry,
         algorithm=header["algorithm"],
     )
+
+
+def _symmetry(network: Network, told: Mapping[str, Any], file: Stored) -> Symmetry:
+    """Return the symmetry that a file tells: elements of the network's group, or permutations of its nodes."""
+    if "permutations" not in told:
+        return Symmetry(network, told["generated_by"])
+    found = Symmetry(network, permutations=told["permutations"])
+    file.room.take(4 * found.order * network.node_count, f"{found.order:,} symmetries of {network.spec}")
+    return found
 
 
 def _cost(header: Mapping[str, Any], control_time: Any) -> StepCost:

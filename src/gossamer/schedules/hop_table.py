@@ -1,7 +1,7 @@
 """The columns of a schedule: network, task, rules, packets and hops; everything but what is made of them.
 
 One class holds explicit and invariant schedules. With a `symmetry` only the packets of one representative of each
-orbit are stored; everything else of the schedule is their translation.
+orbit of terminals are stored; everything else of the schedule is their translation.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class HopTable:
     @cached_property
     def messages(self) -> Messages:
         """The messages that the stored packets belong to: all, or those of the orbit representatives."""
-        origins = None if self.symmetry is None else self.symmetry.representatives
+        origins = None if self.symmetry is None else self.symmetry.terminals
         return self.task.messages(self.network, origins)
 
     @property

@@ -28,6 +28,8 @@ class ReplayState:
         Bytes of a packet's row in a bit table with one bit a node; 0 where no packet is copied or combined.
     folded : bool
         Whether nodes and links stand for their orbits.
+    link_class : int32[L] or int32[0]
+        Orbit of each link; empty where links are numbered by generators, or nothing is folded.
     """
 
     def __init__(self, schedule: HopTable) -> None:
@@ -50,7 +52,10 @@ class ReplayState:
         self.orbit = symmetry.orbit if symmetry and symmetry.orbit_count > 1 else np.zeros(1, np.int32)
         self.degree = max(network.link_count // network.node_count, 1)
         self.node_classes = symmetry.orbit_count if symmetry else network.node_count
-        self.classes = symmetry.orbit_count * self.degree if symmetry else network.link_count
+        self.classes = symmetry.link_orbit_count if symmetry else network.link_count
+        self.link_class = np.zeros(0, np.int32)
+        if symmetry and not symmetry.by_generator:
+            self.link_class = symmetry.link_orbit(np.arange(network.link_count)).astype(np.int32)
         uniform = network.uniform_capacity
         self.capacity = network.link_capacity if uniform is None else np.array([uniform], np.int32)
 

@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 FORMAT_VERSION = 2
-"""The newest version, of Parquet files whose rows are hops alone, and of text that says of links or switches what
-version 1 cannot; `load` reads both."""
+"""The newest version, of Parquet files whose rows are hops alone, and of text that says of links, switches or
+symmetries what version 1 cannot; `load` reads both."""
 
 _OF_SWITCHES = ("cut_through", "replication", "reduction")
 
@@ -95,7 +95,8 @@ def save(schedule: HopTable, path: str | os.PathLike[str]) -> None:
     >>> path.read_text().splitlines()[-2:]
     ['slot 0: 0 -> 1 packet 0', 'slot 0: 0 -> 2 packet 0']
     """
-    if schedule.symmetry is not None and not has_spec(schedule.network):
+    symmetry = schedule.symmetry
+    if symmetry is not None and symmetry.by_generator and not has_spec(schedule.network):
         raise FileFormatError(
             f"an invariant schedule on {schedule.network.spec!r} cannot be saved, because a file holds only the links "
             "of such a network and not its group; save its expand() instead"
@@ -157,6 +158,7 @@ def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
     model = rules_to_dict(schedule.rules, schedule.cost, schedule.network)
     clock = {"clock": schedule.cost.to_dict()} if isinstance(schedule.cost, Clock) else {}
     newer = clock or any(name in network for name in ("times", "speeds", "shared_ports")) or "reduction" in model
+    newer = newer or (symmetry is not None and not symmetry.by_generator)
     return {
         "version": FORMAT_VERSION if newer else 1,
         "network": network,
@@ -165,7 +167,7 @@ def _header(schedule: HopTable, *, text: bool = False) -> dict[str, Any]:
         **clock,
         "parts": schedule.parts,
         "phases": [[p.name, p.slots, str(p.slot_length)] for p in schedule.phases],
-        "symmetry": None if symmetry is None else {"generated_by": symmetry.generated_by},
+        "symmetry": None if symmetry is None else symmetry.to_dict(),
         "algorithm": schedule.algorithm,
         "packets": schedule.packets.count,
         **control_phases(schedule.phases),

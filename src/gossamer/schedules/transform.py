@@ -75,11 +75,13 @@ def reverse(schedule: S) -> S:
     slot = slot[order]
     link = turned.transposed_link[schedule.link[cut:][::-1][order]]
     packet = schedule.packet[cut:][::-1][order]
-    if schedule.symmetry is None:
+    symmetry = schedule.symmetry
+    if symmetry is None:
         origins = dual.messages(network)
         origin = origins.origin[np.searchsorted(origins.ids, ids)] if ids.size else schedule.packets.origin
     else:
-        origin, ids, link = _back_to_representatives(schedule, schedule.symmetry, ids, link, packet)
+        symmetry = symmetry if turned is network else symmetry.on(turned)
+        origin, ids, link = _back_to_representatives(schedule, symmetry, ids, link, packet)
     return schedule.replace(
         network=turned,
         task=dual,
@@ -88,6 +90,7 @@ def reverse(schedule: S) -> S:
         link=np.concatenate([schedule.link[:cut], link]),
         packet=np.concatenate([schedule.packet[:cut], packet]),
         packets=Packets(origin.astype(np.int32), ids, schedule.packets.part),
+        symmetry=symmetry,
         phases=[*schedule.phases[:lead], *schedule.phases[:lead - 1 if lead else None:-1]],
         algorithm=f"reverse of {schedule.algorithm}" if schedule.algorithm else "",
     )  # fmt: skip
@@ -126,17 +129,16 @@ def _back_to_representatives(
     schedule: HopTable, symmetry: Symmetry, ids: np.ndarray, link: np.ndarray, packet: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Translate each packet whose new origin is not a representative; return origins, message numbers and links."""
-    network, group = schedule.network, symmetry.group
     messages = schedule.messages
     origin = schedule.packets.origin.astype(np.int64)
     if messages.targets is not None:
         row = np.searchsorted(messages.ids, schedule.packets.message)
         origin = messages.targets[row].astype(np.int64)
-    by = group.compose(symmetry.representatives[symmetry.orbit[origin]], group.inverse(origin))
-    degree = max(network.link_count // network.node_count, 1)
-    moved = group.compose(by[packet], link // degree) * degree + link % degree
-    renamed = schedule.task.dual(network).renamed_ids(network, ids, lambda x: group.compose(by, x))
-    return group.compose(by, origin), renamed, moved.astype(np.int32)
+    by = symmetry.taking(origin, symmetry.representatives[symmetry.orbit[origin]])
+    moved = symmetry.translate_links(by[packet], link)
+    network = symmetry.network
+    renamed = schedule.task.dual(network).renamed_ids(network, ids, lambda x: symmetry.translate(by, x))
+    return symmetry.translate(by, origin), renamed, moved.astype(np.int32)
 
 
 def then(first: S, second: S) -> S:
@@ -287,7 +289,7 @@ def expand(schedule: S) -> S:
     symmetry = schedule.symmetry
     if symmetry is None:
         return schedule
-    network, group, elements = schedule.network, symmetry.group, symmetry.elements
+    network, elements = schedule.network, symmetry.elements
     count, stored = symmetry.order, schedule.packets.count
     if count * stored > 2**31 - 1:
         raise ScheduleError(f"the expansion would hold {count * stored} packets; at most {2**31 - 1} are allowed")
@@ -295,8 +297,6 @@ def expand(schedule: S) -> S:
     if reason is not None:
         raise ScheduleError(f"the expansion {reason}")
     _check_messages(schedule)
-    degree = max(network.link_count // network.node_count, 1)
-    source, generator = schedule.link // degree, schedule.link % degree
     control = schedule.packet == CONTROL
     link = np.empty((schedule.stored_hops, count), np.int32)
     packet = np.empty((schedule.stored_hops, count), np.int32)
@@ -306,15 +306,14 @@ def expand(schedule: S) -> S:
     rows = max(1, 4_000_000 // count)
     for a in range(0, schedule.stored_hops, rows):
         part = slice(a, a + rows)
-        nodes = group.compose(elements[None, :], source[part, None].astype(np.int64))
-        link[part] = nodes * degree + generator[part, None]
+        link[part] = symmetry.translate_links(elements[None, :], schedule.link[part, None])
         copies = schedule.packet[part, None] * np.int64(count) + translation
         packet[part] = np.where(control[part, None], CONTROL, copies)
     for a in range(0, stored, rows):
         part = slice(a, a + rows)
-        origin[part] = group.compose(elements, schedule.packets.origin[part, None])
+        origin[part] = symmetry.translate(elements, schedule.packets.origin[part, None])
         message[part] = schedule.task.renamed_ids(
-            network, schedule.packets.message[part, None], lambda x: group.compose(elements, x)
+            network, schedule.packets.message[part, None], lambda x: symmetry.translate(elements, x)
         )
     return schedule.replace(
         slot=np.repeat(schedule.slot, count),

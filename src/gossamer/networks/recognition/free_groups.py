@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 
 import numpy as np
-import numpy.typing as npt
 
+from gossamer.errors import NetworkError
 from gossamer.networks.cayley import cayley_network
+from gossamer.networks.free_action import Table, generated_table
 from gossamer.networks.groups import TableGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import IntArray, Speeds, int_array
@@ -17,8 +18,6 @@ __all__ = ["cayley_order", "free_group"]
 _MOST_NODES = 600
 _TRIES, _STEPS = 12, 60
 """Groups that are begun, and symmetries that are tried for each."""
-
-Table = npt.NDArray[np.int32]
 
 
 def cayley_order(network: Network) -> tuple[Network, IntArray] | None:
@@ -77,38 +76,18 @@ def free_group(network: Network) -> Table | None:
             g = walk[i]
             if bool((g == identity).any()) or bool((now[:, 0] == g[0]).any()):
                 continue
-            grown = _closure([*chosen, g], n)
-            if grown is not None:
-                chosen.append(g)
-                now = grown
+            try:
+                now = generated_table([*chosen, g], n)
+            except NetworkError:  # it is not free
+                continue
+            chosen.append(g)
             if len(now) == n:
                 break
         if len(now) > len(best):
             best = now
         if len(best) == n:
             break
-    return best[np.argsort(best[:, 0], kind="stable")]
-
-
-def _closure(generators: list[Table], n: int) -> Table | None:
-    """Return the group that symmetries generate, or None if one of it leaves a node where it is."""
-    found = {0: np.arange(n, dtype=np.int32)}
-    frontier = [found[0]]
-    while frontier:
-        following = []
-        for p in frontier:
-            for g in generators:
-                q = g[p]
-                known = found.get(int(q[0]))
-                if known is None:
-                    if bool((q == found[0]).any()):
-                        return None
-                    found[int(q[0])] = q
-                    following.append(q)
-                elif not np.array_equal(known, q):
-                    return None
-        frontier = following
-    return np.stack(list(found.values()))
+    return best
 
 
 def _generators(network: Network) -> list[Table] | None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import ScheduleError
+from gossamer.errors import NetworkError, ScheduleError
 from gossamer.networks.network import Network
 from gossamer.paths.port_table import PortTable
 from gossamer.rules import Rules
@@ -75,7 +75,8 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
 
     if network.without_time != schedule.network.without_time:
         raise ScheduleError(f"{network.spec} and {schedule.network.spec} differ in more than the times of their links")
-    if schedule.invariant and not network.alike:
+    symmetry = _kept(schedule.symmetry, network)
+    if symmetry is None:
         schedule = schedule.expand()
     schedule = _without_control(schedule).replace(rules=rules or schedule.rules)
     schedule = _on_parallel_links(schedule, network)
@@ -108,7 +109,6 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
     if over > 2**31 - 1:
         raise ScheduleError(f"the schedule would have {over:,} slots; at most {2**31 - 1:,} are allowed")
     by_start = np.argsort(start, kind="stable")
-    symmetry = None if schedule.symmetry is None else Symmetry(network, schedule.symmetry.generated_by)
     return schedule.replace(
         network=network,
         slot=start[by_start].astype(np.int32),
@@ -117,6 +117,16 @@ def retimed(schedule: Schedule, network: Network, rules: Rules | None = None) ->
         phases=[Phase(schedule.task.name, int(over), Fraction(1, schedule.parts))],
         symmetry=symmetry,
     )
+
+
+def _kept(symmetry: Symmetry | None, network: Network) -> Symmetry | None:
+    """Return the symmetry of a schedule where its network has it with times, too; None otherwise."""
+    if symmetry is None or (not network.alike if symmetry.by_generator else network.parallel):
+        return None
+    try:
+        return symmetry.on(network)
+    except (NetworkError, ScheduleError):
+        return None
 
 
 def _without_control(schedule: Schedule) -> Schedule:

@@ -82,10 +82,13 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
     wrong = np.zeros(schedule.stored_hops, np.uint8)
     busy = np.bincount(_classes(schedule, state), minlength=state.classes)
     room = np.zeros(state.classes + 1, np.int64)
-    capacity = state.capacity if state.capacity.size == busy.size else state.capacity[:1]
+    capacity = state.capacity
+    if state.link_class.size and capacity.size > 1:  # that of the orbit
+        capacity = np.zeros(state.classes, np.int32)
+        capacity[state.link_class] = state.capacity
     np.cumsum(np.minimum(busy, capacity), out=room[1:])
     folding = (state.folded, state.orbit)
-    _kernels.busy_links(journey, *folding, state.degree, room, schedule.slot_count, wrong)
+    _kernels.busy_links(journey, *folding, state.link_class, state.degree, room, schedule.slot_count, wrong)
     for limited, receiving in ((rules.send_limited, False), (rules.receive_limited, True)):
         if limited:
             entering = _NONE

@@ -94,7 +94,7 @@ def message_spans(journey, packet, row_of, first, last):
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def busy_links(journey, folded, orbit, degree, room, slots, wrong):
+def busy_links(journey, folded, orbit, link_class, degree, room, slots, wrong):
     """Mark hops on links that carry as many packets as they can, and hops that end after the last of `slots` slots.
 
     `room` int64[classes+1] has the first place of each link, or orbit of links, in a list with a place for each packet
@@ -106,7 +106,9 @@ def busy_links(journey, folded, orbit, degree, room, slots, wrong):
     for h in range(slot.size):
         e, t = link[h], slot[h]
         c = e
-        if folded:
+        if folded and link_class.size:
+            c = link_class[e]
+        elif folded:
             u = e // degree
             c = (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
         most = room[c + 1] - room[c]

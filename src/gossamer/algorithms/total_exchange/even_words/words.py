@@ -159,8 +159,7 @@ def _words_of(
 
 def _translated(symmetry: Symmetry) -> Elements:
     """Return ``r*x`` for each origin r and element x."""
-    group = symmetry.group
-    return group.compose(symmetry.representatives[:, None], np.arange(symmetry.network.node_count)[None, :])
+    return symmetry.translate(symmetry.representatives[:, None], np.arange(symmetry.network.node_count)[None, :])
 
 
 def subgroups_by_signs(network: Network) -> list[tuple[int, ...]]:
