@@ -12,6 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -19,6 +20,7 @@ import gossamer
 from gossamer.dynamic import Settings, simulate
 from gossamer.dynamic.schemes import scheme
 from gossamer.dynamic.theory import best_bound
+from gossamer.networks import from_networkx
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -28,11 +30,16 @@ class Case(NamedTuple):
 
     question: str
     before: tuple[Fraction | int, Fraction | int]
-    spec: str
+    spec: str | nx.Graph
     task: str
     words: dict
     rules: dict
     algorithm: str = "best"
+
+    @property
+    def where(self) -> str:
+        """The network in words."""
+        return self.spec if isinstance(self.spec, str) else str(self.spec)
 
 
 def drawn(nodes, count, seed):
@@ -56,6 +63,13 @@ CASES = [
     Case("allgather on arrays, one port", (17, 14), "array:3x5", "allgather", {}, ONE),
     Case("allgather on arrays, one port", (29, 24), "array:5x5", "allgather", {}, ONE),
     Case("allgather on arrays, one port", (30, 26), "array:3x3x3", "allgather", {}, ONE),
+    Case("allgather without structure, one port", (10, 8), nx.barbell_graph(3, 1), "allgather", {}, ONE),
+    Case("allgather without structure, one port", (135, 127), nx.balanced_tree(2, 5), "allgather", {}, ONE),
+    Case("allgather without structure, one port", (93, 69), nx.karate_club_graph(), "allgather", {}, ONE),
+    Case("allgather without structure, one port", (79, 41), nx.barabasi_albert_graph(40, 2, seed=2), "allgather", {},
+         ONE),
+    Case("allgather without structure, one port", (258, 101), nx.barabasi_albert_graph(100, 2, seed=2), "allgather", {},
+         ONE),
     Case("broadcast in groups", (6, 6), "torus:6x6", "group-multinode-broadcast",
          {"active": list(range(0, 36, 3))}, {}),
     Case("fat-tree exchange, any capacities", (11, 9), "fat-tree:k=2,h=3,capacity=2,2,4", "alltoall", {}, {}),
@@ -73,15 +87,16 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{c.question}-{c.spec}" for c in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.question}-{c.where}" for c in CASES])
 def test_gap(case, capsys):
+    network = case.spec if isinstance(case.spec, str) else from_networkx(nx.Graph(case.spec.edges), case.where)
     plan = gossamer.plan(
-        case.spec, gossamer.task(case.task, **case.words), rules=gossamer.Rules(**case.rules), algorithm=case.algorithm
+        network, gossamer.task(case.task, **case.words), rules=gossamer.Rules(**case.rules), algorithm=case.algorithm
     )
     was, now = (case.before[0] / case.before[1], float(plan.ratio))
     with capsys.disabled():
         print(
-            f"\n{case.question}, {case.spec}: before {case.before[0]} / {case.before[1]} ({float(was):.3f}), now "
+            f"\n{case.question}, {case.where}: before {case.before[0]} / {case.before[1]} ({float(was):.3f}), now "
             f"{plan.completion_time} / {plan.bound} ({now:.3f}) by {plan.algorithm}",
             end="",
         )

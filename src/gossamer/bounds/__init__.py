@@ -4,8 +4,9 @@ One family a file: what a node receives and sends (`ports`), how far a message t
 times of links (`arrivals`), how fast it spreads (`broadcasts`), all hops together (`loads`), cuts across dimensions
 (`cuts`), around boxes (`boxes`), around clusters of active nodes (`clusters`), of any network (`sweeps`), and around
 any set of nodes with times (`set_cuts`, found by `thin_cuts` among others), of links and slots (`cuts_over_time`),
-exchanges as flows (`concurrent_flow`, `prices`), copies that switches do not make (`copies`), branches, routing nodes
-and leaves of fat trees (`fat_trees`), nodes that separate others (`separators`, `cut_nodes`), and tasks in sequence
+exchanges as flows (`concurrent_flow`, `prices`), messages for many as trees (`sending_prices`), copies that switches
+do not make (`copies`), branches, routing nodes and leaves of fat trees (`fat_trees`), nodes that separate others
+(`separators`, `cut_nodes`), and tasks in sequence
 (`sequences`). `table` lists and evaluates them; those that know plain links only bound what `relaxed` makes of a case.
 """
 

@@ -1,14 +1,21 @@
 """Bounds from single nodes without which a network falls apart, and from the branches that hang on them.
 
+A message for all enters each part of the rest through the node, which sends it there once at least. The last of these
+messages has then to spread in its part: it takes the hops that are left to the furthest terminal, and doubles at most
+from step to step. If the parts that need h more steps or more are sent m messages in all, the time is at least m + h
+(J. R. Jackson's rule for one machine and jobs with tails). Backwards in time the same holds for contributions.
+
 Only networks of no known structure are searched for such nodes: the others have none, or bounds of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.bounds import separators
 from gossamer.bounds.bound import Bound
@@ -21,6 +28,11 @@ from gossamer.networks.network import Network
 from gossamer.writing import quantity
 
 __all__ = ["Branches", "branches_of", "cut_node_bounds"]
+
+JACKSON = f"{separators.SOURCE}, and J. R. Jackson 1955 for tails"
+
+_LATE = 64
+"""Nodes whose last messages are followed: those with most to pass on, and of these the ones with the largest parts."""
 
 
 class Branches(NamedTuple):
@@ -128,12 +140,78 @@ def _busiest(case: Case, branches: Branches, send: bool) -> Iterator[Bound]:
         count += _sums(node, part_load(demand, terminal[node], hubs_in, terminals_in, fan), n)
         count += part_load(demand, terminal, rest, others, fan)
         idle &= (hubs if fan else terminal) == 0
+    late = _latest(case, branches, count, idle, send)
     v = int(np.argmax(count))
-    if count[v]:
+    if late is not None and late[0] > count[v] + int(idle[v]):
+        steps, v, some, tail = late
+        verb, end = ("send", "the last needs") if send else ("receive", "the first needed")
+        text = (
+            f"node {case.name(v)} must {verb} {quantity(some, case.what)} of its branches, one a step, and {end} "
+            f"{quantity(tail, 'step')} {'more' if send else 'before'} in its branch"
+        )
+        yield Bound(f"cut node {verb}s", Fraction(steps), text, "separator", JACKSON)
+    elif count[v]:
         verb = "send" if send else "receive"
         wait = int(idle[v])  # it has nothing to send in the first step, or must still pass on what it received last
         text = f"node {case.name(v)} must {verb} {quantity(int(count[v]), case.what)} of its branches, one a step"
         yield Bound(f"cut node {verb}s", case.steps(count[v], 1, wait), text, "separator", separators.SOURCE)
+
+
+def _latest(
+    case: Case, branches: Branches, count: Counts, idle: npt.NDArray[np.bool_], send: bool
+) -> tuple[int, int, int, int] | None:
+    """Return the best time that counts what the last message needs in its part, with its node, messages and tail.
+
+    Looked at are the nodes with most to send or receive; None where messages are not for all.
+    """
+    net, demand = case.network, case.hub_demands[0]
+    if len(case.hub_demands) > 1 or not demand.shared or demand.outward != send or not case.whole:
+        return None
+    terminal = np.arange(net.node_count) < net.terminal_count
+    hubs = demand.multiplicity(np.arange(net.node_count))
+    best: tuple[int, int, int, int] | None = None
+    some, first = np.unique(branches.node, return_index=True)
+    rest = net.node_count - 1 - _sums(branches.node, branches.size, net.node_count)[some]
+    smallest = np.minimum.reduceat(branches.size, first) if some.size else first
+    smallest = np.minimum(smallest, np.where(rest > 0, rest, smallest))
+    for v in some[np.lexsort((-smallest, -count[some]))][:_LATE].tolist():
+        distance = net.breadth_first(v).distance
+        jobs = []  # of each part: how long the last message is on its way in it, and how many are sent into it
+        outside = np.ones(net.node_count, np.bool_)
+        outside[v] = False
+        rows = np.flatnonzero(branches.node == v)
+        parts = [branches.order[f : f + n] for f, n in zip(branches.first[rows], branches.size[rows], strict=True)]
+        for part in parts:
+            outside[part] = False
+        for part in [*parts, np.flatnonzero(outside)]:
+            there = part[terminal[part]]
+            if there.size:
+                tail = _spreading(there.size, int(np.count_nonzero(distance[part] == 1)))
+                tail = max(tail, int(distance[there].max()) - 1)
+                jobs.append((tail, demand.hubs.size - int(hubs[part].sum())))
+        jobs.sort(reverse=True)
+        messages = 0
+        for tail, more in jobs:
+            messages += more
+            steps = messages + tail + int(idle[v])
+            if more and (best is None or steps > best[0]):
+                best = steps, v, messages, tail
+    return best
+
+
+def _spreading(nodes: int, links: int) -> int:
+    """Return the least steps in which a message gets from one of so many nodes to all.
+
+    Each passes it on once a step, and a node outside sends it over each of its other links into the part, once a step.
+
+    >>> [_spreading(nodes, 1) for nodes in (1, 2, 3, 4, 5)], _spreading(3, 2)
+    ([0, 1, 2, 2, 3], 1)
+    """
+    steps, informed = 0, 1
+    while informed < nodes:
+        steps += 1
+        informed = 2 * informed + int(steps < links)
+    return steps
 
 
 def _sums(node: Counts, values: Counts, n: int) -> Counts:

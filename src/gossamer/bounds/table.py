@@ -26,6 +26,7 @@ from gossamer.bounds.port_sets import port_set_bounds
 from gossamer.bounds.ports import port_bounds
 from gossamer.bounds.regions import region_bounds
 from gossamer.bounds.relaxed import relaxed_bounds
+from gossamer.bounds.sending_prices import sending_price_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
@@ -80,6 +81,10 @@ def _plain(case: Case) -> Iterator[Bound]:
     return relaxed_bounds(case, _PLAIN)
 
 
+def _sending_prices(case: Case) -> Iterator[Bound]:
+    return relaxed_bounds(case, (sending_price_bounds,))
+
+
 def _fat_trees(case: Case) -> Iterator[Bound]:
     return relaxed_bounds(case, (fat_tree_time_bounds,))
 
@@ -95,11 +100,12 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     part_bounds,
     region_bounds,
     concurrent_flow_bounds,
+    _sending_prices,
     _sequences,
 )
 """Every family of bounds: from a case to its bounds."""
 
-_SLOW = (_fat_trees, concurrent_flow_bounds, _sequences)
+_SLOW = (_fat_trees, concurrent_flow_bounds, _sending_prices, _sequences)
 
 
 _SLOW_PAIRS, _SLOW_LINKS = 5_000, 400

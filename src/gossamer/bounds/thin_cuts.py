@@ -17,7 +17,7 @@ from gossamer.cases import Case
 from gossamer.cases.demands import Counts, Demand, HubDemand
 from gossamer.cases.links import Links
 
-__all__ = ["Mask", "thin_cuts"]
+__all__ = ["Floats", "Mask", "amounts", "thin_cuts"]
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ def thin_cuts(case: Case) -> Iterator[Mask]:
                 yield ~inside
 
 
-def _amounts(demand: Demand, end: int, nodes: int, towards: bool) -> Counts:
+def amounts(demand: Demand, end: int, nodes: int, towards: bool) -> Counts:
     """Return how many messages lead from each node to terminal `end` (`towards`), or to each node from it."""
     if isinstance(demand, HubDemand):
         amount = demand.multiplicity(np.arange(nodes))
@@ -63,7 +63,7 @@ def _cuts(links: Links, demand: Demand, terminals: int, towards: bool) -> Iterat
     best = 0.0
     tries = []
     for end in ends.tolist():
-        amount = _amounts(demand, end, links.node_count, towards)
+        amount = amounts(demand, end, links.node_count, towards)
         if amount.any():
             around = np.ones(links.node_count, np.bool_)
             around[end] = False
