@@ -1,10 +1,11 @@
-"""All-to-all on random Cayley networks of every kind of group, beside its bound.
+"""All-to-all at its bound on Cayley networks: named ones, a row each, and random ones of every kind of group.
 
-    python benchmarks/bench_even_words.py [--count 200] [--seed 0] [--most 1200]
+    python benchmarks/bench_even_words.py [--networks "star:4 ccc:9"] [--count 200] [--seed 0] [--most 1200]
 
-Draws a kind of group, an order, a group and a connected set of generators closed under inverses, as often as asked, the
-kinds in turn; plans by `even-words`, verifies, and prints each network that takes more slots than its bound, then how
-many met it, by kind of group.
+Plans by `even-words`, verifies, and prints steps, bound, their ratio and the CPU time of star, pancake and bubble-sort
+networks of 4 to 7 symbols and of butterflies and cube-connected cycles of 3 to 8 bits, or of the networks named. Then
+draws a kind of group, an order, a group and a connected set of generators closed under inverses, as often as asked, the
+kinds in turn; prints each network that takes more slots than its bound, then how many met it, by kind of group.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from math import ceil
 
 import numpy as np
 
@@ -19,6 +21,25 @@ import gossamer
 from gossamer.design.groups import GROUP_FAMILIES, random_group
 from gossamer.networks import Network
 from gossamer.networks.cayley_groups import group_named
+
+NAMED = [f"{family}:{m}" for family in ("star", "pancake", "bubble-sort") for m in range(4, 8)]
+NAMED += [f"{family}:{d}" for family in ("butterfly", "ccc") for d in range(3, 9)]
+
+
+def table(specs: list[str]) -> None:
+    """Plan the exchange on networks by name; print a row of each."""
+    print(f"{'network':28}{'nodes':>7}{'steps':>8}{'bound':>8}{'ratio':>8}{'CPU s':>8}  verified")
+    for spec in specs:
+        network, began = gossamer.network(spec), time.process_time()
+        found = gossamer.plan(network, "alltoall", algorithm="even-words")
+        seconds = time.process_time() - began
+        steps, bound = int(found.completion_time), ceil(found.bound)
+        told = "yes" if found.verification.ok else "no"
+        shown = spec if len(spec) < 28 else f"{spec[:24]}..."
+        print(
+            f"{shown:28}{network.node_count:7,}{steps:8,}{bound:8,}{steps / bound:8.4f}{seconds:8.2f}  {told}",
+            flush=True,
+        )
 
 
 def drawn(kind: str, most: int, rng: np.random.Generator) -> Network | None:
@@ -51,13 +72,22 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=1200)
+    parser.add_argument("--networks", default=" ".join(NAMED), help="specs, separated by spaces")
     asked = parser.parse_args()
-    rng = np.random.default_rng(asked.seed)
+    table(asked.networks.split())
+    if asked.count > 0:
+        print()
+        random_networks(asked.count, asked.seed, asked.most)
+
+
+def random_networks(count: int, seed: int, most: int) -> None:
+    """Plan the exchange on random Cayley networks; print those that miss the bound, and how many met it."""
+    rng = np.random.default_rng(seed)
     met, tried = Counter[str](), Counter[str]()
     kinds, began = list(GROUP_FAMILIES), time.process_time()
-    while sum(tried.values()) < asked.count:
+    while sum(tried.values()) < count:
         kind = kinds[sum(tried.values()) % len(kinds)]
-        network = drawn(kind, asked.most, rng)
+        network = drawn(kind, most, rng)
         if network is None:
             continue
         found = gossamer.plan(network, "alltoall", algorithm="even-words")

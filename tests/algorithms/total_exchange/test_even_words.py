@@ -8,6 +8,7 @@ import pytest
 import gossamer
 from gossamer.algorithms.total_exchange.even_words import even_words, even_words_exchange, listed
 from gossamer.algorithms.total_exchange.even_words.choice import fluid_optimum
+from gossamer.algorithms.total_exchange.even_words.open_shop import listed_as_open_shop
 from gossamer.algorithms.total_exchange.even_words.words import subgroups_by_signs
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
@@ -75,6 +76,7 @@ HARD = [
     ("abelian(182);34,37,58,66,116,124,145,148", 134),
     ("semidirect(2.2,39,0.1/1.1);7,12,19,20,27,32,40,116", 59),
     ("abelian(2,149);1,148,197,214,233,250", 274),  # words of one orbit need 275
+    ("abelian(364);131,160,204,233", 3313),  # and 3331 here; those of two orbits are listed by their queues
     *(pytest.param(*case, marks=SLOW) for case in (("matrices(7,1.1.0.1/1.0.1.1);5,57,87,181,185,200,232,249", 144),
                                                    ("abelian(999);19,49,193,806,950,980", 1680))),
 ]  # fmt: skip
@@ -124,6 +126,24 @@ def test_subgroups_by_signs_have_index_two_or_four(spec: str) -> None:
     network = parse(spec)
     orders = [Symmetry(network, by).orbit_count for by in subgroups_by_signs(network)]
     assert set(orders) <= {2, 4}
+
+
+def test_commuting_words_are_listed_as_an_open_shop_where_the_longest_first_take_longer() -> None:
+    case = Case(parse("hypercube:10"), TotalExchange())
+    words = even_words(case)
+    assert listed(case, words, tries=1).completion_time > 512 == words.largest_load
+    found = gossamer.plan(case.network, "alltoall", algorithm="even-words")
+    assert found.completion_time == found.bound == 512
+
+
+@pytest.mark.parametrize("spec", ["ring:7", "torus:4x5", "circulant:20,1,6", "cayley:abelian(9);1,4;one-way"])
+def test_an_open_shop_takes_the_most_letters_of_a_generator_or_word(spec: str) -> None:
+    network = parse(spec)
+    words = even_words(Case(network, TotalExchange()))
+    slot, link, packet = listed_as_open_shop(network, words)
+    assert slot.max() + 1 == max(words.largest_load, words.length.max())
+    assert np.unique(np.stack([slot, link % network.degree]), axis=1).shape[1] == slot.size
+    assert np.unique(np.stack([slot, packet]), axis=1).shape[1] == slot.size
 
 
 def test_words_lead_where_they_should() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
 from gossamer.algorithms.total_exchange.even_words.choice import Effort, fluid_optimum
+from gossamer.algorithms.total_exchange.even_words.open_shop import generators_commute, listed_as_open_shop
 from gossamer.algorithms.total_exchange.even_words.words import (
     Words,
     chosen_words,
@@ -34,11 +35,17 @@ _MOST_CHOSEN = 12_000
 """Nodes times degree up to which an integer program chooses the words."""
 _EFFORTS = Effort(12, 400, 60.0), Effort(48, 3_000, 60.0)
 _DRAWS, _ORDERS = 6, 10
+_MOST_LISTED = 1_000_000_000
+"""Slots times words times classes of links up to which words are listed by the queues that they feed, too."""
 _HOP_SECONDS = 4e-6  # with its share of the words that are tried
 
 
 def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
     """Return the schedule in which every class of links serves the word with most letters left, slot by slot.
+
+    Where that takes more slots than the largest load, also the one in which letters count more whose queues are short;
+    then an open shop, which takes no more (`open_shop`), where generators commute and words are the same at every node;
+    else some in which words with as many letters left are served in random orders. The shortest is returned.
 
     Parameters
     ----------
@@ -57,7 +64,7 @@ def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
     Notes
     -----
     A job shop of unit operations: a word is a job, a class of links a machine. O(S + T degree) for S letters and T
-    slots, a try.
+    slots, a try; O(T R N C) by queues, for C classes.
     """
     from gossamer.algorithms.total_exchange.even_words import _kernels
 
@@ -66,15 +73,24 @@ def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
     rng = np.random.default_rng(case.seed)
     best: tuple[int, ...] = ()
     hops = int(words.load.sum())
+    by_queues = words.largest_load * words.length.size * words.load.size <= _MOST_LISTED
     for i in range(tries):
-        order = np.arange(words.length.size) if i == 0 else rng.permutation(words.length.size)
         columns = tuple(np.empty(hops, np.int32) for _ in range(3))
-        slots = _kernels.list_hops(
-            words.letters, words.length, words.left, words.symmetry.orbit, onward, degree, order, *columns
-        )
+        if i == 1 and by_queues:
+            slots = _kernels.list_by_queues(
+                words.letters, words.length, words.left, words.symmetry.orbit, onward, words.load.size, *columns
+            )
+        else:
+            order = rng.permutation(words.length.size) if i else np.arange(words.length.size)
+            slots = _kernels.list_hops(
+                words.letters, words.length, words.left, words.symmetry.orbit, onward, degree, order, *columns
+            )
         if not best or slots < best[0]:
             best, kept = (slots,), columns
         if slots <= words.largest_load:
+            break
+        if i == 1 and words.symmetry.orbit_count == 1 and generators_commute(case.network):
+            kept = listed_as_open_shop(case.network, words)
             break
     return Schedule.of(case, *kept, symmetry=words.symmetry)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["draw_words", "list_hops", "settle_words"]
+__all__ = ["draw_words", "list_by_queues", "list_hops", "settle_words"]
 
 
 @njit(cache=True, nogil=True)
@@ -200,6 +200,17 @@ def draw_words(onward, before, at, orbit, price, noise, seed, words, length, loa
                 _count(words[i, y], size, at, orbit, onward, degree, 1, load[i, y])
 
 
+@njit(cache=True, nogil=True)
+def _hop(at, t, j, x, g, left, onward, slot, link, packet):
+    """Write the hop of a word by a generator from element x of its way; return the element that it leads to."""
+    n, degree = onward.shape
+    r = j // n
+    goal = left[r, j % n]
+    slot[at], link[at] = t, left[r, x] * degree + g
+    packet[at] = r * (n - 1) + (goal - 1 if goal > left[r, 0] else goal)
+    return onward[x, g]
+
+
 @njit(cache=True, nogil=True, small=100_000)
 def list_hops(
     words, length, left, orbit, onward, degree, order, slot, link, packet
@@ -253,14 +264,9 @@ def list_hops(
             count += 1
         for i in range(count):
             j = moved[i]
-            r, y = j // n, j % n
-            u = left[r, where[j]]
-            g = words[j, done[j]]
-            goal = left[r, y]
-            slot[at], link[at] = t, u * degree + g
-            packet[at] = r * (n - 1) + (goal - 1 if goal > left[r, 0] else goal)
+            r = j // n
+            where[j] = _hop(at, t, j, where[j], words[j, done[j]], left, onward, slot, link, packet)
             at += 1
-            where[j] = onward[where[j], g]
             done[j] += 1
             b = length[j] - done[j]
             if b > 0:
@@ -272,5 +278,62 @@ def list_hops(
                     follower[tail[c, b]] = j
                 tail[c, b] = j
                 highest[c] = max(highest[c], b)
+        t += 1
+    return t
+
+
+@njit(cache=True, nogil=True)
+def list_by_queues(words, length, left, orbit, onward, classes, slot, link, packet):
+    """Serve, in every slot and class of links, the word whose letters left wait in the shortest queues.
+
+    A letter counts one over one more than the words that wait for its class now, so that classes about to run dry are
+    fed first. Rows of `slot`, `link` and `packet` come in the order of time; returned are the slots. O(T R N C) for T
+    slots and C classes.
+    """
+    n, degree = onward.shape
+    count = length.size
+    todo = np.zeros((count, classes), np.int32)
+    coming = np.zeros(words.shape, np.int16)
+    for j in range(count):
+        x = 0
+        for k in range(length[j]):
+            coming[j, k] = orbit[left[j // n, x]] * degree + words[j, k]
+            todo[j, coming[j, k]] += 1
+            x = onward[x, words[j, k]]
+    waiting = np.flatnonzero(length)
+    alive = waiting.size
+    where, done = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    queue, worth = np.empty(classes, np.int64), np.empty(classes)
+    best, pick = np.empty(classes), np.empty(classes, np.int64)
+    at, t = 0, 0
+    while at < slot.size:
+        queue[:] = 0
+        for i in range(alive):
+            queue[coming[waiting[i], done[waiting[i]]]] += 1
+        best[:], pick[:] = -1.0, -1
+        for c in range(classes):
+            worth[c] = 1.0 / (1.0 + queue[c])
+        for i in range(alive):
+            j = waiting[i]
+            value = 0.0
+            for c in range(classes):
+                value += worth[c] * todo[j, c]
+            c = coming[j, done[j]]
+            if value > best[c]:
+                best[c], pick[c] = value, j
+        for c in range(classes):
+            j = pick[c]
+            if j < 0:
+                continue
+            where[j] = _hop(at, t, j, where[j], words[j, done[j]], left, onward, slot, link, packet)
+            at += 1
+            done[j] += 1
+            todo[j, c] -= 1
+        kept = 0
+        for i in range(alive):
+            if done[waiting[i]] < length[waiting[i]]:
+                waiting[kept] = waiting[i]
+                kept += 1
+        alive = kept
         t += 1
     return t
