@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.refusals import refuse_buffers
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray, Levels, Network
 from gossamer.rules import Ports
@@ -59,8 +59,9 @@ def proposing(
     ports: Ports,
     steps: Callable[[Levels], int | None],
     optimal: Callable[[Levels], bool] = lambda levels: False,
+    held: Callable[[Levels], int] | None = None,
 ) -> Callable[[Case], Offer[Schedule] | Refusal]:
-    """Return the `propose` of an algorithm for one setting of the ports that does not limit the buffers.
+    """Return the `propose` of an algorithm for one setting of the ports.
 
     Parameters
     ----------
@@ -71,13 +72,22 @@ def proposing(
         The steps that it takes in a fat tree of a shape; None for no promise.
     optimal : callable
         Whether no schedule of whole messages takes less in a fat tree of a shape.
+    held : callable, optional
+        The most packets in transit at a node of a fat tree of a shape, where every leaf ends with all n messages and no
+        node holds more. Default: any number, so that limited buffers are refused.
     """
 
     def propose(case: Case) -> Offer[Schedule] | Refusal:
-        refusal = first_refusal(refuse_fat_tree(case, ports), refuse_buffers(case.rules))
+        refusal = refuse_fat_tree(case, ports)
         if refusal is not None:
             return refusal
         levels = levels_of(case.network)
+        most = None
+        if held is not None:
+            most = held(levels) if case.rules.buffer_counts == "transit" else levels.leaves[-1]
+        refusal = refuse_buffers(case.rules, most)
+        if refusal is not None:
+            return refusal
         time = steps(levels)
         return Offer(
             lambda: builder(case), None if time is None else Fraction(time), optimal=case.whole and optimal(levels)

@@ -204,3 +204,22 @@ def test_free_reception_run_backwards_is_free_sending():
     assert schedule.completion_time == up_first_steps(Levels.uniform(2, 2))
     assert not backwards.covers(Case(network, task, ONE_SEND))
     assert not any(a.name == "two-way-fat-tree-up-first" for a in ALGORITHMS)
+
+
+@pytest.mark.parametrize("arities", [(2, 2), (2, 2, 2, 2), (3, 3), (2, 3), (3, 2), (4, 2, 3), (2, 2, 4), (5,), (2,)])
+def test_star_exchanges_keep_to_the_buffers_that_they_need_and_refuse_smaller_ones(arities):
+    network = fat_tree(arities)
+    most = max(arities)
+    for algorithm, held in (
+        (CLIMBING_STAR_EXCHANGES, most),
+        (STAR_EXCHANGES, max(most, network.terminal_count // arities[-1] + 1)),
+    ):
+        free = gossamer.plan(network, TASK, algorithm=algorithm.name)
+        limited = gossamer.plan(network, TASK, algorithm=algorithm.name, rules=Rules(buffer=held))
+        assert free.schedule.hop_count == limited.schedule.hop_count
+        assert gossamer.buffer_peak(limited.schedule).packets == held
+        counted = Rules(buffer=network.terminal_count, buffer_counts="all")
+        assert algorithm.covers(Case(network, TASK, counted))
+        for buffer, counts in ((held - 1, "transit"), (network.terminal_count - 1, "all")):
+            case = Case(network, TASK, Rules(buffer=buffer, buffer_counts=counts)) if buffer else None
+            assert case is None or not algorithm.covers(case)

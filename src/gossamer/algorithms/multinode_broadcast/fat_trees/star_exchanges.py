@@ -154,16 +154,26 @@ def climbing_star_exchange_broadcast(case: Case) -> Schedule:
     return Schedule.of(case, *star_exchange_hops(case.network, climb_again=True))
 
 
+def _exchanged(levels: Levels) -> int:
+    """Return the messages of the largest star exchange, one from each child."""
+    return max(levels.arities, default=0)
+
+
 STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
     tasks=(MultinodeBroadcast,),
-    propose=proposing(star_exchange_broadcast, "all", star_exchange_steps),
+    propose=proposing(
+        star_exchange_broadcast,
+        "all",
+        star_exchange_steps,
+        held=lambda levels: max((*levels.leaves[-2:-1], _exchanged(levels) - 1)) + 1,
+    ),
     networks="fat trees",
     source="after Dimakopoulos 1996, section 6.3.2.2",
     summary="phases of star exchanges, from the root's to the lowest; nodes keep what is to be exchanged below",
 )
 
-_climbing = proposing(climbing_star_exchange_broadcast, "all", star_exchange_steps)
+_climbing = proposing(climbing_star_exchange_broadcast, "all", star_exchange_steps, held=_exchanged)
 
 
 def _propose_climbing(case: Case) -> Offer[Schedule] | Refusal:
