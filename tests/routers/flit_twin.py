@@ -45,10 +45,11 @@ def path(channels: Channels, settings: Routers, source: int, displacement) -> li
     return found
 
 
-def twin_run(network, settings: Routers, when, source, displacement, flits, cycles: int):
+def twin_run(network, settings: Routers, when, source, displacement, flits, cycles: int, each=None):
     """The movements (cycle, channel, virtual channel, message, flit) in so many cycles, and when messages end.
 
-    Flit by flit and cycle by cycle, with nothing remembered but what the routers hold.
+    Flit by flit and cycle by cycle, with nothing remembered but what the routers hold. `each` has the cycles that a
+    flit takes of a channel, 1 by default; flits that passed the switch wait for it in order.
     """
     s, channels = settings, Channels(network)
     d2, lanes, half = 2 * channels.dimensions, settings.virtual_channels, (settings.virtual_channels + 1) // 2
@@ -76,6 +77,7 @@ def twin_run(network, settings: Routers, when, source, displacement, flits, cycl
     current, last_lane = {}, dict.fromkeys(backlog, lanes - 1)
     turn: dict = {}
     movements, finished = [], {}
+    each, came = each or {}, {}
 
     def nearest(items, position, key, size):
         return min(items, key=lambda x: (position(x) - turn.get(key, 0)) % size)
@@ -180,6 +182,8 @@ def twin_run(network, settings: Routers, when, source, displacement, flits, cycl
                     finished[m] = arrival
             else:
                 movements.append((c, out[1], w[1], m, flit))
+                took = each.get(out[1], 1)
+                arrival = came[out] = max(arrival + took - 1, came.get(out, -took) + took)
                 flying.append((arrival, w, (m, flit)))
             if flit == flits[m] - 1:
                 del way[q], owner[w], sent_at[q]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,8 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.errors import ModelError
-from gossamer.routers import Routers, simulate_schedule
+from gossamer.errors import ModelError, NetworkError
+from gossamer.networks import half_duplex
+from gossamer.routers import (
+    Routers,
+    Trace,
+    TrafficSettings,
+    fabric,
+    ideal_throughput,
+    simulate_schedule,
+    simulate_trace,
+    simulate_traffic,
+)
 from gossamer.wormhole import Channels
 from routers.flit_twin import bare_messages, twin_run
 
@@ -114,6 +125,71 @@ def test_the_kernel_moves_every_flit_like_the_plain_twin(case, routers):
     movements, finished = twin_run(network, routers, [0] * len(source), source, move, flits, run.cycles)
     assert sorted(map(tuple, run.record.tolist())) == sorted(movements)
     assert run.latency.tolist() == [finished[m] for m in range(len(source))]
+
+
+@pytest.mark.uncompiled
+@settings(max_examples=60)
+@given(traffic(), ROUTERS, st.integers(0, 2**32))
+def test_slow_links_move_every_flit_like_the_plain_twin(case, routers, seed):
+    network, source, move, flits = case
+    cycles = np.random.default_rng(seed).integers(1, 6, network.link_count).astype(np.int32)
+    with mock.patch.object(fabric, "_flit_cycles", return_value=cycles):
+        run = simulate_schedule(
+            bare_messages(network, [0] * len(source), source, move, flits), settings=routers, record=True
+        )
+        built = fabric.Fabric(network)
+    each = dict(zip(built.number.tolist(), built.flit_cycles.tolist(), strict=True))
+    zeros = [0] * len(source)
+    movements, finished = twin_run(network, routers, zeros, source, move, flits, run.cycles, each)
+    assert sorted(map(tuple, run.record.tolist())) == sorted(movements)
+    assert run.latency.tolist() == [finished[m] for m in range(len(source))]
+
+
+SLOW = """columns source target bandwidth
+0 1 100GB/s
+1 2 50GB/s
+2 3 30GB/s
+"""
+
+
+def test_bandwidths_of_a_file_are_cycles_of_flits(tmp_path):
+    path = tmp_path / "line.txt"
+    path.write_text(SLOW)
+    line = gossamer.network(f"edges:{path}")
+    built = fabric.Fabric(line)
+    ends = zip(built.source.tolist(), built.target.tolist(), strict=True)
+    assert dict(zip(ends, built.flit_cycles.tolist(), strict=True)) == {
+        (0, 1): 1, (1, 0): 1, (1, 2): 2, (2, 1): 2, (2, 3): 4, (3, 2): 4
+    }  # fmt: skip
+    # a message of 8 flits alone: a flit takes one cycle over the first link, two over the second, four over the last;
+    # where they come slowly, the last does not wait for the cycle in which its head gets a channel at the last router
+    for u, v, took in ((0, 1, 1), (1, 2, 2), (2, 3, 4)):
+        run = simulate_trace(line, Trace([0], [u], [v], [8]))
+        alone = Routers().zero_load_latency(hops=1, flits=8)
+        assert run.latency == alone + 8 * (took - 1) - (took > 1)
+    assert simulate_trace(line, Trace([0], [0], [3], [8])).latency == (
+        Routers().zero_load_latency(hops=3, flits=8) + (2 - 1) + 8 * (4 - 1) - 1
+    )
+    # from 0, 1, 2 to 3 and back: 3/4 of all flits cross the slowest link, four cycles each
+    assert ideal_throughput(line, "uniform") == pytest.approx(1 / 4)
+    full = simulate_traffic(line, "uniform", 0.6, settings=TrafficSettings(message_flits=4, measured=4000))
+    assert full.saturated
+    assert 0.9 < full.peak_utilization <= 1
+    with pytest.raises(NetworkError, match=r"links of one bandwidth; those of .* have 30 GB/s to 100 GB/s"):
+        gossamer.plan(line, "alltoall", switching="wormhole")
+
+
+def test_slots_of_links_are_cycles_of_flits():
+    torus = gossamer.network("torus:3x4,occupancy=1x3,latency=0x2")
+    built = fabric.Fabric(torus)
+    steps = (built.number % 4) // 2  # the dimension
+    assert built.flit_cycles.tolist() == (1 + 2 * steps).tolist()
+    assert built.latency.tolist() == (2 * steps).tolist()
+    assert built.grid is not None
+    with pytest.raises(NetworkError, match=r"up to 64 times as slow as others, .* has some 65 times"):
+        fabric.Fabric(gossamer.network("torus:3x4,occupancy=1x65"))
+    with pytest.raises(NetworkError, match="share ports"):
+        fabric.Fabric(half_duplex(gossamer.network("ring:4")))
 
 
 @settings(max_examples=40)

@@ -127,6 +127,7 @@ def saturation_fields(spec: str, s: Saturation) -> dict[str, Any]:
 def _print_runs(runs: Sequence[TrafficRun]) -> None:
     """Print a line for each load."""
     from gossamer.experiments.table import Table
+    from gossamer.writing import quantity
 
     columns = ("load", "throughput", "latency", "+-", "median", "p99", "busiest channel", "")
     rows: list[tuple[str, ...]] = []
@@ -147,6 +148,10 @@ def _print_runs(runs: Sequence[TrafficRun]) -> None:
     first = runs[0]
     title = f"{first.pattern} traffic on {first.network.spec}, messages of {first.message_flits} flits; times in cycles"
     print(Table(title, columns, tuple(rows)).text())
+    cycles = first.flit_cycles.tolist()
+    slow = [f"{each} on {quantity(cycles.count(each), 'link')}" for each in sorted(set(cycles)) if each > 1]
+    if slow:
+        print(f"\na cycle is the time of a flit on the fastest links; it takes {', '.join(slow)}")
     stuck = next((r.deadlock for r in runs if r.deadlock is not None), None)
     if stuck is not None:
         print(f"\n{stuck}")

@@ -1,8 +1,10 @@
 """Compiled kernels of the flit simulator; plain arrays in and out.
 
-A *channel* carries one flit a cycle from an output port to an input port: a link of the network, or what joins a
-terminal to its router (injection) or a router to its terminal (ejection). At its end each channel has V queues, the
-buffers of its virtual channels: queue ``channel*V + v``, B slots. Input ports are named by the channel that fills them.
+A *channel* carries one flit a cycle, or one in EACH cycles, from an output port to an input port: a link of the
+network, or what joins a terminal to its router (injection) or a router to its terminal (ejection). Where EACH is over 1,
+flits that passed the switch wait for the channel in their order, as long as there are slots at its end. At its end
+each channel has V queues, the buffers of its virtual channels: queue ``channel*V + v``, B slots. Input ports are named
+by the channel that fills them.
 
 A cycle, for the whole network at once:
 
@@ -49,8 +51,8 @@ ARRIVE, ROUTED, RETRY = range(3)
 ) = range(16)  # queue  # fmt: skip
 (
     TO, FROM, IN_PLACE, OUT_PLACE, INPUTS, OUTPUTS, LATENCY, EJECTION, WANT, TAKEN, CROSSED, LISTED, LAST, WAITERS,
-    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY
-) = range(21)  # channel  # fmt: skip
+    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY, EACH
+) = range(22)  # channel  # fmt: skip
 FLIT, OPENS = range(2)  # slot
 OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
 (
@@ -59,7 +61,7 @@ OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
 PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
 
 # widths of the tables
-QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 21, 5, 11
+QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 22, 5, 11
 
 # rules
 (
@@ -113,7 +115,7 @@ class State(NamedTuple):
     rules: Any  # int64[CLASSES + K]
     queue: Any  # int32[Q, 16]
     slot: Any  # int32[Q*B, 2] 2*message + (1 for the last flit), opening time
-    channel: Any  # int32[C, 21]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
+    channel: Any  # int32[C, 22]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
     turn: Any  # int32[C*speedup, 5]
     wheel: Any  # int32[slots, 1 + ...] how many, then 4*queue + what happens
     lists: Any  # int32[5, ...]
@@ -669,8 +671,8 @@ def _leave(
         counters[BLOCKED] += c - queue[q, SINCE]
         channel[o, CROSSED] += 1
         there = c + channel[o, LATENCY]
-        if rules[OUTPUT_SPEEDUP] > 1:
-            there = max(there, channel[o, LAST] + 1)
+        if rules[OUTPUT_SPEEDUP] > 1 or channel[o, EACH] > 1:  # behind the flits that wait at the output
+            there = max(there, channel[o, LAST] + channel[o, EACH])
             channel[o, LAST] = there
         if rules[RECORDING] != 0:
             row = counters[RECORDED]

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import IntArray, Network
+from gossamer.networks.structures import Speeds
 from gossamer.reading import whole
 from gossamer.wormhole.channels import Channels
 
 __all__ = ["Fabric"]
 
-_MOST_CHANNELS = 1 << 22
+_MOST_CHANNELS, _MOST_CYCLES = 1 << 22, 64
 
 
 class Fabric:
@@ -34,14 +35,18 @@ class Fabric:
     number : int32[C]
         Number of the channel in `grid`, or of the link in the network.
     latency : int32[C]
-        Cycles that the network's link takes besides.
+        Cycles that the network's link takes besides, its latency in slots.
+    flit_cycles : int32[C]
+        Cycles that a flit takes of each channel: 1 on the fastest links, on slower ones as many as their bandwidths, or
+        their occupancies in slots, say, rounded up. Latencies in seconds are not looked at.
     per_router : int
         Terminals of each router that has any; terminal t is at router ``t // per_router``.
 
     Raises
     ------
     NetworkError
-        If it is no network, or has no links or too many.
+        If it is no network, or has no links or too many, links share ports, or a link is over 64 times as slow as
+        another.
 
     Examples
     --------
@@ -56,7 +61,11 @@ class Fabric:
             raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
         self.network = network
         self.per_router = whole(per_router, "terminals of a router", 1, 1024)
-        self.grid = Channels(network) if network.grid is not None and network.uniform_capacity == 1 else None
+        if network.shared_ports is not None:
+            raise NetworkError(f"the flit simulator has links of their own, and some of {network.spec} share ports")
+        on_grid = network.grid is not None and network.uniform_capacity == 1
+        self.grid = Channels(network, any_times=True) if on_grid else None
+        cycles = _flit_cycles(network)
         if self.grid is not None:
             place = np.arange(2 * self.grid.dimensions)
             move = np.zeros((place.size, self.grid.dimensions), np.int64)
@@ -65,15 +74,17 @@ class Fabric:
             self.number = np.flatnonzero(self.grid.exists).astype(np.int32)
             self.source = (self.number // place.size).astype(np.int32)
             self.target = ends[self.number]
-            self.latency = np.zeros(self.number.size, np.int32)
-            if network.uniform_latency != 0:
+            self.latency, self.flit_cycles = np.zeros(self.number.size, np.int32), np.ones(self.number.size, np.int32)
+            if network.uniform_latency != 0 or bool((cycles > 1).any()):
                 link = {(int(u), int(v)): k for k, (u, v) in enumerate(zip(*self._ends(), strict=True))}
                 of = [link[int(u), int(v)] for u, v in zip(self.source, self.target, strict=True)]
                 self.latency = np.ascontiguousarray(network.link_latency)[of].astype(np.int32)
+                self.flit_cycles = cycles[of]
         else:
             self.number = np.repeat(np.arange(network.link_count, dtype=np.int32), network.link_capacity)
             self.source, self.target = (ends[self.number].astype(np.int32) for ends in self._ends())
             self.latency = np.array(network.link_latency, np.int32)[self.number]
+            self.flit_cycles = cycles[self.number]
         if not self.link_count:
             raise NetworkError(f"messages need a network of at least 2 nodes with links, {network.spec} has none")
         if self.link_count > _MOST_CHANNELS:
@@ -137,6 +148,22 @@ class Fabric:
         text = f"{self.network.node_name(u)}->{self.network.node_name(v)}"
         same = np.flatnonzero((self.source == u) & (self.target == v))
         return text if same.size == 1 else f"{text} ({int(np.searchsorted(same, channel)) + 1} of {same.size})"
+
+
+def _flit_cycles(network: Network) -> IntArray:
+    """Return the cycles that a flit takes of each link of a network, int32[L]."""
+    speeds = network.find(Speeds)
+    each = network.link_occupancy / 1 if speeds is None else speeds.bandwidth.max(initial=0) / speeds.bandwidth
+    if not each.size:
+        return np.zeros(0, np.int32)
+    slowest = float((each / each.min()).max())
+    if slowest > _MOST_CYCLES:
+        raise NetworkError(
+            f"the flit simulator has links up to {_MOST_CYCLES} times as slow as others, "
+            f"{network.spec} has some {slowest:,.4g} times"
+        )
+    cycles: IntArray = np.ceil(each / each.min() - 1e-9).astype(np.int32)
+    return cycles
 
 
 def _grouped(key: IntArray, groups: int) -> tuple[npt.NDArray[np.int64], IntArray]:

@@ -29,7 +29,8 @@ def ideal_throughput(
 
     No routers can accept more under dimension-ordered routing on an array or torus, or along a fixed shortest path for
     each pair on another network. Messages that go half way round a ring are counted half in each direction. Loads of
-    sources and of ejection are not considered. `hot_share`, `seed` and `per_router` are those of `destinations`.
+    sources and of ejection are not considered; slow links are busy for all the cycles that a flit takes.
+    `hot_share`, `seed` and `per_router` are those of `destinations`.
 
     Notes
     -----
@@ -57,7 +58,7 @@ def ideal_throughput(
         for u in where.sources(n).tolist():
             to, weight = _shares(where, u, n)
             _add_loads(channels, load, u // per_router, to // per_router, weight)
-        return float(1 / load.max())
+        return float(1 / (load.reshape(-1)[fabric.number] * fabric.flit_cycles).max())
     paths = ShortestPath(fabric, Routers())
     links = np.zeros(fabric.link_count)
     for u in where.sources(n).tolist():
@@ -67,7 +68,7 @@ def ideal_throughput(
         begin = paths.first[pair]
         step = np.repeat(begin - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
         np.add.at(links, paths.step[step] >> 8, np.repeat(weight, length))
-    return float(1 / links.max()) if links.any() else float("inf")
+    return float(1 / (links * fabric.flit_cycles).max()) if links.any() else float("inf")
 
 
 def _shares(where: Destinations, u: int, n: int) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.float64]]:

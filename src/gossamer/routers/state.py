@@ -59,7 +59,8 @@ def new_state(
     rules[[k.LINKS, k.EJECTIONS, k.RECORDING, k.ESCAPE]] = fabric.link_count, queues, record > 0, escape
     delays = settings.routing_delay, settings.allocation_delay, settings.switch_delay, settings.credit_delay
     longest = int(channel[:, k.LATENCY].max()) + sum(delays) + 2
-    longest += lanes * depth if settings.output_speedup > 1 else 0
+    slowest = int(fabric.flit_cycles.max())
+    longest += lanes * depth * slowest if settings.output_speedup > 1 or slowest > 1 else 0
     rules[k.WHEEL] = (1 << longest.bit_length()) - 1
     queue = np.zeros((count * lanes, 16), np.int32)
     queue[:, [k.OUT, k.OWNER, k.ASKER, k.STALL, k.NEXT]] = -1
@@ -102,7 +103,7 @@ def _channels(fabric: Fabric, settings: Routers) -> tuple[IntArray, int]:
     goes_to = np.concatenate([fabric.target, into])
     leaves = goes_to if out is None else out  # the routers that ejections leave
     count = queues + leaves.size
-    table = np.zeros((count, 21), np.int32)
+    table = np.zeros((count, k.CHANNELS), np.int32)
     to, frm = np.full(count, -1, np.int32), np.full(count, -1, np.int32)
     to[:queues], frm[:links], frm[queues:] = goes_to, fabric.source, leaves
     table[:, k.TO], table[:, k.FROM] = to, frm
@@ -112,7 +113,9 @@ def _channels(fabric: Fabric, settings: Routers) -> tuple[IntArray, int]:
     table[:, k.INPUTS] = inputs[frm]
     table[:, k.OUTPUTS] = outputs[to]
     more = settings.switch_delay - 1
-    table[:links, k.LATENCY] = settings.link_latency + more + fabric.latency
+    table[:, k.EACH] = 1
+    table[:links, k.EACH] = fabric.flit_cycles
+    table[:links, k.LATENCY] = settings.link_latency + more + fabric.latency + fabric.flit_cycles - 1
     table[links:queues, k.LATENCY] = settings.injection_delay
     table[queues:, k.LATENCY] = settings.ejection_delay + more
     table[:queues, k.EJECTION] = queues + np.arange(queues) if out is None else -1

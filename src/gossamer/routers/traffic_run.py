@@ -75,6 +75,8 @@ class TrafficRun:
         The same by source and target; empty with more than 256 terminals.
     crossings : int64[C]
         Flits that crossed each link channel in the measured cycles.
+    flit_cycles : int32[C]
+        Cycles that a flit takes of each link channel.
     channel_names : tuple of str
         Of the link channels.
     deadlock : Deadlock or None
@@ -112,6 +114,7 @@ class TrafficRun:
     received: npt.NDArray[np.float64] = field(repr=False)
     flows: npt.NDArray[np.float64] = field(repr=False)
     crossings: npt.NDArray[np.int64] = field(repr=False)
+    flit_cycles: npt.NDArray[np.int32] = field(repr=False)
     channel_names: tuple[str, ...] = field(repr=False)
     deadlock: Deadlock | None
     seconds: float
@@ -166,8 +169,9 @@ class TrafficRun:
             rows += [(kind, str(t), float(n), float(mean)) for t, (n, mean) in enumerate(table.T) if n]
         for u, v in np.argwhere(self.flows[0] > 0).tolist():
             rows.append(("flow", f"{u}->{v}", float(self.flows[0, u, v]), float(self.flows[1, u, v])))
-        for name, count in zip(self.channel_names, self.crossings.tolist(), strict=True):
-            rows.append(("channel", name, float(count), count / self.measured))
+        columns = (self.channel_names, self.crossings.tolist(), self.flit_cycles.tolist())
+        for name, count, each in zip(*columns, strict=True):
+            rows.append(("channel", name, float(count), count * each / self.measured))
         rows += [("latency", str(k), float(n), float(k)) for k, n in enumerate(self.histogram.tolist()) if n]
         return rows
 

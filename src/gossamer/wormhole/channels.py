@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks.network import IntArray, Network
+from gossamer.networks.structures import Speeds
+from gossamer.writing import bandwidth_text
 
 __all__ = ["Channels"]
 
@@ -40,11 +42,18 @@ class Channels:
     strides : tuple of int
         Difference in node number of one step along each dimension.
 
+    Parameters
+    ----------
+    network : Network
+        Any network.
+    any_times : bool
+        Whether links may take more than a slot or differ in bandwidth: where only the ways of messages are asked for.
+
     Raises
     ------
     NetworkError
-        If links carry several packets at once, take more than a slot or share ports, or if a network without a grid
-        has over 2,048 nodes.
+        If links carry several packets at once, take more than a slot, differ in bandwidth or share ports, or if a
+        network without a grid has over 2,048 nodes.
 
     Examples
     --------
@@ -54,14 +63,20 @@ class Channels:
     ((True, True), 32, '(0,0)->(3,0)', '(0,0)->(0,1) by -1')
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, any_times: bool = False) -> None:
         if not isinstance(network, Network):
             raise NetworkError(f"a network such as gossamer.network('torus:8x8') is needed, got {network!r}")
         if network.uniform_capacity != 1:
             raise NetworkError(f"wormhole messages need links that carry one packet at a time, got {network.spec}")
-        if not network.plain:
+        if not network.plain and not any_times:
             why = "take more than a slot" if network.shared_ports is None else "share ports"
             raise NetworkError(f"wormhole messages need plain links; some of {network.spec} {why}")
+        speeds = network.find(Speeds)
+        if speeds is not None and not any_times and bool((speeds.bandwidth != speeds.bandwidth[:1]).any()):
+            least, most = (bandwidth_text(float(f(speeds.bandwidth))) for f in (np.min, np.max))
+            raise NetworkError(
+                f"wormhole messages need links of one bandwidth; those of {network.spec} have {least} to {most}"
+            )
         self.network = network
         grid = network.grid
         self.on_grid = grid is not None
