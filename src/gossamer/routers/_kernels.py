@@ -1,7 +1,7 @@
 """Compiled kernels of the flit simulator; plain arrays in and out.
 
 A *channel* carries one flit a cycle, or one in EACH cycles, from an output port to an input port: a link of the
-network, or what joins a terminal to its router (injection) or a router to its terminal (ejection). Where EACH is over 1,
+network, or what joins a terminal to its router (injection) or a router to its terminal (ejection). Where EACH is more,
 flits that passed the switch wait for the channel in their order, as long as there are slots at its end. At its end
 each channel has V queues, the buffers of its virtual channels: queue ``channel*V + v``, B slots. Input ports are named
 by the channel that fills them.
