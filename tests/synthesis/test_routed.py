@@ -84,3 +84,11 @@ def test_unreachable_targets_are_one_line(monkeypatch):
     task = gossamer.task("permutation", destination=[-1, 0, -1])
     with pytest.raises(NetworkError, match="no path from node 1"):
         routed(Case(one_way, task))
+
+
+def test_packets_moved_in_time_shorten_an_allreduce_to_its_optimum():
+    """A solver proves that no schedule has 10 slots; without moving packets it takes 12."""
+    case = Case(from_networkx(nx.sedgewick_maze_graph(), "maze"), gossamer.task("allreduce"))
+    found = overlapped_allreduce(case)
+    assert gossamer.verify(found).ok
+    assert found.completion_time == 11

@@ -17,6 +17,7 @@ import numpy as np
 
 from gossamer.bounds.arrivals import spread
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.crowded import Crowd, crowded
 from gossamer.bounds.strength import weakest_regions
 from gossamer.bounds.thin_cuts import Mask, thin_cuts
 from gossamer.cases import Case
@@ -78,9 +79,8 @@ def region_bounds(case: Case) -> Iterator[Bound]:
     sets = _sets(case)
     best: tuple[Fraction, str] | None = None
     for region in _partitions(case, sets):
-        found = _between(case, ways, region, packets)
-        if found is not None and (best is None or found[0] > best[0]):
-            best = found
+        for time in _between(case, ways, region, packets):
+            best = time if best is None or time[0] > best[0] else best
     if best is not None:
         yield Bound("between regions", *best, "cut", _SOURCE)
     best = None
@@ -128,37 +128,53 @@ def _partitions(case: Case, sets: list[Mask]) -> Iterator[Counts]:
         yield weakest_regions(case.links)
 
 
-def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> tuple[Fraction, str] | None:
-    """Return the time that all hops between regions take."""
+def _between(case: Case, ways: _Ways, region: Counts, packets: int) -> Iterator[tuple[Fraction, str]]:
+    """Yield the times that hops between regions take: all of them, and those that have the fewest links."""
     links, n = case.links, case.network.terminal_count
-    held = np.unique(region[:n])
+    held = np.bincount(region[:n], minlength=int(region.max()) + 1)
     across = np.flatnonzero(region[links.source] != region[links.target])
-    if held.size < 2 or not across.size:
-        return None
-    needed = 2 * (held.size - 1) * n * packets
+    if np.count_nonzero(held) < 2 or not across.size:
+        return
     source, target = links.source[across], links.target[across]
     collect = _deepest(ways.since, region, source, n)  # of the region that a contribution leaves
     spread_ = _deepest(ways.to.T, region, target, n)
     result = (ways.collect[:, None] + ways.since).min(axis=0)[source]
     answer = (ways.to + ways.tell[None, :]).min(axis=1)[target]
-    wait = np.minimum(collect, result) + np.minimum(answer, spread_) + links.latency[across]
-    capacity, occupancy = links.capacity[across], links.occupancy[across]
-    what = quantity(across.size, "link")
-    for limited, ends in ((links.send_limited, source), (links.receive_limited, target)):
+    limited = links.send_limited or links.receive_limited
+    ends = source if links.send_limited else target if links.receive_limited else np.arange(across.size)
+    server = np.unique(ends, return_inverse=True)[1].reshape(-1)
+    rate = np.zeros(int(server.max()) + 1)
+    np.maximum.at(rate, server, links.rate[across])
+    amount = np.where(held > 0, n - held, 0) * packets
+    for crowd in crowded(region[source], region[target], server, rate, amount):
+        leaves, enters = crowd.leaves[region[source]], crowd.enters[region[target]]
+        wait = (
+            np.minimum(np.where(leaves, collect, FAR), np.where(enters, result, FAR))
+            + np.minimum(np.where(leaves, answer, FAR), np.where(enters, spread_, FAR))
+            + links.latency[across]
+        )
+        use = np.flatnonzero(leaves | enters)
+        capacity, occupancy, wait = links.capacity[across][use], links.occupancy[across][use], wait[use]
+        what = quantity(use.size, "link")
         if limited:
-            order = np.argsort(ends, kind="stable")
-            first = np.flatnonzero(np.diff(ends[order], prepend=-1))
+            order = np.argsort(server[use], kind="stable")
+            first = np.flatnonzero(np.diff(server[use][order], prepend=-1))
             occupancy, wait = (np.minimum.reduceat(x[order], first) for x in (occupancy, wait))
             capacity, what = np.ones(first.size, np.int64), f"{quantity(first.size, 'port')} one at a time"
-            break
-    time = least_time(needed, capacity, occupancy, wait, case.whole)
-    if time is None:
-        return None
-    around = f", {int(wait.min()):,} steps or more before and after" if int(wait.min()) > 0 else ""
-    return time, (
-        f"each of {n * packets:,} packets leaves {held.size - 1:,} of {held.size:,} regions and enters as many: "
-        f"{needed:,} hops over {what}{around}"
-    )
+        needed = int(amount[crowd.leaves].sum() + amount[crowd.enters].sum())
+        time = least_time(needed, capacity, occupancy, wait, case.whole)
+        if time is None:
+            continue
+        around = f", {int(wait.min()):,} steps or more before and after" if int(wait.min()) > 0 else ""
+        yield time, f"{_moves(crowd, amount > 0, n * packets)}: {needed:,} hops over {what}{around}"
+
+
+def _moves(crowd: Crowd, held: Mask, packets: int) -> str:
+    """Return which packets leave and enter which regions, in words."""
+    regions, out, into = (int(mask.sum()) for mask in (held, crowd.leaves, crowd.enters))
+    if out == into == regions:
+        return f"each of {packets:,} packets leaves {regions - 1:,} of {regions:,} regions and enters as many"
+    return f"contributions leave {out:,} of {regions:,} regions and results enter {into:,}, those of other regions"
 
 
 def _deepest(away: Counts, region: Counts, ends: Counts, terminals: int) -> Counts:

@@ -7,12 +7,14 @@ in a reduce-scatter and then an allgather, links stand idle that only one of the
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 import numpy.typing as npt
 
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.paths.forests import Demand, Forest, Growth
-from gossamer.paths.precedence import HopGraph, Roads, Starts, heights, scheduled
+from gossamer.paths.precedence import HopGraph, Roads, Starts, heights, scheduled, shaken
 from gossamer.schedules import Schedule
 from gossamer.synthesis.demands import demand_of, least_slots
 from gossamer.synthesis.routed import branching, timed
@@ -54,7 +56,8 @@ def overlapped_allreduce(case: Case) -> Schedule:
     """
     roads = Roads.of(case.network, case.rules)
     inward, outward = _halves(case)
-    least = least_slots(outward, roads, moved=False) + 1  # and a contribution before the first result
+    # and a contribution before the first result
+    least = max(least_slots(outward, roads, moved=False) + 1, ceil(case.floor))
     best: tuple[Starts, HopGraph, int] | None = None
     effort = 2 * max(1, outward.origin.size) * max(1, roads.source.size)
     costs = (0.3, 0.03, 2.0)
@@ -65,8 +68,11 @@ def overlapped_allreduce(case: Case) -> Schedule:
         found = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
         if best is None or found.slots < best[0].slots:
             best = found, graph, come.hops
+        if best[0].slots <= least:
+            break
     assert best is not None
     starts, graph, reductions = best
+    starts = shaken(graph, roads, starts, least=least, seed=case.seed)
     packet = graph.packet + np.int32(outward.origin.size) * (np.arange(graph.link.size) >= reductions)
     return timed(case, starts, graph.link, packet.astype(np.int32))
 

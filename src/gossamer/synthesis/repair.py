@@ -17,7 +17,7 @@ from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray
 from gossamer.paths.forests import Demand, Forest, Growth
-from gossamer.paths.precedence import HopGraph, Roads, heights, scheduled
+from gossamer.paths.precedence import HopGraph, Roads, heights, scheduled, shaken
 from gossamer.schedules import CONTROL, Schedule, expand
 from gossamer.schedules.state import message_rows
 from gossamer.synthesis.demands import demand_of
@@ -161,7 +161,9 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
                 return None
     graph, packet = joined(case, forests.get(True), forests.get(False))
     orders = _orders(graph, packet, hops, roads, np.random.default_rng(case.seed))
-    return timed(case, scheduled(graph, roads, rounds=6, orders=orders, least=int(case.floor)), graph.link, packet)
+    least = ceil(case.floor)
+    starts = scheduled(graph, roads, rounds=6, orders=orders, least=least)
+    return timed(case, shaken(graph, roads, starts, least=least, seed=case.seed), graph.link, packet)
 
 
 def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _Hops:
