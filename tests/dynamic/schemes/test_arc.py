@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.arc import inner_nodes
+from gossamer.dynamic import Settings, simulate
 from gossamer.dynamic.schemes.arc import arc, arc_limit, arc_reason
+from gossamer.dynamic.schemes.registry import scheme as named
 from gossamer.dynamic.schemes.star import star
 from gossamer.dynamic.theory import link_loads, stability_limit
-from gossamer.errors import NotApplicableError
+from gossamer.errors import ModelError, NotApplicableError
 
 F = Fraction
 
@@ -42,7 +44,7 @@ def test_the_printed_limit_is_below_the_exact_one(n):
 @settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.integers(3, 6), min_size=1, max_size=3).filter(lambda s: max(s) > 3),
-    st.sampled_from(["nearest", "random"]),
+    st.sampled_from(["nearest", "random", "balanced"]),
 )
 def test_every_inner_node_receives_once_on_any_mesh(sides, side):
     network = gossamer.network("array:" + "x".join(map(str, sides)))
@@ -51,7 +53,32 @@ def test_every_inner_node_receives_once_on_any_mesh(sides, side):
     inner = inner_nodes(network)
     assert scheme.source_nodes.tolist() == inner.tolist()
     assert (scheme.counted_receivers == inner.size - 1).all()
+    if side == "balanced":
+        nearest = stability_limit(arc(network)).load
+        assert stability_limit(scheme).load >= nearest * (1 - F(1, 10**5))
+        return
     assert stability_limit(scheme).load == arc_limit(network.grid.sides, side)
+
+
+@pytest.mark.parametrize(
+    ("spec", "gain"), [("array:6x6", 1), ("array:4x4x4", 1), ("array:4x8", 1.25), ("array:5x9", 1.125)]
+)
+def test_faces_drawn_in_balance_carry_more_on_sides_that_differ_and_never_more_on_equal_ones(spec, gain):
+    network = gossamer.network(spec)
+    ratio = stability_limit(named("arc-balanced", network)).load / stability_limit(arc(network)).load
+    assert float(ratio) == pytest.approx(gain, rel=1e-5)
+
+
+def test_a_load_that_only_balanced_faces_bear_has_finite_delays():
+    """4x8 at 0.8: above the limit of the nearest side, 11/16, below that of balanced sides, 55/64."""
+    network = gossamer.network("array:4x8")
+    with pytest.raises(ModelError, match=r"stability limit 0\.6875"):
+        simulate(arc(network), load=0.8)
+    short, long = (
+        simulate(named("arc-balanced", network), load=0.8, settings=Settings(steps=steps, replications=4)).reception
+        for steps in (2_000, 8_000)
+    )
+    assert long.mean < 1.3 * short.mean < 20, "what the links carry does not wait longer and longer"
 
 
 def test_low_class_is_the_way_back_but_for_its_first_hop():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.arc import inner_nodes, refuse_without_inside
+from gossamer.dynamic.schemes.balanced_choice import balanced_choice
 from gossamer.dynamic.schemes.rows import Rows
 from gossamer.errors import NotApplicableError
 from gossamer.networks.grids import grid_links
@@ -64,7 +65,9 @@ def arc_limit(sides: tuple[int, ...], side: Literal["nearest", "random"] = "near
     return Fraction(inner - 1, inner + max(sides) - (4 if side == "nearest" else 3))
 
 
-def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest", "random"] = "nearest") -> Scheme:
+def arc(
+    network: Network, *, priority: str = "two-class", side: Literal["nearest", "random", "balanced"] = "nearest"
+) -> Scheme:
     """Return the ARC scheme on a mesh.
 
     Parameters
@@ -74,7 +77,8 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
     priority : str
         A key of `PRIORITIES`; low class: the way back but for its first hop.
     side : str
-        Whether a source takes the nearer end of the dimension that is drawn (a fair coin in the middle), or either.
+        Whether a source takes the nearer end of the dimension that is drawn (a fair coin in the middle), or either; or
+        whether dimension and end are drawn so that the busiest link carries least, ``balanced``.
 
     Raises
     ------
@@ -83,9 +87,10 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
 
     Notes
     -----
-    Dimension i is drawn evenly, and so is one of the d-1 rotations of the order in which the face is covered. Sources
-    and receivers are the inner nodes. Nodes that a copy crosses on its way out receive it then; what comes back to
-    them does not count.
+    Dimension i is drawn evenly but for ``balanced``, and so is one of the d-1 rotations of the order in which the face
+    is covered. Sources and receivers are the inner nodes. Nodes that a copy crosses on its way out receive it then;
+    what comes back to them does not count. With equal sides no way to draw dimension and end allows more load than the
+    nearest; with sides that differ, a balanced one does, 11/16 to 55/64 on 4x8 nodes.
 
     References
     ----------
@@ -102,8 +107,8 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
     reason = arc_reason(network)
     if reason is not None:
         raise NotApplicableError(f"scheme 'arc' does not cover {network.spec}: it {reason}")
-    if side not in ("nearest", "random"):
-        raise NotApplicableError(f"side must be 'nearest' or 'random', got {side!r}")
+    if side not in ("nearest", "random", "balanced"):
+        raise NotApplicableError(f"side must be 'nearest', 'random' or 'balanced', got {side!r}")
     assert network.grid is not None
     assert network.coordinates is not None
     sides, d = network.grid.sides, network.grid.dimensions
@@ -117,17 +122,20 @@ def arc(network: Network, *, priority: str = "two-class", side: Literal["nearest
         choices = []
         for i, coin, turn in itertools.product(range(d), (0, 1), range(rotations)):
             behind = 2 * at[i] - (sides[i] - 1)  # below 0: nearer to the low end
-            end = coin if side == "random" or behind == 0 else int(behind > 0)
+            end = coin if side != "nearest" or behind == 0 else int(behind > 0)
             choices.append([[makers[i, end](at, turn)]])
         entries.append(choices)
     count = 2 * d * rotations
+    probability = [[Fraction(1, count)] * count] * nodes.size
+    if side == "balanced":
+        probability = balanced_choice(rows, entries, network.link_count)
     dimension = np.argmax(network.coordinates[network.link_source] != network.coordinates[network.link_target], axis=1)
     return rows.scheme(
-        "arc",
+        "arc-balanced" if side == "balanced" else "arc",
         network,
         SOURCE,
         entries,
-        [[Fraction(1, count)] * count] * nodes.size,
+        probability,
         priority=priority,
         translated=False,
         receivers=nodes.size - 1,

@@ -136,6 +136,12 @@ SCHEMES: dict[str, KnownScheme] = {
     "arc": KnownScheme(
         arc, arc_reason, "among the inner nodes of a mesh: out to a face, over it, and back", f"{_YEH}, section 3"
     ),
+    "arc-balanced": KnownScheme(
+        partial(arc, side="balanced"),
+        arc_reason,
+        "as arc, out to the faces that make the busiest link carry least",
+        f"after {_YEH}, section 3.1",
+    ),
     "mini-packets": KnownScheme(
         mini_packets,
         mini_packets_reason,

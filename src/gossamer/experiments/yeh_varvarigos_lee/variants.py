@@ -29,14 +29,19 @@ def arc_limits() -> Table:
         ("array:10x10", 0.6875),
         ("array:14x14", 0.8056),
         ("array:6x6x6", 0.7188),
+        ("array:4x8", None),
+        ("array:6x10", None),
+        ("array:4x6x8", None),
     ):
         nearest, random = (stability_limit(arc(network(spec), side=s)).load for s in ("nearest", "random"))
-        rows.append((spec, printed, nearest, random))
+        balanced = float(stability_limit(arc(network(spec), side="balanced")).load)
+        rows.append((spec, printed, nearest, random, round(balanced, 4)))
     return Table(
         "ARC: largest load (section 3)",
-        ("mesh", "printed 1 - d n/N'", "exact, nearest side", "exact, random side"),
+        ("mesh", "printed 1 - d n/N'", "exact, nearest side", "exact, random side", "sides balanced"),
         tuple(rows),
-        "The printed limit is a safe understatement.",
+        "The printed limit is a safe understatement. Balanced: dimension and side of each source are drawn as a linear "
+        "program says, which no other drawing beats. With equal sides it gains nothing over the nearest side.",
     )
 
 
