@@ -13,11 +13,22 @@ __all__ = ["flood"]
 def _lowest(word):
     """Return the place of the lowest set bit."""
     place = 0
-    while not word & np.uint64(0xFF):
+    if not word & np.uint64(0xFFFFFFFF):
+        word >>= np.uint64(32)
+        place += 32
+    if not word & np.uint64(0xFFFF):
+        word >>= np.uint64(16)
+        place += 16
+    if not word & np.uint64(0xFF):
         word >>= np.uint64(8)
         place += 8
-    while not word & np.uint64(1):
-        word >>= np.uint64(1)
+    if not word & np.uint64(0xF):
+        word >>= np.uint64(4)
+        place += 4
+    if not word & np.uint64(3):
+        word >>= np.uint64(2)
+        place += 2
+    if not word & np.uint64(1):
         place += 1
     return place
 
