@@ -6,6 +6,7 @@ import csv
 import json
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import gossamer
@@ -32,6 +33,14 @@ def test_sixty_four_nodes_of_four_links_take_at_most_49_steps() -> None:
         assert int(network.distances(0).sum()) == each.candidate.status
         assert each.tasks[0].time >= each.tasks[0].bound >= each.tasks[0].limit
         assert not gossamer.verify(each.tasks[0].outcome.schedule).violations
+
+
+def test_the_torus_and_another_network_are_there_when_the_budget_is_spent_at_once() -> None:
+    found = design(64, 4, budget=0.01)
+    assert found.torus is not None
+    assert found.torus.candidate.spec == "torus:8x8"
+    assert found.best.tasks[0].time < 64
+    assert "budget was spent" in found.stopped
 
 
 def test_the_same_seed_and_rounds_find_the_same() -> None:
@@ -149,6 +158,17 @@ def test_routes_lead_to_their_targets_by_ports(spec) -> None:  # type: ignore[no
     assert table.num_rows == network.node_count * (network.node_count - 1)
 
 
+def test_routes_half_way_round_a_ring_go_both_ways() -> None:
+    network = gossamer.network("torus:4x3")
+    load = np.zeros((12, 4), int)
+    for row in routing_table(network).to_pylist():
+        at = row["source"]
+        for port in row["ports"]:
+            load[at, port] += 1
+            at = int(network.link_target[network.first_link[at] + port])
+    assert (load == [6, 6, 4, 4]).all()
+
+
 def test_arranged_cables_are_shorter_than_those_in_order() -> None:
     net = gossamer.network("torus:8x8")
     assert cabled(net, "line").length.sum() < cabled(net, "line", arrange=False).length.sum()
@@ -191,7 +211,8 @@ def test_ports_of_cables_are_links() -> None:
         (("--nodes", "8", "--degree", "3", "--task", "alltoall,alltoall"), "given twice"),
         (("--nodes", "8", "--degree", "3", "--families", "tori"), "unknown family"),
         (("--nodes", "8", "--degree", "3", "--most-cable", "2"), "add a placement"),
-        (("--nodes", "8", "--degree", "3", "--placement", "moon", "--rounds", "1"), "a placement is"),
+        (("--nodes", "8", "--degree", "3", "--placement", "moon"), "a placement is"),
+        (("--nodes", "8", "--degree", "3", "--placement", "grid:1x7"), "7 places for 8 nodes"),
         (("--nodes", "8", "--degree", "3", "--contains", "torus:4x4"), "fits in no network"),
         (("--nodes", "100", "--degree", "6", "--cubes", "4"), "need a multiple of 64"),
         (("--nodes", "8", "--degree", "3", "--budget", "0"), "budget"),

@@ -189,6 +189,4 @@ def fat_tree_time_bounds(case: Case) -> Iterator[Bound]:
         f"with a price for each of {slots - 1:,} slots of the branches of each level, all messages must pay "
         f"{best.needed:,}, and all slots are worth {best.offered:,}"
     )
-    yield Bound(
-        "prices of slots", Fraction(slots), text, "load", "gossamer: linear programming duality of flows over time"
-    )
+    yield Bound("prices of slots", Fraction(slots), text, "load", _SOURCE)

@@ -132,7 +132,7 @@ def _flit_runs(found: Any, stage: Any) -> list[Any]:
     """Run the best network and the torus in flits."""
     from gossamer.design.flits import flit_run
 
-    torus = next((f for f in found.found[1:] if f.candidate.family == "torus"), None)
+    torus = found.torus
     runs: list[Any] = []
     for each in (found.best, *([] if torus is None else [torus])):
         stage(f"running {each.candidate.spec[:50]} in flits")
@@ -156,8 +156,7 @@ def _write(found: Any, path: Path) -> None:
     else:
         from gossamer.plots.designs import draw_distances
 
-        torus = next((f.network for f in found.found[1:] if f.candidate.family == "torus"), None)
-        draw_distances(found.best.network, path, torus)
+        draw_distances(found.best.network, path, None if found.torus is None else found.torus.network)
 
 
 def _draw(found: Any, folder: Path) -> None:
@@ -167,8 +166,7 @@ def _draw(found: Any, folder: Path) -> None:
 
     if found.best.network.node_count <= _DRAWN:
         draw_network(found.best.network, folder / "layout.svg")
-    torus = next((f.network for f in found.found[1:] if f.candidate.family == "torus"), None)
-    draw_distances(found.best.network, folder / "distances.svg", torus)
+    draw_distances(found.best.network, folder / "distances.svg", None if found.torus is None else found.torus.network)
 
 
 def _print_fronts(several: list[Any]) -> None:

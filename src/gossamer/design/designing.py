@@ -167,6 +167,11 @@ class Design(Rows):
         """The best network."""
         return self.found[0]
 
+    @property
+    def torus(self) -> Found | None:
+        """The best torus to compare with; None where there is none, or it is the best network itself."""
+        return next((each for each in self.found[1:] if each.candidate.family == "torus"), None)
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the rows."""
         return [found.to_dict() for found in self.found]
@@ -249,9 +254,9 @@ def design(
 
 
 def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
-    """Return the candidates to plan, in order: the best, the best torus, and the best of every family.
+    """Return the candidates to plan, in order: the best torus, the best, and the best of every family.
 
-    The best of those whose nodes are all alike is the first, then the torus: these are planned in no time, so that they
+    The torus is the first, then the best of those whose nodes are all alike: these are planned in no time, so that they
     are there when the budget is spent.
     """
     best: dict[str, Candidate] = {}
@@ -262,7 +267,7 @@ def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> li
     others = [c for c in best.values() if c not in rest and c not in tori]
     soon = [c for c in (*rest, *others) if work(c) <= c.nodes][:1]
     order = [*rest[:_SPARE], *others, *rest[_SPARE:]]
-    return [*soon, *tori, *(c for c in order if c not in soon)]
+    return [*tori, *soon, *(c for c in order if c not in soon)]
 
 
 def planned(
@@ -275,6 +280,8 @@ def planned(
 ) -> tuple[tuple[Found, ...], str]:
     """Plan candidates until a deadline in CPU time; return the best, and why not all were planned.
 
+    The torus to compare with and one network besides are planned whatever the deadline is.
+
     Raises
     ------
     ModelError
@@ -283,12 +290,14 @@ def planned(
     found: list[Found] = []
     stopped, why = "", ""
     longest, skipped = 0.0, 0
+    least = 2 if chosen[0].family == "torus" else 1
     for place, candidate in enumerate(chosen):
         began = time.process_time()
-        if found and deadline is not None and began + longest > deadline:
+        enough = bool(found) and place >= least
+        if enough and deadline is not None and began + longest > deadline:
             stopped = f"the budget was spent; {len(chosen) - place + skipped} of {len(chosen)} were not planned"
             break
-        if found and candidate.price > found[0].ratio and candidate.family != "torus" and work(candidate) > MOST_WORK:
+        if enough and candidate.price > found[0].ratio and work(candidate) > MOST_WORK:
             skipped += 1  # it takes long to plan, and cannot be the best
             continue
         if progress is not None:

@@ -55,7 +55,7 @@ def fixed_candidates(
         if done:
             break
     ranked = sorted(found.values(), key=lambda c: (c.price, c.spec))[:_KEPT]
-    return [*ranked[:2], *compared, *ranked[2:]], looks
+    return [*compared, *ranked], looks
 
 
 def _plain_cubes(problem: Problem) -> list[Candidate]:

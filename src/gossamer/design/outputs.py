@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.design.designing import Design, Found
-from gossamer.design.routes import MOST_ROUTED, write_routes
+from gossamer.design.routes import write_routes
 from gossamer.errors import ModelError
 from gossamer.networks import Network, write_network
 from gossamer.networks.failures import cables
@@ -34,10 +34,9 @@ def cable_rows(network: Network, length: npt.NDArray[np.float64] | None = None) 
     [(0, 0, 1, 1, ''), (0, 1, 2, 0, ''), (1, 0, 2, 1, '')]
     """
     ends = cables(network)
-    first = np.concatenate([[0], np.cumsum(network.out_degree)])
     port: dict[tuple[int, int], int] = {}
     for link, (u, v) in enumerate(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)):
-        port.setdefault((u, v), link - int(first[u]))
+        port.setdefault((u, v), link - int(network.first_link[u]))
     rows: list[tuple[object, ...]] = []
     for i, (u, v) in enumerate(ends.tolist()):
         meters = "" if length is None else round(float(length[i]), 3)
@@ -62,9 +61,8 @@ def write_found(found: Found, folder: Path) -> list[str]:
         writer.writerows(cable_rows(found.network, length))
     if found.cabling is not None:
         np.savetxt(folder / "places.csv", found.cabling.at, fmt="%.3f", delimiter=",")
-    if found.network.terminal_count == found.network.node_count <= MOST_ROUTED:
-        with suppress(ModelError):  # the routes need more virtual channels than there are
-            write_routes(found.network, folder / "routes.parquet")
+    with suppress(ModelError):  # the network is too large, or its routes need more virtual channels than there are
+        write_routes(found.network, folder / "routes.parquet")
     for each in found.tasks:
         if each.outcome is not None and each.outcome.schedule is not None:
             save(each.outcome.schedule, folder / f"{each.task}.parquet")

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from gossamer.costs import AskedCost, TimeCost
 from gossamer.design.limits import LIMITED_TASKS, least_diameter, least_status, limit
+from gossamer.design.places import places
 from gossamer.design.wishes import Wishes
 from gossamer.errors import ModelError, nearest, shown
 from gossamer.reading import fraction, whole
@@ -86,16 +87,7 @@ def read_nodes(text: str | int) -> tuple[int, int]:
     >>> read_nodes("500:520"), read_nodes(64)
     ((500, 520), (64, 64))
     """
-    match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?::\s*([0-9]{1,9})\s*)?", str(text))
-    if not match:
-        raise ModelError(f"nodes must be a number such as 512, or a range such as 500:520, got {shown(text)}")
-    low = whole(int(match[1]), "nodes", 2, MOST_NODES)
-    high = whole(int(match[2] or low), "nodes", 2, MOST_NODES)
-    if high < low:
-        raise ModelError(f"the range of nodes {low}:{high} is empty; did you mean {high}:{low}?")
-    if high - low > 1000:
-        raise ModelError(f"a range of nodes has at most 1,000 numbers, got {low}:{high}")
-    return low, high
+    return _range(text, "nodes", ("512", "500:520"), (2, MOST_NODES), 1001)
 
 
 def read_degrees(text: str | int) -> tuple[int, int]:
@@ -104,15 +96,23 @@ def read_degrees(text: str | int) -> tuple[int, int]:
     >>> read_degrees("3:6"), read_degrees(4)
     ((3, 6), (4, 4))
     """
+    return _range(text, "degree", ("6", "3:6"), (1, 1024), 32)
+
+
+def _range(
+    text: str | int, name: str, examples: tuple[str, str], allowed: tuple[int, int], most: int
+) -> tuple[int, int]:
+    """Return both ends of a number or a range of at most so many numbers."""
     match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?::\s*([0-9]{1,9})\s*)?", str(text))
     if not match:
-        raise ModelError(f"degree must be a number such as 6, or a range such as 3:6, got {shown(text)}")
-    low = whole(int(match[1]), "degree", 1, 1024)
-    high = whole(int(match[2] or low), "degree", 1, 1024)
+        one, several = examples
+        raise ModelError(f"{name} must be a number such as {one}, or a range such as {several}, got {shown(text)}")
+    low = whole(int(match[1]), name, *allowed)
+    high = whole(int(match[2] or low), name, *allowed)
     if high < low:
-        raise ModelError(f"the range of degrees {low}:{high} is empty; did you mean {high}:{low}?")
-    if high - low > 31:
-        raise ModelError(f"a range of degrees has at most 32 numbers, got {low}:{high}")
+        raise ModelError(f"{name}: the range {low}:{high} is empty; did you mean {high}:{low}?")
+    if high - low >= most:
+        raise ModelError(f"{name}: a range has at most {most:,} numbers, got {low}:{high}")
     return low, high
 
 
@@ -151,6 +151,8 @@ class Problem:
         for goal in self.goals:
             limit(goal.task, self.nodes[1], self.degree, ports=self.ports, one_way=self.one_way)
             self.cost(goal)
+        if self.wishes.placement:
+            places(self.wishes.placement, self.nodes[0])
 
     @property
     def ports(self) -> Ports:

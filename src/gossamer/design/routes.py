@@ -69,9 +69,8 @@ def routing_table(network: Network, channels: int = 0) -> pa.Table:
     hops = route[begin - 1].astype(np.int64)
     at = np.repeat(begin, hops) + np.arange(int(hops.sum())) - np.repeat(np.cumsum(hops) - hops, hops)
     link, kind = route[at] >> 8, route[at] & 255
-    first = np.concatenate([[0], np.cumsum(network.out_degree)])
     offsets = pa.array(np.concatenate([[0], np.cumsum(hops)]), pa.int32())
-    port = pa.array(link - first[network.link_source[link]], pa.int16())
+    port = pa.array(link - network.first_link[network.link_source[link]], pa.int16())
     columns = {"source": pa.array(source, pa.int32()), "target": pa.array(target, pa.int32()),
                "ports": pa.ListArray.from_arrays(offsets, port),
                "classes": pa.ListArray.from_arrays(offsets, pa.array(kind, pa.int16()))}  # fmt: skip

@@ -30,6 +30,7 @@ _POOLS = 8
 _TRIES = 3
 _KEPT_CANDIDATES = 60
 _GROUP_SHARE = 0.4
+_LEAST_ROUNDS = 6
 _ROUNDS_A_LIFT = 24
 
 
@@ -166,13 +167,15 @@ def candidates(
     for candidate in _listed(problem, [f for f in families if f in SPEC_FAMILIES], state.rng):
         state.looks += 1
         state.add(candidate)
-        if rounds is None and time.process_time() - began > budget / 3:
+        if rounds is None and candidate.family != "torus" and time.process_time() - began > budget / 3:
             break
     sizes = range(problem.nodes[0], problem.nodes[1] + 1)
     arms = [_Arm(kind, nodes) for nodes in sizes for kind in GROUP_FAMILIES if kind in families and nodes > 3]
     made = 0
     share = _GROUP_SHARE if lifts_wanted(problem) else 1.0
-    while arms and (made < rounds if rounds is not None else time.process_time() - began < share * budget):
+    while arms and (
+        made < rounds if rounds is not None else made < _LEAST_ROUNDS or time.process_time() - began < share * budget
+    ):
         arms = _round(state, arms, made)
         made += 1
         if say is not None and made % 8 == 0:
@@ -253,9 +256,9 @@ def _searched(state: _State, kind: str, pool: Pool, begin: npt.NDArray[np.int32]
 
 
 def _listed(problem: Problem, families: list[str], rng: np.random.Generator) -> Iterator[Candidate]:
-    """Yield the networks of families without generators."""
-    for nodes in range(problem.nodes[0], problem.nodes[1] + 1):
-        for family in families:
+    """Yield the networks of families without generators, tori first."""
+    for family in families:
+        for nodes in range(problem.nodes[0], problem.nodes[1] + 1):
             if family == "kautz" and not problem.one_way:
                 continue
             for spec in specs_of(family, nodes, problem.degree, rng):
@@ -288,8 +291,7 @@ def priced(network: Network, problem: Problem, family: str) -> Candidate | None:
         return None
     sources = np.arange(1 if network.group is not None else n)
     sums, wide = np.empty(sources.size, np.int64), np.empty(sources.size, np.int64)
-    first = np.concatenate([[0], np.cumsum(network.out_degree)])
-    _kernels.distance_sums(first, network.link_target, sources, sums, wide, np.zeros(n, np.int64))
+    _kernels.distance_sums(network.first_link, network.link_target, sources, sums, wide, np.zeros(n, np.int64))
     if int(sums.min()) < 0:
         return None
     by_sum, by_far = problem.prices
@@ -311,6 +313,5 @@ def single_paths(network: Network) -> float:
 
     n = network.node_count
     sources = np.arange(1 if network.group is not None else n)
-    first = np.concatenate([[0], np.cumsum(network.out_degree)])
-    alone = int(_kernels.single_ways(first, network.link_target, sources))
+    alone = int(_kernels.single_ways(network.first_link, network.link_target, sources))
     return alone / max(sources.size * (n - 1), 1)

@@ -86,32 +86,26 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     True
     """
     _refuse(schedule)
-    messages, roads = case.messages, Roads.of(case.network, case.rules)
+    roads = Roads.of(case.network, case.rules)
     hops = _hops_of(schedule, case, link)
-    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
-    combined = messages.discipline == COMBINE
     growth, draw = Growth(roads), np.random.default_rng(case.seed)
-    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
-    branches = {True: branching(case.related(rules=dual)), False: branching(case)}
-    numbers = {half: np.flatnonzero(combined[row] == half) for half in (True, False)}
-    demands = {half: demand_of(case, part_of(messages, combined == half)) for half in (True, False)}
-    halves = [half for half in (True, False) if numbers[half].size]
-    trees = {half: _kept(hops, numbers[half], demands[half], roads, branches[half], half) for half in halves}
-    for tree in trees.values():
-        _load(growth, tree[0])
+    halves = _halves(case, hops, roads)
+    for half in halves:
+        _load(growth, half.forest)
     forests = {
-        half: _regrown(growth, demands[half], *trees[half], branches[half], half, draw) for half in halves
-    }  # fmt: skip
+        half.inward: _regrown(growth, half.demand, half.forest, half.broken, half.branches, half.inward, draw)
+        for half in halves
+    }
     lowest, vain = growth.congestion, 0
     for power in _RELIEF:
         if vain > _VAIN or lowest <= case.floor:
             break
         for half in halves:
             hot = 0.995 * growth.congestion
-            visit = draw.permutation(numbers[half].size)
-            forests[half] = growth.grow(
-                demands[half], branches[half], forests[half],
-                power=power, depth_cost=0.03, hot=hot, inward=half, visit=visit,
+            visit = draw.permutation(half.numbers.size)
+            forests[half.inward] = growth.grow(
+                half.demand, half.branches, forests[half.inward],
+                power=power, depth_cost=0.03, hot=hot, inward=half.inward, visit=visit,
             )  # fmt: skip
         vain = 0 if growth.congestion < lowest - 1e-9 else vain + 1
         lowest = min(lowest, growth.congestion)
@@ -145,25 +139,50 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
     >>> two.completion_time, rescheduled(two, case).completion_time
     (Fraction(8, 1), Fraction(8, 1))
     """
-    messages, roads = case.messages, Roads.of(case.network, case.rules)
+    roads = Roads.of(case.network, case.rules)
     hops = _hops_of(schedule, case, np.arange(case.network.link_count, dtype=np.int32))
-    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
-    combined = messages.discipline == COMBINE
-    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
-    branches = {True: branching(case.related(rules=dual)), False: branching(case)}
-    forests: dict[bool, Forest] = {}
-    for half in (True, False):
-        numbers = np.flatnonzero(combined[row] == half)
-        if numbers.size:
-            demand = demand_of(case, part_of(messages, combined == half))
-            forests[half], broken = _kept(hops, numbers, demand, roads, branches[half], half)
-            if broken.size:
-                return None
+    halves = _halves(case, hops, roads)
+    if any(half.broken.size for half in halves):
+        return None
+    forests = {half.inward: half.forest for half in halves}
     graph, packet = joined(case, forests.get(True), forests.get(False))
     orders = _orders(graph, packet, hops, roads, np.random.default_rng(case.seed))
     least = ceil(case.floor)
     starts = scheduled(graph, roads, rounds=6, orders=orders, least=least)
     return timed(case, shaken(graph, roads, starts, least=least, seed=case.seed), graph.link, packet)
+
+
+class _Half(NamedTuple):
+    """The packets that are combined on the way (`inward`), or those that are not, and the trees that their hops make.
+
+    `numbers` int64[P] are the packets, `broken` the places among them of those without a tree; `branches` bool[N] says
+    which nodes may make copies.
+    """
+
+    inward: bool
+    numbers: Longs
+    demand: Demand
+    branches: npt.NDArray[np.bool_]
+    forest: Forest
+    broken: Longs
+
+
+def _halves(case: Case, hops: _Hops, roads: Roads) -> list[_Half]:
+    """Return the packets that are combined, and those that are not, where there are any."""
+    messages = case.messages
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline == COMBINE
+    dual = replace(case.rules, replication=case.rules.reduction).on(case.network)
+    found = []
+    for inward in (True, False):
+        numbers = np.flatnonzero(combined[row] == inward)
+        if numbers.size:
+            demand = demand_of(case, part_of(messages, combined == inward))
+            branches = branching(case.related(rules=dual) if inward else case)
+            found.append(
+                _Half(inward, numbers, demand, branches, *_kept(hops, numbers, demand, roads, branches, inward))
+            )
+    return found
 
 
 def _hops_of(schedule: Schedule, case: Case, link: IntArray) -> _Hops:

@@ -64,7 +64,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     24 time units, node receives: node (0,0) must receive 96 bytes over 4 channels
     1 time unit, node sends: node (0,0) must send 4 bytes over 4 channels
     """
-    cost, demand, unit = case.cost, Demand(case), case.cost.unit
+    cost, demand, unit = case.cost, case.once(Demand, case), case.cost.unit
     if not demand.any:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task", unit),)
     begin = demand.startups()

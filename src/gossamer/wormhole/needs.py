@@ -24,7 +24,7 @@ def receipts(case: WormholeCase) -> int:
     >>> receipts(WormholeCase(gossamer.network("torus:4x4"), gossamer.task("allgather")))
     240
     """
-    return sum(int(part.deals.sum()) for part in Demand(case).parts)
+    return sum(int(part.deals.sum()) for part in case.once(Demand, case).parts)
 
 
 def wormhole_needs(case: WormholeCase, offer: Offer[Any]) -> Needs:

@@ -54,13 +54,9 @@ def over_disjoint_paths(case: Case, loads: tuple[int, ...]) -> Schedule:
     """
     network = case.network
     paths = _paths(case)
-    number = {
-        (u, v): link
-        for link, (u, v) in enumerate(zip(network.link_source.tolist(), network.link_target.tolist(), strict=True))
-    }
     hops, part = [], 0
     for path, load in zip(paths, loads, strict=True):
-        links = [number[u, v] for u, v in zip(path[:-1].tolist(), path[1:].tolist(), strict=True)]
+        links = [network.link_between(u, v) for u, v in zip(path[:-1].tolist(), path[1:].tolist(), strict=True)]
         hops += [(first + j, link, part + first) for first in range(load) for j, link in enumerate(links)]
         part += load
     slot, link, packet = np.array(sorted(hops), np.int32).T
