@@ -47,6 +47,49 @@ def test_large_work_is_compiled():
     assert 0 < told[0][1] < 10
 
 
+def test_a_kernel_that_kernels_call_serves_python_too():
+    def called(values):
+        return values.sum()
+
+    inner = njit(cache=False)(called)
+
+    def calling(values):
+        return 2 * inner(values)
+
+    outer, later = njit(cache=False)(calling), njit(cache=False)(calling)
+    numbers = np.arange(5)
+    assert outer(numbers) == 20
+    assert inner(numbers) == 10  # compiled once more, for Python
+    assert later(numbers) == 20
+    assert inner(numbers.astype(np.int32)) == 10
+    assert len(inner.signatures) == 2
+
+
+def test_only_what_python_called_is_kept(tmp_path):
+    (tmp_path / "module.py").write_text(
+        "from gossamer.compiling import njit\n"
+        "@njit()\ndef inner(x):\n    return x + 1\n"
+        "@njit()\ndef outer(x):\n    return 2 * inner(x)\n"
+    )
+    script = (
+        "import sys, module\n"
+        "from gossamer.compiling import telling\n"
+        "with telling(lambda name, seconds: print(name)):\n"
+        "    print([getattr(module, name)(3) for name in sys.argv[1:]])\n"
+    )
+
+    def run(*names):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *names], cwd=tmp_path, capture_output=True, text=True, check=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        return done.stdout.split("\n")[:-1]
+
+    assert run("outer") == ["outer", "inner", "[8]"]
+    assert run("outer", "inner", "outer") == ["inner", "[8, 4, 8]"]
+    assert run("inner", "outer") == ["[4, 8]"]
+
+
 def test_what_python_does_not_finish_soon_is_compiled_from_the_start_again(monkeypatch):
     def slow(values):
         values[0] += 1

@@ -3,7 +3,8 @@
 `njit` is Numba's, with three additions. Kept code that cannot be read or written is no error: the kernel is compiled
 anew. What is compiled is told to whoever listens (`telling`), before it begins. A kernel that says for which sizes
 (`small`) is carried out by Python itself while its arrays are that small and it has not been compiled: seconds of
-compiling are not worth microseconds of work.
+compiling are not worth microseconds of work. And what a kernel calls becomes part of it: it has no way in from Python
+and is not kept on its own, until Python calls it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from typing import Any
 
 import numpy as np
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.compiler import Flags
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
 __all__ = ["njit", "telling", "uninterpreted"]
 
@@ -72,16 +77,78 @@ class _Unkept(NullCache):  # type: ignore[misc]
             _listener(self._py_func.__name__, _seconds(self._py_func))
 
 
+class _Options(Flags):  # type: ignore[misc]
+    """How to compile; told apart by what was set, without a look at each of the forty options."""
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Options) and bool(self._values == other._values)
+
+
+class _Compiler(_FunctionCompiler):  # type: ignore[misc]
+    """Compiles for Python, or for kernels alone."""
+
+    closed = False
+
+    def _customize_flags(self, flags: Any) -> _Options:
+        made = _Options(flags)
+        if self.closed:
+            made.no_cpython_wrapper = True
+        return made
+
+
 class Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function, as Numba has it."""
 
     small = 0
     spent = 0.0
+    _compiler: Any
+
+    def __init__(self, *args: Any, **kws: Any) -> None:
+        super().__init__(*args, **kws)
+        of = self._compiler
+        self._compiler = _Compiler(of.py_func, of.targetdescr, of.targetoptions, of.locals, of.pipeline_class)
+        self._closed: set[tuple[Any, ...]] = set()
 
     def enable_caching(self) -> None:
         """Keep what is compiled; where no place takes it, in memory only."""
         with suppress(Exception):  # no place can be written
             self._cache = _Kept(self.py_func)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the type of a call by another kernel, after compiling for it if need be."""
+        with global_compiler_lock:
+            self._compiler.closed = True
+            try:
+                return super().get_call_template(args, kws)
+            finally:
+                self._compiler.closed = False
+
+    def compile(self, sig: Any) -> Any:
+        """Return code for a signature: machine code for Python, or what goes into a kernel that calls it."""
+        with global_compiler_lock:
+            args = tuple(normalize_signature(sig)[0])
+            if args in self._closed and not self._compiler.closed:
+                self._closed.remove(args)
+                del self.overloads[args]  # kernels that have it keep it
+            if not self._compiler.closed or args in self.overloads:
+                return super().compile(sig)
+            kept, self._cache = self._cache, _Unkept(self.py_func)
+            try:
+                return super().compile(sig)
+            finally:
+                self._cache = kept
+
+    def add_overload(self, cres: Any) -> None:
+        """Take code; of what is meant for kernels, Python does not learn."""
+        if not self._compiler.closed:
+            super().add_overload(cres)
+            return
+        args = tuple(cres.signature.args)
+        self._closed.add(args)
+        self.overloads[args] = cres
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         if kws or not (_interpreting and self._small(args)):
@@ -175,7 +242,8 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
         return made
 
     def compiled(function: Callable[..., Any]) -> Any:
-        kernel = Kernel(function, locals={}, targetoptions={"nopython": True, "boundscheck": None, **options})
+        always = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True}
+        kernel = Kernel(function, locals={}, targetoptions={**always, **options})
         kernel.small = small
         kernel._cache = _Unkept(function)
         if cache:

@@ -25,13 +25,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin
 
 from gossamer.compiling import njit
 
+_SMALL = 2_000_000
 NEVER = 2**31 - 1
 """Opening time of a slot with a flit; runs end before."""
 FREE = -1  # value of OUT: no way out yet
@@ -135,16 +137,6 @@ def lowest(bits: int) -> int:
     return int((int(bits) & -int(bits)).bit_length() - 1)
 
 
-@overload(lowest)
-def _lowest(bits: Any) -> Any:
-    from numba.cpython.unsafe.numbers import trailing_zeros
-
-    def compiled(bits: Any) -> Any:
-        return trailing_zeros(bits)
-
-    return compiled
-
-
 def assume(known: bool) -> None:
     """Tell the compiler what is known to be true."""
     assert known
@@ -156,34 +148,70 @@ def natural(number: int) -> int:
     return number
 
 
-@intrinsic
-def _assumed(typing_context: Any, known: Any) -> Any:
-    from llvmlite import ir
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), arguments)
-        return context.get_dummy_value()
-
-    return types.void(known), generate
+def larger(a: int, b: int) -> int:
+    """Return the larger of two numbers."""
+    return a if a > b else b
 
 
-@overload(assume, inline="always")
-def _assume(known: Any) -> Any:
-    def compiled(known: Any) -> Any:
-        _assumed(known)
-
-    return compiled
+def smaller(a: int, b: int) -> int:
+    """Return the smaller of two numbers."""
+    return a if a < b else b
 
 
-@overload(natural, inline="always")
-def _natural(number: Any) -> Any:
-    def compiled(number: Any) -> Any:
-        wide = np.intp(number)
-        _assumed(wide >= 0)
-        return wide
+# Each is an instruction or two, written where it is called: as functions of their own they took a third of the time to
+# compile all the others.
 
-    return compiled
+
+@infer_global(lowest)
+@infer_global(natural)
+class _Wide(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.intp, types.intp)
+
+
+@infer_global(larger)
+@infer_global(smaller)
+class _OfTwo(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.intp, types.intp, types.intp)
+
+
+@infer_global(assume)
+class _Known(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.none, types.boolean)
+
+
+def _assumed(builder: Any, known: Any) -> None:
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [known])
+
+
+@lower_builtin(lowest, types.intp)
+def _lowest(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+
+@lower_builtin(natural, types.intp)
+def _natural(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    _assumed(builder, builder.icmp_signed(">=", arguments[0], arguments[0].type(0)))
+    return arguments[0]
+
+
+@lower_builtin(larger, types.intp, types.intp)
+def _larger(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.select(builder.icmp_signed(">", *arguments), *arguments)
+
+
+@lower_builtin(smaller, types.intp, types.intp)
+def _smaller(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.select(builder.icmp_signed("<", *arguments), *arguments)
+
+
+@lower_builtin(assume, types.boolean)
+def _assume(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    _assumed(builder, arguments[0])
+    return context.get_dummy_value()
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -218,7 +246,7 @@ def _want(rules, queue, slot, channel, wheel, lists, counters, q, c):
     if opens == NEVER:
         queue[w, WAITED] = 1
     else:
-        _at(rules, wheel, counters, opens, 4 * q + RETRY)
+        _at(rules, wheel, counters, natural(opens), 4 * q + RETRY)
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -239,7 +267,7 @@ def _released(message, released, counters, startup, m, c):
     if m < 0:
         return
     message[m, WAITING] -= 1
-    message[m, CREATED] = max(message[m, CREATED], c + startup)
+    message[m, CREATED] = larger(message[m, CREATED], c + startup)
     if message[m, WAITING] == 0:
         place = counters[RELEASED_LAST]
         counters[RELEASED_LAST] += 1
@@ -271,9 +299,9 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
             if queue[q, COUNT] > 1:
                 continue
             if queue[q, OUT] == FREE:
-                _head(rules, queue, wheel, lists, counters, q, c, False)
+                _head(rules, queue, wheel, lists, counters, q, c, kind != ARRIVE)
             else:
-                queue[q, SINCE] = max(c, queue[q, GATE])
+                queue[q, SINCE] = larger(c, queue[q, GATE])
                 asks = True
         elif kind == ROUTED:
             lists[HEADS, natural(counters[HEADS])] = q
@@ -565,7 +593,7 @@ def _switch(rules, queue, channel, turn, lists, counters):
     assume(channel.shape[1] == CHANNELS)
     assume(turn.shape[1] == TURNS)
     lanes, inward, outward = rules[LANES], rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
-    most = max(inward, outward)
+    most = larger(inward, outward)
     wanted, kept = 0, 0
     for k in range(counters[PORTS]):
         p = natural(lists[PORTS, k])
@@ -638,7 +666,7 @@ def _leave(
     assume(turn.shape[1] == TURNS)
     assume(message.shape[1] == MESSAGES)
     lanes, depth, links, ejections = natural(rules[LANES]), natural(rules[DEPTH]), rules[LINKS], rules[EJECTIONS]
-    inward, most = rules[INPUT_SPEEDUP], max(rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP])
+    inward, most = rules[INPUT_SPEEDUP], larger(rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP])
     left = c + rules[SWITCH_DELAY]
     for k in range(wanted):
         out = natural(lists[WANTED, k])
@@ -658,9 +686,9 @@ def _leave(
         flit = slot[place, FLIT]
         opens = left + rules[CREDIT_DELAY]
         if p >= links:
-            opens = max(left, opens - 1)
+            opens = larger(left, opens - 1)
             if flit & 1 and released.size and message[flit >> 1, SUCCESSOR] >= 0:
-                _released(message, released, counters, rules[STARTUP], message[flit >> 1, SUCCESSOR], left)
+                _released(message, released, counters, rules[STARTUP], natural(message[flit >> 1, SUCCESSOR]), left)
         slot[place, OPENS] = opens
         if queue[q, WAITED] != 0:
             queue[q, WAITED] = 0
@@ -672,7 +700,7 @@ def _leave(
         channel[o, CROSSED] += 1
         there = c + channel[o, LATENCY]
         if rules[OUTPUT_SPEEDUP] > 1 or channel[o, EACH] > 1:  # behind the flits that wait at the output
-            there = max(there, channel[o, LAST] + channel[o, EACH])
+            there = larger(there, channel[o, LAST] + channel[o, EACH])
             channel[o, LAST] = there
         if rules[RECORDING] != 0:
             row = counters[RECORDED]
@@ -733,7 +761,7 @@ def _cycle(s, c):
             s.record, counters, wanted, c,
         )  # fmt: skip
     for k in range(counters[GRANTED]):
-        _want(rules, queue, slot, channel, wheel, lists, counters, lists[GRANTED, k], c + 1)
+        _want(rules, queue, slot, channel, wheel, lists, counters, natural(lists[GRANTED, k]), c + 1)
     return moved + wanted
 
 
@@ -769,17 +797,18 @@ def run(s, when, which, until):
             return STUCK
         following = until
         if k < when.size:
-            following = min(following, when[k])
+            following = smaller(following, when[k])
         if counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
-            following = min(following, message[released[counters[RELEASED_FIRST] % released.size], CREATED])
+            m = released[counters[RELEASED_FIRST] % released.size]
+            following = smaller(following, message[m, CREATED])
         elif k >= when.size:
             break
-        c = max(c, following)
+        c = larger(c, following)
     counters[NOW] = c
     return UNTIL
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=_SMALL)
 def holder(queue, way):
     """Return the queue with the next flit of the message that holds virtual channel `way`; -1 for its source."""
     q = queue[way, OWNER]
@@ -788,7 +817,7 @@ def holder(queue, way):
     return q
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=_SMALL)
 def _way(s, q, k):
     """Return the k-th channel that the head at the front of queue q may take, and its virtual channels; or -1."""
     rules, queue, channel = s.rules, s.queue, s.channel
@@ -810,7 +839,7 @@ def _way(s, q, k):
     return o, _lanes_of(rules, queue, s.candidate[row, 0] & 255, q)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=_SMALL)
 def mark_live(s, live):
     """Mark the queues whose front flit can leave at some time if all others do their best; bool[Q], false at first.
 
@@ -843,7 +872,7 @@ def mark_live(s, live):
                 changed = True
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=_SMALL)
 def next_in_wait(s, live, q):
     """Return a queue that queue q, whose front flit can never leave, waits for."""
     queue = s.queue

@@ -6,7 +6,7 @@ from gossamer.compiling import njit
 from gossamer.routers._kernels import CREATED, FINISHED, FLITS, OTHER, ROUTE, SOURCE, TARGET
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=20_000)
 def write(message, rows, source, route, flits, target, other):
     """Write messages that are still to be released to `rows` of the table; int64[M] each."""
     for k in range(rows.size):
@@ -20,7 +20,7 @@ def write(message, rows, source, route, flits, target, other):
         message[m, CREATED] = 0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=20_000)
 def take_delivered(message, used, now, rows):
     """Fill `rows` int64[...] with those in use that were delivered before cycle `now`, free them, return how many."""
     n = 0
@@ -32,7 +32,7 @@ def take_delivered(message, used, now, rows):
     return n
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=20_000)
 def created_within(message, rows, low, high, source_of, target_of, found):
     """Fill `found` int64[4, M] with creation, latency, source and target of messages; return how many.
 

@@ -7,7 +7,7 @@ from gossamer.compiling import njit
 KEEP = 255
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def dimension_order(
     sides, strides, wraps, link_of, coordinate, displacement, order, dateline, kind, begin, hops, end, route
 ):  # fmt: skip
@@ -45,7 +45,7 @@ def dimension_order(
                         step = kind + 1
                     elif h > 0:
                         step = KEEP
-                route[at] = link_of[(node * d + i) * 2 + down] << 8 | step
+                route[at] = 256 * link_of[(node * d + i) * 2 + down] + step
                 at += 1
                 to = (side - 1 if closing else x - 1) if down else (0 if closing else x + 1)
                 node += (to - x) * stride
