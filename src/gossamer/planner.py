@@ -27,7 +27,7 @@ from gossamer.reading.quantities import Bytes
 from gossamer.rules import Rules
 from gossamer.schedules import Schedule, expand, relabel
 from gossamer.switching import Switching
-from gossamer.switching.limits import Candidate, Fitting, Limits, expected, fitting, limits, time_text
+from gossamer.switching.limits import Candidate, Fitting, Limits, expected, fitting, in_turn, limits, time_text
 from gossamer.synthesis.repair import repaired
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
@@ -99,8 +99,7 @@ class _Search:
             found += [Candidate(each.name, offer) for offer in (chosen if algorithm == "best" else chosen[:1])]
         if not found:
             raise NotApplicableError(self._nothing(algorithm, bool(of_task)))
-        allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]
-        return sorted(allowed or found[:1], key=lambda c: c.place)
+        return in_turn(found, effort)
 
     def _nothing(self, algorithm: str, known: bool) -> str:
         case = self.case

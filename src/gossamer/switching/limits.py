@@ -15,7 +15,7 @@ from gossamer.reading.quantities import size
 from gossamer.switching.protocol import Switching
 from gossamer.writing import memory_text
 
-__all__ = ["Candidate", "Fitting", "Limits", "expected", "fitting", "limits", "time_text"]
+__all__ = ["Candidate", "Fitting", "Limits", "expected", "fitting", "in_turn", "limits", "time_text"]
 
 _SURELY = 2
 """How many times the budget an estimate must be, so that its algorithm is left out: estimates are no better."""
@@ -34,6 +34,12 @@ class Candidate(Generic[S]):
     def place(self) -> tuple[int, bool, Fraction]:
         """Where it stands in the order of trying: the least effort first, then the smallest promise."""
         return (EFFORTS.index(self.offer.effort), self.offer.time is None, self.offer.time or Fraction(0))
+
+
+def in_turn(found: Sequence[Candidate[S]], effort: str) -> list[Candidate[S]]:
+    """Return the candidates of no more than an effort in the order of trying; the first one where there are none."""
+    allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= EFFORTS.index(effort)]
+    return sorted(allowed or found[:1], key=lambda c: c.place)
 
 
 Told = tuple[Candidate[Any], Needs | None]

@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from gossamer import switching as switchings
-from gossamer.cases import EFFORTS, Case, Refusal
+from gossamer.cases import Case, Refusal
 from gossamer.costs import TimeCost
 from gossamer.networks.network import Network
 from gossamer.networks.recognition import recognized
 from gossamer.sweeps.kinds.kind import PointNeeds
-from gossamer.switching.limits import Candidate, expected
+from gossamer.switching.limits import Candidate, expected, in_turn
 from gossamer.tasks import Task
 
 __all__ = ["expected_plan", "measuring"]
@@ -58,17 +58,16 @@ def expected_plan(network: Network, task: Task, how: Mapping[str, Any], words: M
 
 def _tried(kind: Any, case: Case, words: Mapping[str, Any]) -> list[Candidate[Any]]:
     """Return the candidates that the planner would build if each came out as it promises."""
-    most, algorithm = EFFORTS.index(words.get("effort", "search")), words.get("algorithm", "best")
+    algorithm = words.get("algorithm", "best")
     found: list[Candidate[Any]] = []
     for each in kind.algorithms:
         if isinstance(case.task, each.tasks) and algorithm in ("best", each.name):
             offers = each.offers(case)
             if not isinstance(offers, Refusal):
                 found += [Candidate(each.name, offer) for offer in offers if not offer.on_request]
-    allowed = [c for c in found if EFFORTS.index(c.offer.effort) <= most] or found[:1]
     tried: list[Candidate[Any]] = []
     best: Fraction | None = None
-    for candidate in sorted(allowed, key=lambda c: c.place):
+    for candidate in in_turn(found, words.get("effort", "search")):
         offer = candidate.offer
         if best is not None and best <= offer.floor:
             continue
