@@ -10,6 +10,7 @@ from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
 from gossamer.algorithms.total_exchange.even_words import EVEN_WORDS
 from gossamer.algorithms.total_exchange.homogeneous_product import HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO
+from gossamer.algorithms.total_exchange.orbit_paths import ORBIT_PATHS
 from gossamer.algorithms.total_exchange.ring_shift import MESSAGE_SHIFT
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
 from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODUCT
@@ -30,5 +31,6 @@ TOTAL_EXCHANGE: tuple[Algorithm, ...] = (
     NODE_INVARIANT_FIFO,
     TWO_PHASE_PRODUCT,
     BUSIEST_FIRST,
+    ORBIT_PATHS,
 )
 """The algorithms for total exchange."""
