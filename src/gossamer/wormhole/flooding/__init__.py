@@ -5,7 +5,7 @@ Turned in time, the same makes reductions, over ways that are turned round; both
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -142,16 +142,21 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     steps_needed = 6 + int(cut.count // max(1, degree.min()))
     effort = _EFFORT if nodes <= _LARGE else _MOST_EFFORT
     choices = list(_choices(max(2, effort // (cut.count * nodes**2 * steps_needed))))
+    drawing = _drawn(cut.count)
     step = 0
     while cut.count and int(holders.min()) < nodes:
+        # what a node has yet to receive over each of its channels, most first
+        urgent = np.argsort((has.sum(axis=0, dtype=np.int64) - cut.count) * 1024 // np.maximum(1, degree), kind="stable")
         best: tuple[int, tuple[npt.NDArray[np.generic], ...]] | None = None
         for number, choice in enumerate((*choices, _FURTHEST)):
             if choice is _FURTHEST and best is not None and best[1][-1].size:
                 break  # it is for a step in which nobody without a piece is as near as the other choices allow
             tried = has.copy(), near.copy(), holders.copy()
+            chance = drawing(1_000 * step + number + 1 + case.seed)
+            order = np.argsort(holders << 20 | chance >> 11, kind="stable")  # pieces that few nodes have come first
             count = _kernels.one_step(
-                *tried, ways.length, ways.first, ways.channel, degree, busy, *ports, choice.share, choice.copies,
-                choice.noise, True, 1_000 * step + number + 1 + case.seed, *columns,
+                *tried, ways.length, ways.first, ways.channel, urgent, order, busy, *ports, choice.share,
+                choice.copies, choice.noise, int(chance[-1]), *columns,
             )  # fmt: skip
             value = int(tried[1].sum())
             if best is None or value < best[0]:
@@ -163,6 +168,16 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
         step += 1
     steps.end_phase("flooding", step)
     return steps.schedule(case, cut)
+
+
+def _drawn(count: int) -> Callable[[int], npt.NDArray[np.int64]]:
+    """Return a function that draws so many numbers of 31 bits from a seed on: those of `one_step` when it goes on."""
+    factor, term = np.ones(count, np.int64), np.zeros(count, np.int64)
+    a, b = 1, 0
+    for i in range(count):
+        a, b = a * 1103515245 & 0x7FFFFFFF, (b * 1103515245 + 12345) & 0x7FFFFFFF
+        factor[i], term[i] = a, b
+    return lambda seed: (factor * (seed & 0x7FFFFFFF) + term) & 0x7FFFFFFF
 
 
 def _choices(most: int) -> Iterator[_Choice]:

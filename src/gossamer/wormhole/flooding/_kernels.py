@@ -30,34 +30,22 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
 
 @njit(cache=True, nogil=True)
 def one_step(
-    has, near, holders, dist, first, path, degree, busy, one_out, one_in, share, copies, noise, rare, state, source,
+    has, near, holders, dist, first, path, urgent, order, busy, one_out, one_in, share, copies, noise, state, source,
     target, piece,
 ):  # fmt: skip
     """Choose the messages of a step and carry them out; return how many there are.
 
     ``has[p, v]`` says whether node v has piece p, ``near[p, v]`` how far it is from a holder, ``holders[p]`` how many
-    there are, ``degree[v]`` how many pieces node v can receive. The message from node u to v takes the channels
-    ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of them. With `one_out` a node sends one message, with
-    `one_in` it receives one. Pieces that few nodes have come first, or last where not `rare`; one goes at most `share`
-    of the way to the node that is furthest from it. `noise` blurs choices, by chance
-    from `state` on. `source`, `target` and `piece` are written.
+    there are. The message from node u to v takes the channels ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of
+    them. With `one_out` a node sends one message, with `one_in` it receives one. Pieces are taken in the given `order`,
+    and nodes in that of `urgent`; a piece goes at most `share` of the way to the node that is furthest from it. `noise`
+    blurs choices, by chance from `state` on. `source`, `target` and `piece` are written.
     """
-    nodes, count = dist.shape[0], holders.size
+    nodes = dist.shape[0]
     sent, got = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
-    wants = np.zeros(nodes, np.int64)
-    for v in range(nodes):
-        for p in range(count):
-            wants[v] -= 1 - has[p, v]
-        wants[v] = wants[v] * 1024 // max(1, degree[v])
-    urgent = np.argsort(wants, kind="mergesort")  # what a node has yet to receive over each of its channels, most first
     barred = np.zeros(nodes, np.uint8)  # nodes to which no way is free; none becomes free within a turn
-    key = np.zeros(count, np.int64)
     written = 0
     busy[:] = 0
-    for p in range(count):
-        state = (state * 1103515245 + 12345) & 0x7FFFFFFF
-        key[p] = (holders[p] if rare else nodes - holders[p]) << 20 | (state >> 11)
-    order = np.argsort(key, kind="mergesort")  # one sort compiles sooner than two
     for turn in range(2 if copies < 64 else 1):
         for p in order:
             if holders[p] == nodes:
@@ -67,8 +55,11 @@ def one_step(
             most = 1 if one_out else copies if turn == 0 else 255
             furthest = 0
             for v in range(nodes):
-                furthest = max(furthest, near[p, v])
-            longest = max(1, int(np.ceil(share * furthest)))
+                if near[p, v] > furthest:
+                    furthest = near[p, v]
+            longest = int(np.ceil(share * furthest))
+            if longest < 1:
+                longest = 1
             few = holders[p] <= _FEW
             reach = longest
             barred[:] = 0
@@ -105,7 +96,8 @@ def one_step(
                 sent[by] += 1
                 got[to] = 1
                 for w in range(nodes):
-                    near[p, w] = min(near[p, w], dist[to, w])
+                    if dist[to, w] < near[p, w]:
+                        near[p, w] = dist[to, w]
                 source[written], target[written], piece[written] = by, to, p
                 written += 1
     for k in range(written):
