@@ -47,10 +47,12 @@ def _nearest(heap, place, size, key):
     return nearest
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, forceinline=True)
 def _price(load, scale, power):
     """Return what one more slot costs where the load is a share of the scale."""
-    return np.exp(min(power * np.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
+    share = load / scale
+    exponent = power * np.log(share if share > 1e-9 else 1e-9)
+    return np.exp(exponent if exponent < 500.0 else 500.0) + 1e-7
 
 
 @njit(cache=True, nogil=True)
@@ -147,17 +149,21 @@ def grow(
     nodes = first.size - 1
     key, by = np.empty(nodes), np.empty(nodes, np.int64)
     at = np.empty(nodes, np.int64)  # the hop that brought the packet, -1 at its origin, -2 elsewhere
-    depth = np.zeros(nodes)
+    depth = np.empty(nodes)
     heap, place = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    wanted = np.full(nodes, -1, np.int64)
+    wanted = np.empty(nodes, np.int64)
     way = np.empty(nodes, np.int64)
-    passing = nodes - np.count_nonzero(branches)
+    passing = 0
+    for x in range(nodes):
+        depth[x], wanted[x] = 0.0, -1
+        passing += 0 if branches[x] else 1
     shared = ports[2].size > 0
     for i in range(begin_at, visit.size):
         p = visit[i]
         size_before = old_end[p] - old_begin[p]
         wants = first_target[p + 1] - first_target[p]
-        if used + max(size_before, nodes + wants * passing) > link.size:
+        room = nodes + wants * passing
+        if used + (room if room > size_before else size_before) > link.size:
             return i, used
         warm = hot <= 0.0
         for h in range(old_begin[p], old_end[p]):
