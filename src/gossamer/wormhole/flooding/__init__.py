@@ -146,7 +146,9 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
     step = 0
     while cut.count and int(holders.min()) < nodes:
         # what a node has yet to receive over each of its channels, most first
-        urgent = np.argsort((has.sum(axis=0, dtype=np.int64) - cut.count) * 1024 // np.maximum(1, degree), kind="stable")
+        urgent = np.argsort(
+            (has.sum(axis=0, dtype=np.int64) - cut.count) * 1024 // np.maximum(1, degree), kind="stable"
+        )
         best: tuple[int, tuple[npt.NDArray[np.generic], ...]] | None = None
         for number, choice in enumerate((*choices, _FURTHEST)):
             if choice is _FURTHEST and best is not None and best[1][-1].size:
