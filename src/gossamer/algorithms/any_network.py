@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.synthesis.down_trees import propose_down_trees
 from gossamer.synthesis.exact import propose_exact
 from gossamer.synthesis.overlapped import propose_allreduce
 from gossamer.synthesis.routed import propose_moves, propose_trees
@@ -31,7 +32,7 @@ from gossamer.tasks import (
     UnevenScatter,
 )
 
-__all__ = ["EXACT", "OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES", "TREES_TOGETHER"]
+__all__ = ["DOWN_TREES", "EXACT", "OVERLAPPED_TREES", "PRICED_PATHS", "PRICED_TREES", "TREES_TOGETHER"]
 
 _GENERAL = (Chunked, Grouped, DemandTable, Together)
 """Tasks whose messages may be of any kind."""
@@ -98,6 +99,16 @@ TREES_TOGETHER = Algorithm(
     summary="trees for what is combined, copied and moved, grown together; each hop as soon as it can",
     passes_on=True,
     timed=True,
+)
+
+DOWN_TREES = Algorithm(
+    name="arc-disjoint-trees",
+    tasks=(Chunked,),
+    propose=propose_down_trees,
+    networks="any with plain links, and switches that copy",
+    source="Edmonds 1973; gossamer for small depths and for what other trees bring; no promised time",
+    summary="packets of a broadcast follow each other down as many trees without a common arc as there are",
+    passes_on=True,
 )
 
 EXACT = Algorithm(

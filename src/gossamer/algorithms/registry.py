@@ -6,7 +6,14 @@ Builders are listed for the forward tasks; their duals by time reversal and the 
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network import EXACT, OVERLAPPED_TREES, PRICED_PATHS, PRICED_TREES, TREES_TOGETHER
+from gossamer.algorithms.any_network import (
+    DOWN_TREES,
+    EXACT,
+    OVERLAPPED_TREES,
+    PRICED_PATHS,
+    PRICED_TREES,
+    TREES_TOGETHER,
+)
 from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import DUALS, allreduce_from, dual
@@ -59,18 +66,27 @@ _FORWARD: tuple[Algorithm, ...] = (
 _ONE_WAY: tuple[Algorithm, ...] = (UP_FIRST,)
 """Algorithms in which nodes receive freely and send one packet: no allreduce runs them backwards under their rules."""
 
+_TURNED: tuple[Algorithm, ...] = (*_FORWARD, *_ONE_WAY, PRICED_TREES, DOWN_TREES)
+"""Algorithms that are also run backwards in time."""
+
 _ALONE: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     CLIMBING_STAR_EXCHANGES,
     ARC,
     PRICED_TREES,
+    DOWN_TREES,
     PRICED_PATHS,
     SHARED_SHORTEST_WAYS,
     OVERLAPPED_TREES,
     OVERLAPPED_HALVES,
     TREES_TOGETHER,
-    *(dual(a, DUALS[task]) for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES) for task in a.tasks if task in DUALS),
+    *(
+        dual(a, DUALS[task])
+        for a in (*_FORWARD, *_ONE_WAY, PRICED_TREES, DOWN_TREES)
+        for task in a.tasks
+        if task in DUALS
+    ),
     *(allreduce_from(a) for a in _FORWARD if MultinodeBroadcast in a.tasks),
 )
 

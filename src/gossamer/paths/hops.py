@@ -1,4 +1,4 @@
-"""What the non-wasting scheduler takes and gives: the paths of packets, and the hops along them."""
+"""What schedulers take and give: the paths of packets, the hops along them, and which of these are of use."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.network import IntArray
+from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Hops", "Paths"]
+__all__ = ["Hops", "Paths", "leads_on"]
 
 
 class Paths(NamedTuple):
@@ -55,3 +55,24 @@ class Hops(NamedTuple):
     slot: IntArray
     link: IntArray
     packet: IntArray
+
+
+def leads_on(network: Network, link: IntArray, packet: IntArray) -> npt.NDArray[np.bool_]:
+    """Return which hops end at a terminal or at a switch that sends the packet on to one, bool[H]."""
+    kept = np.ones(link.size, bool)
+    if not link.size:
+        return kept
+    terminals, switches = network.terminal_count, network.node_count - network.terminal_count
+    source, target = network.link_source[link], network.link_target[link]
+    into, out = (np.flatnonzero(end >= terminals) for end in (target, source))
+    # of each hop at a switch, the packet and the switch
+    comes, leaves = (
+        packet[rows] * np.int64(switches) + end[rows] - terminals for rows, end in ((into, target), (out, source))
+    )
+    while True:
+        sends = np.zeros((int(packet.max()) + 1) * switches, bool)
+        sends[leaves[kept[out]]] = True
+        dead = into[kept[into] & ~sends[comes]]
+        if not dead.size:
+            return kept
+        kept[dead] = False

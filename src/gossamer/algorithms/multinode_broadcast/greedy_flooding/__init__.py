@@ -17,6 +17,7 @@ from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.paths.hops import leads_on
 from gossamer.paths.precedence import Roads
 from gossamer.paths.retiming import retimed
 from gossamer.schedules import Packets, Phase, Schedule
@@ -80,7 +81,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     assert best is not None
     over, slot, link, packet = best
     if case.network.terminal_count < case.network.node_count:
-        kept = _leads_on(case.network, link, packet)
+        kept = leads_on(case.network, link, packet)
         slot, link, packet = slot[kept], link[kept], packet[kept]
         over = int((slot + (roads.occupancy + roads.latency)[link]).max(initial=0))
     schedule = Schedule.of(
@@ -144,27 +145,6 @@ def _before(network: Network, origins: np.ndarray) -> np.ndarray:
     found = np.full(network.node_count, 2**31, np.int64)
     np.minimum.at(found, network.link_target, far[network.link_source])
     return np.where(found < 2**31, found, 0)
-
-
-def _leads_on(network: Network, link: np.ndarray, packet: np.ndarray) -> np.ndarray:
-    """Return which hops end at a terminal or at a switch that sends the packet on to one, bool[H]."""
-    kept = np.ones(link.size, bool)
-    if not link.size:
-        return kept
-    terminals, switches = network.terminal_count, network.node_count - network.terminal_count
-    source, target = network.link_source[link], network.link_target[link]
-    into, out = (np.flatnonzero(end >= terminals) for end in (target, source))
-    # of each hop at a switch, the packet and the switch
-    comes, leaves = (
-        packet[rows] * np.int64(switches) + end[rows] - terminals for rows, end in ((into, target), (out, source))
-    )
-    while True:
-        sends = np.zeros((int(packet.max()) + 1) * switches, bool)
-        sends[leaves[kept[out]]] = True
-        dead = into[kept[into] & ~sends[comes]]
-        if not dead.size:
-            return kept
-        kept[dead] = False
 
 
 def _hops(case: Case) -> int:
