@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
 
-__all__ = ["FreeGroup", "Table", "generated_table"]
+__all__ = ["FreeGroup", "Table", "few_generators", "generated_table"]
 
 Table = npt.NDArray[np.int32]
 Nodes = npt.NDArray[np.int64]
@@ -112,7 +112,7 @@ class FreeGroup:
         given = [_permutation(network, p, i) for i, p in enumerate(permutations)]
         self.network = network
         self.table = generated_table(given, n)
-        self.generators = _few(self.table, n)
+        self.generators = few_generators(self.table)
         self.orbit = np.full(n, -1, np.int32)
         self._row = np.zeros(n, np.int64)  # the symmetry that takes the representative to each node
         found: list[int] = []
@@ -193,9 +193,14 @@ def _permutation(network: Network, given: npt.ArrayLike, i: int) -> Table:
     return values.astype(np.int32)
 
 
-def _few(table: Table, n: int) -> list[int]:
-    """Return names of symmetries that generate the group: each the lowest that those before do not."""
+def few_generators(table: Table) -> list[int]:
+    """Return names of symmetries that generate a group: each the lowest that those before do not.
+
+    >>> few_generators(np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]], np.int32))
+    [1, 2]
+    """
     chosen: list[int] = []
+    n = table.shape[1]
     row_of = {int(x): row for row, x in zip(table, table[:, 0], strict=True)}
     known = {0}
     for x in sorted(row_of):

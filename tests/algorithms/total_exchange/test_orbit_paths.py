@@ -45,6 +45,25 @@ def test_graphs_of_any_group_in_any_ports(name, ports, tmp_path):
     assert gossamer.load(tmp_path / "plan.parquet") == schedule
 
 
+@pytest.mark.parametrize(
+    ("spec", "order", "steps"),
+    [
+        ("product:(array:5)x(ring:8)", 8, 48),
+        ("product:(array:3)x(ring:5)x(complete:4)", 20, 40),
+        ("product:(lift:abelian(5);0-1,0-0*1,1-1*2)x(array:3)", 5, 30),
+        ("product:(array:4)x(torus:8x8)", 64, 258),
+    ],
+)
+def test_products_with_an_irregular_factor_take_the_symmetries_of_the_others(spec, order, steps):
+    network = gossamer.network(spec)
+    case = Case(network, gossamer.task("alltoall"))
+    schedule = orbit_paths_exchange(case)
+    assert schedule.symmetry.order == order
+    assert schedule.completion_time <= steps
+    assert gossamer.verify(schedule).ok
+    assert gossamer.verify(schedule.expand()).ok
+
+
 def test_the_same_seed_gives_the_same_schedule():
     network = gossamer.network("dragonfly:4,2")
     task = gossamer.task("alltoall")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.networks import PermutationGroup, SharedPorts, cayley, from_networkx, renumbered
+from gossamer.networks import FreeGroup, PermutationGroup, SharedPorts, cayley, from_networkx, renumbered
+from gossamer.networks.free_action import few_generators
 from gossamer.networks.groups import TableGroup
 from gossamer.networks.recognition.free_groups import cayley_order, free_group
 
@@ -80,7 +81,10 @@ def test_what_is_not_looked_at():
     assert free_group(ring.with_times(np.arange(10) % 2 + 1, 0)) is None
     assert free_group(ring.with_ports(SharedPorts(ring.link_source, ring.link_target))) is None
     assert free_group(gossamer.network("kautz:2,2")) is None
-    assert free_group(gossamer.network("array:2x3")) is None
+    assert free_group(gossamer.network("array:4x3")) is None
+    torus = gossamer.network("torus:3x4")
+    assert len(free_group(torus)) == 12
+    assert free_group(torus.with_times(np.arange(torus.link_count) % 5 + 1, 0)) is None
 
 
 def test_the_group_of_a_table():
@@ -91,3 +95,22 @@ def test_the_group_of_a_table():
     assert not group.abelian
     table = TableGroup(other.compose(np.arange(6)[:, None], np.arange(6)[None]).astype(np.int32))
     assert np.array_equal(table.inverse(np.arange(6)), other.inverse(np.arange(6)))
+
+
+@pytest.mark.parametrize(
+    ("spec", "order"),
+    [
+        ("product:(array:3)x(ring:4)", 4),
+        ("product:(ring:3)x(array:2x3)x(hypercube:2)", 24),
+        ("product:(lift:abelian(5);0-1,0-0*1,1-1*2)x(array:3)", 5),
+        ("product:(array:3)x(jellyfish:n=20,d=3,seed=1)", 1),
+    ],
+)
+def test_symmetries_of_factors_are_those_of_the_product(spec, order):
+    net = gossamer.network(spec)
+    table = free_group(net)
+    assert len(table) == order
+    assert (table[0] == np.arange(net.node_count)).all()
+    assert (np.diff(table[:, 0]) > 0).all()
+    assert len(few_generators(table)) <= order.bit_length()
+    assert (FreeGroup(net, list(table)).table == table).all()

@@ -8,14 +8,14 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.free_action import Table, generated_table
+from gossamer.networks.free_action import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.groups import TableGroup
-from gossamer.networks.network import Network
+from gossamer.networks.network import Factors, Network
 from gossamer.networks.structures import IntArray, Speeds, int_array
 
 __all__ = ["cayley_order", "free_group"]
 
-_MOST_NODES = 600
+_MOST_NODES, _MOST_LISTED = 600, 20_000_000
 _TRIES, _STEPS = 12, 60
 """Groups that are begun, and symmetries that are tried for each."""
 
@@ -33,7 +33,7 @@ def cayley_order(network: Network) -> tuple[Network, IntArray] | None:
     >>> cayley_order(from_networkx(nx.petersen_graph())) is None  # it is none, although all nodes look the same
     True
     """
-    table = free_group(network)
+    table = _searched(network)
     if table is None or len(table) < network.node_count:
         return None
     group = TableGroup(table)
@@ -58,8 +58,24 @@ def free_group(network: Network) -> Table | None:
 
     Notes
     -----
-    Random products of generators of all symmetries are added as long as the group stays free. O(tries * H * N) time.
+    Of a product it is that of its factors together. Otherwise random products of generators of all symmetries are added
+    as long as the group stays free, O(tries * H * N) time; they are looked for by the package ``igraph`` (the extra
+    ``symmetry``), on networks of at most 600 nodes whose links go both ways and differ in nothing.
     """
+    if network.shared_ports is not None:
+        return None
+    factors = network.find(Factors)
+    found = _searched(network) if factors is None else _of_factors(factors.networks)
+    if found is None or factors is None:
+        return found
+    try:
+        return FreeGroup(network, [found[found[:, 0] == x][0] for x in few_generators(found)]).table
+    except NetworkError:  # links differ in more than their factors
+        return None
+
+
+def _searched(network: Network) -> Table | None:
+    """Return a large free group found by chance among all symmetries; None if these are not looked for."""
     generators = _generators(network)
     if generators is None:
         return None
@@ -88,6 +104,25 @@ def free_group(network: Network) -> Table | None:
         if len(best) == n:
             break
     return best
+
+
+def _of_factors(factors: tuple[Network, ...]) -> Table | None:
+    """Return what the free groups of factors do together; None if none is known, or their list would be too long."""
+    table = np.zeros((1, 1), np.int32)
+    known = False
+    for f in factors:
+        own: Table | None = None
+        if f.group is None:
+            own = free_group(f)
+        elif f.node_count**2 <= _MOST_LISTED:
+            x = np.arange(f.node_count)
+            own = f.group.compose(x[:, None], x[None, :]).astype(np.int32)
+        known |= own is not None
+        own = np.arange(f.node_count, dtype=np.int32)[None] if own is None else own
+        if table.size * own.size > _MOST_LISTED:
+            return None
+        table = (table[:, None, :, None] * f.node_count + own[None, :, None, :]).reshape(len(table) * len(own), -1)
+    return table if known else None
 
 
 def _generators(network: Network) -> list[Table] | None:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.refusals import refuse_buffers
 from gossamer.cases import Case, Offer, Refusal
+from gossamer.errors import NetworkError
 from gossamer.networks import free_group
+from gossamer.networks.free_action import few_generators
 from gossamer.networks.network import IntArray
 from gossamer.paths.port_table import PortTable
 from gossamer.paths.precedence import HopGraph, Roads, scheduled
@@ -95,7 +97,13 @@ def _symmetry(case: Case) -> Symmetry | None:
     if network.terminal_count < network.node_count or not network.plain:
         return None
     table = free_group(network)
-    return None if table is None or len(table) < 2 else Symmetry(network, permutations=list(table[1:]))
+    if table is None or len(table) < 2:
+        return None
+    few = np.searchsorted(table[:, 0], few_generators(table))
+    try:
+        return Symmetry(network, permutations=list(table[few]))
+    except NetworkError:  # it does not keep the capacities of links
+        return None
 
 
 def _quotient(case: Case, symmetry: Symmetry) -> Roads:
@@ -155,7 +163,7 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
         return refusal
     symmetry = case.once(_symmetry, case)
     if symmetry is None:
-        return Refusal("needs symmetries of the network that move every node, of up to 600 nodes (extra 'symmetry')")
+        return Refusal("needs symmetries of the network that move every node (the extra 'symmetry' looks for them)")
     looks = symmetry.orbit_count * network.node_count * network.link_count
     if looks > _MOST_WORK:
         return Refusal(f"would look at {looks:,} links for its packets; at most {_MOST_WORK:,} are allowed")
@@ -168,7 +176,7 @@ ORBIT_PATHS = Algorithm(
     name="orbit-paths",
     tasks=(TotalExchange,),
     propose=_propose,
-    networks="up to 600 nodes with symmetries that move every node, no Cayley networks",
+    networks="with symmetries that move every node, up to 600 nodes or products; no Cayley networks",
     source="gossamer; no promised time",
     summary="shortest paths for one packet of each orbit, the rest translated; what has furthest to go is sent first",
 )
