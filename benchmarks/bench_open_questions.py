@@ -150,3 +150,21 @@ def test_steps_against_buffers_of_permutations(capsys):
                 f"\n10 random permutations of array:16x16, {name}: {steps:.1f} steps, {packets} packets, {front}",
                 end="",
             )
+
+
+@pytest.mark.parametrize("spec", ["array:4x4", "array:5x5", "hypercube:4", "torus:4x4"])
+def test_steps_with_one_packet_in_transit(spec, capsys):
+    """With all moves known ahead: the steps of random and of worst permutations with 1 packet in transit."""
+    network = gossamer.network(spec)
+    from gossamer.tasks.patterns import pattern
+
+    for name, seed in [("random", 0), ("random", 1), ("random", 2), ("random", 3), ("transpose", 0), ("reversal", 0)]:
+        task = gossamer.task("permutation", destination=pattern(name, network, seed=seed).tolist())
+        plan = gossamer.plan(network, task, algorithm="exact", rules=gossamer.Rules(buffer=1))
+        least = gossamer.lower_bounds(network, task)[0].value
+        with capsys.disabled():
+            print(
+                f"\nsteps against buffers, {spec}, {name} {seed}: {plan.completion_time} steps with 1 packet in "
+                f"transit, at least {least} with any number",
+                end="",
+            )

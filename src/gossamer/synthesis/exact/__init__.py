@@ -15,6 +15,7 @@ import numpy as np
 from gossamer.cases import Case, Offer, Proof, Refusal
 from gossamer.schedules import Phase, Schedule
 from gossamer.synthesis.exact.model import Found, Model, Patience, sought
+from gossamer.synthesis.exact.walks import propose_walks
 from gossamer.synthesis.overlapped import overlapped_allreduce, propose_allreduce
 from gossamer.synthesis.routed import propose_moves, propose_trees, routed
 from gossamer.tasks import COMBINE
@@ -35,7 +36,8 @@ def exact(case: Case) -> Schedule:
     ----------
     case : Case
         Packets that are copied or moved on any small network, or an allreduce where all nodes are terminals; whole
-        messages, any ports and links. `Case.budget` limits the seconds; without it, the work of the solver is limited.
+        messages, any ports and links. Or a permutation under a limit of the buffers (`walks`). `Case.budget` limits the
+        seconds; without it, the work of the solver is limited.
 
     Raises
     ------
@@ -109,6 +111,8 @@ def propose_exact(case: Case) -> Offer[Schedule] | Refusal:
         packets = case.messages.packet_count
     if packets * case.network.link_count > _MOST:
         return Refusal(f"looks at no more than {_MOST:,} pairs of a packet and a link")
+    if case.rules.buffer is not None and importlib.util.find_spec("ortools") is not None:
+        return propose_walks(case)
     ahead = propose_allreduce(case) if bool((case.messages.discipline == COMBINE).any()) else _simple(case)
     if isinstance(ahead, Refusal):
         return ahead
