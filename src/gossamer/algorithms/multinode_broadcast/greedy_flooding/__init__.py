@@ -85,7 +85,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
         slot, link, packet = slot[kept], link[kept], packet[kept]
         over = int((slot + (roads.occupancy + roads.latency)[link]).max(initial=0))
     schedule = Schedule.of(
-        case, slot.astype(np.int32), link.copy(), packet.copy(), parts=parts,
+        case, slot, link, packet, parts=parts,
         phases=[Phase(case.task.name, over, Fraction(1, parts))],
     )  # fmt: skip
     return retimed(schedule, case.network) if case.rules.cut_through else schedule
