@@ -114,16 +114,16 @@ def replay(
         while b < hops and slot[b] == t:
             ln = link[b]
             p = packet[b]
-            if folded and link_class.size == 0:  # link (u, g) has number u*degree + g
+            if not folded:
+                u = link_source[ln]
+                w, c = u, ln
+            elif link_class.size == 0:  # link (u, g) has number u*degree + g
                 u = ln // degree
                 w = _class(folded, orbit, u)
                 c = w * degree + ln - u * degree
-            elif folded:
-                u = link_source[ln]
-                w, c = _class(folded, orbit, u), link_class[ln]
             else:
                 u = link_source[ln]
-                w, c = u, ln
+                w, c = _class(folded, orbit, u), link_class[ln]
             if link_last[c] != t:
                 link_last[c] = t
                 if counted_links:
