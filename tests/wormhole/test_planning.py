@@ -197,5 +197,5 @@ def test_a_plan_asks_each_shared_quantity_once(monkeypatch):
     other = ("packet-switched", "slot-by-slot")
     covering = [a for a in WORMHOLE_ALGORITHMS if a.name not in other and a.covers(case)]
     schedules = [offer.build() for a in covering for offer in a.offers(case)]
-    assert len(schedules) == 3 * 4 + 6 + 3  # every h, the others, and floods in 1 to 3 pieces
+    assert len(schedules) == 3 * 4 + 7 + 3  # every h, the others, and floods in 1 to 3 pieces
     assert (asked["messages"], asked["__init__"]) == (1, 2)

@@ -31,6 +31,8 @@ class WormholeCase(Case):
         The ports. Default: all.
     seed : int
         For algorithms that make random choices.
+    channels : Channels, optional
+        Those of the network, where they are known.
 
     Raises
     ------
@@ -46,9 +48,10 @@ class WormholeCase(Case):
     """
 
     def __init__(
-        self, network: Network, task: Task, cost: LinearCost | None = None, rules: Rules | None = None, *, seed: int = 0
-    ) -> None:
-        self.channels = Channels(network)
+        self, network: Network, task: Task, cost: LinearCost | None = None, rules: Rules | None = None, *,
+        seed: int = 0, channels: Channels | None = None,
+    ) -> None:  # fmt: skip
+        self.channels = channels or Channels(network)
         super().__init__(network, task, rules, seed=seed)
         self._linear = cost or LinearCost()
 
@@ -67,7 +70,8 @@ class WormholeCase(Case):
         >>> case.varied(gossamer.task("broadcast")).sources
         1
         """
-        other = WormholeCase(self.network, task or self.task, cost or self.cost, rules or self.rules, seed=self.seed)
+        asked = task or self.task, cost or self.cost, rules or self.rules
+        other = WormholeCase(self.network, *asked, seed=self.seed, channels=self.channels)
         other._known = self._known
         return other
 

@@ -14,6 +14,7 @@ from gossamer.wormhole.sequential import SEQUENTIAL
 from gossamer.wormhole.slot_by_slot import SLOT_BY_SLOT
 from gossamer.wormhole.spanning_trees.broadcasts import EDST
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
+from gossamer.wormhole.two_step import TWO_STEP
 
 __all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm"]
 
@@ -26,6 +27,7 @@ _ALONE: tuple[WormholeAlgorithm, ...] = (
     *SLOT_BY_SLOT,
     *DIRECT,
     *FLOODING,
+    *TWO_STEP,
 )
 
 WORMHOLE_ALGORITHMS: tuple[WormholeAlgorithm, ...] = (*_ALONE, each_group(_ALONE))
