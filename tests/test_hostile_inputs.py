@@ -129,6 +129,21 @@ def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, m
     assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", "-o", tmp_path / name)
 
 
+TINY_PIECES = {
+    "x.json": ('{"nodes":[', '{"":0},', '{}],"edges":[]}'), "x.graphml": ("<graphml>", "<a/>", "</graphml>"),
+    "x.xml": ("<system>", '<a b=""/>', "</system>"), "table.json": ('{"demands":[', "[],", "[]]}"),
+}  # fmt: skip
+"""Files of which each byte takes fifty in memory: their heads, what they repeat, and their tails."""
+
+
+@pytest.mark.parametrize("name", TINY_PIECES)
+def test_a_file_of_tiny_pieces_is_refused_by_counting_them(capsys, tmp_path, name):
+    head, piece, tail = TINY_PIECES[name]
+    (tmp_path / name).write_text(head + piece * (26_000_000 // len(piece)) + tail)
+    words = ["demands", "torus:4x4", "demands", "--demands"] if name.startswith("table") else ["network"]
+    assert "it is made of tiny pieces" in refusal(capsys, *words, tmp_path / name)
+
+
 def test_a_graph_in_an_encoding_that_nobody_knows_is_refused(capsys):
     assert "its encoding is unknown" in refusal(capsys, "network", DATA / "encoding.graphml")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import json
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import gossamer
 
@@ -62,6 +66,44 @@ def test_every_fragment_is_of_a_kind_that_the_release_notes_have():
     for path in fragments:
         assert path.name.split(".")[-2] in kinds, path.name
         assert path.read_text(encoding="utf-8").strip()
+
+
+@pytest.fixture(scope="module")
+def versions():
+    """The script of CI that tests the wheel with other versions."""
+    path = ROOT / ".ci" / "versions"
+    if not path.exists():
+        pytest.skip("needs a clone of the repository")
+    loader = importlib.machinery.SourceFileLoader("versions", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("versions", loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_the_lowest_declared_dependencies_are_those_that_ci_installs(versions):
+    declared = tomllib.loads(text("pyproject.toml"))["project"]["dependencies"]
+    assert [Requirement(line) for line in versions.lowest()] == [
+        Requirement(f"{found.name}=={each.version}")
+        for found in map(Requirement, declared)
+        for each in found.specifier
+        if each.operator == ">="
+    ]
+    assert all(len(Requirement(line).specifier) == 1 for line in declared)
+
+
+def test_the_oldest_python_that_ci_tries_is_the_oldest_that_is_allowed(versions):
+    allowed = SpecifierSet(tomllib.loads(text("pyproject.toml"))["project"]["requires-python"])
+    assert versions.pythons() == ["3.11", "3.12", "3.13"]
+    assert [v in allowed for v in ("3.10", *versions.pythons())] == [False, True, True, True]
+
+
+def test_what_ci_runs_on_other_versions_is_there_and_in_the_sdist(versions):
+    assert ".ci/versions --also" in text(".ci/run")
+    packed = tomllib.loads(text("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    for name in (*versions.TESTS, versions.PROGRAM):
+        assert (ROOT / name).exists(), name
+        assert name.split("/")[0] in packed
+    compile(text(versions.PROGRAM), versions.PROGRAM, "exec")
 
 
 @pytest.mark.parametrize("version", ["", "two", "0.2", "0.2.0;true"])

@@ -217,6 +217,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(LINES), help="one command")
     given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores for what it runs in the background
     home, folder = Path.cwd(), tempfile.mkdtemp(prefix="kills-")
     os.chdir(folder)
     draw, found = random.Random(given.seed), []

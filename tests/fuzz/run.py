@@ -29,7 +29,7 @@ import samples
 import sandbox
 import words
 
-CHUNK = 250
+CHUNK = 500
 HANGS = 150
 
 

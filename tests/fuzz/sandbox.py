@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SECONDS = 60
-"""A command that takes longer is a finding: those here are small."""
+"""A command that takes more CPU is a finding: those here are small."""
 MOST = 500_000_000
 """Bytes that a file of any size may cost; a larger one twenty times its size."""
 
@@ -42,16 +42,16 @@ def run(words: list[str], seconds: int = SECONDS) -> Result:
 
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
     kept, sys.stdout, sys.stderr = (sys.stdout, sys.stderr), *streams
-    before = signal.signal(signal.SIGALRM, stop)
+    before = signal.signal(signal.SIGPROF, stop)
     first, began = _memory(reset=True), time.process_time()
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         status: object = main(words)
     except BaseException as error:
         status = f"{type(error).__name__} got out: {error}"
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         sys.stdout, sys.stderr = kept
     out, err = (s.buffer.getvalue().decode("utf-8", "backslashreplace") for s in streams)
     return Result(status, out, err, time.process_time() - began, max(_memory() - first, 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from gossamer.interchange.collectives import collective
 from gossamer.interchange.foreign import capacities, schedule_of
 from gossamer.interchange.threadblocks import Chunk, Hop
 from gossamer.networks.network import Network
-from gossamer.reading.files import read_text
+from gossamer.reading.files import read_json
 from gossamer.schedules import Schedule
 
 __all__ = ["read_msccl_json"]
@@ -31,7 +30,7 @@ def read_msccl_json(path: Path, network: Network) -> Schedule:
     """
     name = str(path)
     try:
-        fields = json.loads(read_text(path))
+        fields = read_json(path)
         if fields["msccl_type"] != "algorithm":
             raise ValueError("it is no algorithm")
         return _schedule(name, fields, network, path.stem)

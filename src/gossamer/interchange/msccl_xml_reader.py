@@ -10,7 +10,7 @@ from gossamer.interchange.collectives import Collective, collective
 from gossamer.interchange.foreign import capacities, schedule_of, whole_parts
 from gossamer.interchange.threadblocks import Block, Chunk, Step, carry_out
 from gossamer.networks.network import Network
-from gossamer.reading.files import read_bytes
+from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes
 from gossamer.schedules import Schedule
 
 __all__ = ["read_msccl_xml"]
@@ -65,6 +65,7 @@ def read_msccl_xml(path: Path, network: Network) -> Schedule:
 def _parsed(path: Path) -> ElementTree.Element:
     name = str(path)
     data = read_bytes(path)
+    check_pieces(path, data, XML_PIECES)
     if b"<!" in data.replace(b"<!--", b""):
         raise FileFormatError(f"{name!r} declares a document type or entities; an MSCCL file does not")
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 import re
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError, shown
-from gossamer.reading.files import file_name, guarded, read_array, read_text
+from gossamer.reading.files import file_name, guarded, read_array, read_json, read_text
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
 
@@ -248,7 +247,7 @@ def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, Mapping[s
 def _json(path: str | os.PathLike[str], node_count: int) -> Traffic:
     with guarded(path):
         try:
-            held = json.loads(read_text(path))
+            held = read_json(path)
         except RecursionError:
             raise FileFormatError(f"cannot read {file_name(path)}: it is nested too deeply") from None
     if not isinstance(held, dict) or not held or not set(held) <= {"demands", "contributions", "rows"}:

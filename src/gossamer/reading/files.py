@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +18,26 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, shown
 
-__all__ = ["file_name", "guarded", "opened", "read_array", "read_bytes", "read_text", "regular", "text_lines"]
+__all__ = [
+    "JSON_PIECES",
+    "XML_PIECES",
+    "check_pieces",
+    "file_name",
+    "guarded",
+    "opened",
+    "read_array",
+    "read_bytes",
+    "read_json",
+    "read_text",
+    "regular",
+    "text_lines",
+]
+
+_LEAST, _TIMES = 500_000_000, 20
+"""Bytes that what a file holds may take: so many, or so many times its size."""
+JSON_PIECES = {b"{": 70, b"[": 70, b":": 150, b",": 24}
+XML_PIECES = {b"<": 300, b"=": 150}
+"""Bytes that an object, a list, an entry and a place in one take when they are read; an element and an attribute."""
 
 
 def file_name(path: str | os.PathLike[str]) -> str:
@@ -84,6 +104,34 @@ def read_text(path: str | os.PathLike[str], what: str = "text in UTF-8") -> str:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileFormatError(f"{file_name(path)} is not {what}") from None
+
+
+def check_pieces(path: str | os.PathLike[str], data: bytes, pieces: Mapping[bytes, int]) -> None:
+    """Refuse what would take over 500 MB and 20 times its size once it is read, by counting what it is made of.
+
+    >>> check_pieces("x.json", b"[" * 10_000_000, JSON_PIECES)
+    Traceback (most recent call last):
+    gossamer.errors.FileFormatError: 'x.json' would take about 720 MB, too much for its 10 MB: it is made of tiny pieces
+    """
+    size = len(data)
+    taken = 2 * size + sum(data.count(piece) * weight for piece, weight in pieces.items())
+    if taken > max(_LEAST, _TIMES * size):
+        about = f"about {taken / 1e6:.0f} MB, too much for its {size / 1e6:.0f} MB"
+        raise FileFormatError(f"{file_name(path)} would take {about}: it is made of tiny pieces")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Return what a file of JSON holds; ValueError or RecursionError if it is none, FileFormatError if it is too large.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.json"
+    >>> _ = path.write_text('{"a": [1]}')
+    >>> read_json(path)
+    {'a': [1]}
+    """
+    data = read_bytes(path)
+    check_pieces(path, data, JSON_PIECES)
+    return json.loads(data.decode("utf-8-sig"))
 
 
 def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> Iterator[tuple[int, str]]:

@@ -174,7 +174,7 @@ def _read_rows(parquet: Any, first: int, table: Rows, room: Room, columns: dict[
     if expected is not None and rows != expected:
         raise ValueError(f"it lists {expected} {what}s, but has {rows} {what} rows")
     for name in names:
-        size = np.dtype(_integer(parquet, name).to_pandas_dtype())
+        size = np.dtype(str(_integer(parquet, name)))
         room.take(rows * size.itemsize, f"{rows} {what} rows")
         columns[name] = np.empty(rows, size)
     for name in table.told:

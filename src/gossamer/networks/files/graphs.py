@@ -25,7 +25,7 @@ from gossamer.networks.files.xml import check_xml
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.networks.wiring import Wiring, attributed
-from gossamer.reading.files import file_name, opened
+from gossamer.reading.files import file_name, opened, read_json
 from gossamer.writing import exact_bandwidth, exact_duration
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ def _reader(
 def _read_json(path: Path) -> Network:
     """Read nodes and edges straight from the file: a NetworkX graph would put parallel links side by side."""
     kind, file = "node-link graph in JSON", f"graph file {file_name(path)}"
-    with opened(path) as opened_file:
-        data = opened_file.read()
     try:
-        fields = json.loads(data.decode("utf-8-sig"))
+        fields = read_json(path)
         if not isinstance(fields, dict) or not isinstance(fields.get("nodes"), list):
             raise ValueError("a node-link graph is an object with lists 'nodes' and 'edges'")
         nodes = {_name(node["id"]): node for node in fields["nodes"]}
@@ -77,7 +75,7 @@ def _read_json(path: Path) -> Network:
         wiring = _json_links(file, fields, nodes)
     except json.JSONDecodeError as error:
         raise FileFormatError(f"{file}, line {error.lineno}: not a {kind} ({error.msg})") from None
-    except NetworkError:
+    except (NetworkError, FileFormatError):
         raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__

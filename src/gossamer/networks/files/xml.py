@@ -8,7 +8,7 @@ from os import PathLike
 from xml.parsers import expat
 
 from gossamer.errors import FileFormatError
-from gossamer.reading.files import file_name, opened
+from gossamer.reading.files import XML_PIECES, check_pieces, file_name, guarded, read_bytes
 
 __all__ = ["Element", "check_xml", "read_xml"]
 
@@ -78,9 +78,11 @@ def _parse(path: str | PathLike[str], kind: str, root: Element | None, look: Loo
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.EntityDeclHandler = entity
-    with opened(path) as file:
+    data = read_bytes(path)
+    check_pieces(path, data, XML_PIECES)
+    with guarded(path):
         try:
-            parser.ParseFile(file)
+            parser.Parse(data, True)
         except expat.ExpatError as error:
             raise FileFormatError(
                 f"{name}, line {error.lineno}: not a {kind} ({expat.ErrorString(error.code)})"
