@@ -53,8 +53,9 @@ ARRIVE, ROUTED, RETRY = range(3)
 ) = range(16)  # queue  # fmt: skip
 (
     TO, FROM, IN_PLACE, OUT_PLACE, INPUTS, OUTPUTS, LATENCY, EJECTION, WANT, TAKEN, CROSSED, LISTED, LAST, WAITERS,
-    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY, EACH
-) = range(22)  # channel  # fmt: skip
+    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY
+) = range(21)  # channel  # fmt: skip
+EACH = LEFT  # of channels that are no injections: the cycles that a flit takes
 FLIT, OPENS = range(2)  # slot
 OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
 (
@@ -63,7 +64,7 @@ OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
 PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
 
 # widths of the tables
-QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 22, 5, 11
+QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 21, 5, 11
 
 # rules
 (
@@ -82,8 +83,9 @@ QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 22, 5, 11
     THRESHOLD,  # by how much a longer way must promise to be faster
     RECORDING,
     ESCAPE,  # virtual channels, as bits, that a message does not leave for others
+    WAITING_OUT,  # whether flits wait at outputs: these take several a cycle, or links one in several cycles
     CLASSES,  # the virtual channels of class k are the bits of rules[CLASSES + k]
-) = range(16)
+) = range(17)
 
 # counters, behind those of the lists
 (
@@ -117,7 +119,7 @@ class State(NamedTuple):
     rules: Any  # int64[CLASSES + K]
     queue: Any  # int32[Q, 16]
     slot: Any  # int32[Q*B, 2] 2*message + (1 for the last flit), opening time
-    channel: Any  # int32[C, 22]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
+    channel: Any  # int32[C, 21]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
     turn: Any  # int32[C*speedup, 5]
     wheel: Any  # int32[slots, 1 + ...] how many, then 4*queue + what happens
     lists: Any  # int32[5, ...]
@@ -699,7 +701,7 @@ def _leave(
         counters[BLOCKED] += c - queue[q, SINCE]
         channel[o, CROSSED] += 1
         there = c + channel[o, LATENCY]
-        if rules[OUTPUT_SPEEDUP] > 1 or channel[o, EACH] > 1:  # behind the flits that wait at the output
+        if rules[WAITING_OUT] != 0:  # behind the flits that wait at the output
             there = larger(there, channel[o, LAST] + channel[o, EACH])
             channel[o, LAST] = there
         if rules[RECORDING] != 0:

@@ -60,7 +60,8 @@ def new_state(
     delays = settings.routing_delay, settings.allocation_delay, settings.switch_delay, settings.credit_delay
     longest = int(channel[:, k.LATENCY].max()) + sum(delays) + 2
     slowest = int(fabric.flit_cycles.max())
-    longest += lanes * depth * slowest if settings.output_speedup > 1 or slowest > 1 else 0
+    rules[k.WAITING_OUT] = settings.output_speedup > 1 or slowest > 1
+    longest += lanes * depth * slowest if rules[k.WAITING_OUT] else 0
     rules[k.WHEEL] = (1 << longest.bit_length()) - 1
     queue = np.zeros((count * lanes, 16), np.int32)
     queue[:, [k.OUT, k.OWNER, k.ASKER, k.STALL, k.NEXT]] = -1
@@ -113,8 +114,7 @@ def _channels(fabric: Fabric, settings: Routers) -> tuple[IntArray, int]:
     table[:, k.INPUTS] = inputs[frm]
     table[:, k.OUTPUTS] = outputs[to]
     more = settings.switch_delay - 1
-    table[:, k.EACH] = 1
-    table[:links, k.EACH] = fabric.flit_cycles
+    table[:links, k.EACH], table[queues:, k.EACH] = fabric.flit_cycles, 1
     table[:links, k.LATENCY] = settings.link_latency + more + fabric.latency + fabric.flit_cycles - 1
     table[links:queues, k.LATENCY] = settings.injection_delay
     table[queues:, k.LATENCY] = settings.ejection_delay + more
