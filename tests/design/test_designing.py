@@ -100,6 +100,13 @@ def test_lifts_beat_cayley_networks_where_their_distances_are_shorter() -> None:
     assert len({*zip(known.places[:, 0].tolist(), sums, strict=True)}) == len({*known.places[:, 0].tolist()})
 
 
+@pytest.mark.parametrize("nodes", [22, 23])
+def test_ports_are_joined_at_will_where_the_nodes_have_few_divisors(nodes: int) -> None:
+    best = design(nodes, 4, wishes=Wishes(families="lift"), rounds=48, top=1).best
+    assert best.tasks[0].time <= best.tasks[0].limit + 1
+    assert gossamer.network(best.candidate.spec) == best.network
+
+
 def test_cubes_whose_faces_are_switched_beat_the_torus() -> None:
     found = design(108, 6, wishes=Wishes(cubes=3), rounds=1, top=2, budget=200)
     torus = next(f for f in found.found if f.candidate.family == "torus")

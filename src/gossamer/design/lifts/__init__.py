@@ -19,6 +19,8 @@ _KINDS = ("abelian", "semidirect", "2-group", "vectors", "permutations")
 _MOST_VERTICES = 16
 _LEAST_ORDER = 4
 _WORK = 1_500_000
+_FREE, _LEAST_LOOKS, _LOOKS_A_PORT = 800_000_000, 3_000, 400
+"""Links looked at where nearly all joins are free, the looks that are worth it, and the most for each port."""
 _HEAT = 2.0
 
 
@@ -38,19 +40,23 @@ def random_lift(problem: Problem, rng: np.random.Generator) -> tuple[Network | N
 
     degree = problem.degree
     nodes = int(rng.integers(problem.nodes[0], min(problem.nodes[1], MOST_LIFTED) + 1))
-    counts = [k for k in range(2, _MOST_VERTICES + 1)
-              if nodes % k == 0 and nodes // k >= _LEAST_ORDER and k * degree % 2 == 0]  # fmt: skip
+    several = [k for k in range(2, nodes + 1) if nodes % k == 0 and k * degree % 2 == 0]
+    counts = [k for k in several if k <= _MOST_VERTICES and nodes // k >= _LEAST_ORDER]
+    if max(counts, default=0) <= 2:  # such as twice a prime: joined at will, or but for one symmetry
+        counts += [k for k in several if nodes // k <= 2 and _FREE // (nodes * k * degree) >= _LEAST_LOOKS]
     if not counts:
         return None, 0
     vertices = int(rng.choice(counts))
-    text = random_group(str(rng.choice(_KINDS)), nodes // vertices, rng)
+    order = nodes // vertices
+    text = f"abelian({order})" if order <= 2 else random_group(str(rng.choice(_KINDS)), order, rng)
     if text is None:
         return None, 0
     group = group_named(text).group
     every = np.arange(group.order)
     product = np.ascontiguousarray(group.compose(every[:, None], every), np.int64)
-    looks = max(100, _WORK // (vertices * degree))
-    pair, element = np.zeros(vertices * degree, np.int64), np.zeros((vertices, degree), np.int64)
+    ports = vertices * degree
+    looks = max(100, _WORK // ports) if order > 2 else min(_FREE // (nodes * ports), _LOOKS_A_PORT * ports)
+    pair, element = np.zeros(ports, np.int64), np.zeros((vertices, degree), np.int64)
     _kernels.best_lift(
         vertices, degree, product, np.asarray(group.inverse(every), np.int64), looks, _HEAT * vertices,
         int(rng.integers(1 << 30)), pair, element,
