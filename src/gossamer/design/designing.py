@@ -25,6 +25,7 @@ from gossamer.writing import Rows
 
 __all__ = [
     "MOST_WORK",
+    "SECONDS_OF_WORK",
     "Design",
     "Found",
     "Planned",
@@ -39,6 +40,10 @@ _SEARCH_SHARE = 0.65
 _SPARE = 3
 _CUT_NODES = 1_500
 _FAILURES = 12
+_SURELY, _MUCH = 2, 0.9
+"""How many times the time left a plan must take to be left out, where its network is not that much better."""
+SECONDS_OF_WORK = 1e-4
+"""About the CPU seconds of a plan for each unit of `work`."""
 MOST_WORK = 30_000
 """What a network may take to plan that cannot be the best; see `work`."""
 
@@ -289,16 +294,20 @@ def planned(
     """
     found: list[Found] = []
     stopped, why = "", ""
-    longest, skipped = 0.0, 0
+    longest, skipped, late = 0.0, 0, 0
     least = 2 if chosen[0].family == "torus" else 1
     for place, candidate in enumerate(chosen):
         began = time.process_time()
         enough = bool(found) and place >= least
         if enough and deadline is not None and began + longest > deadline:
-            stopped = f"the budget was spent; {len(chosen) - place + skipped} of {len(chosen)} were not planned"
+            stopped = f"the budget was spent; {len(chosen) - place + skipped + late} of {len(chosen)} were not planned"
             break
         if enough and candidate.price > found[0].ratio and work(candidate) > MOST_WORK:
             skipped += 1  # it takes long to plan, and cannot be the best
+            continue
+        slow = deadline is not None and SECONDS_OF_WORK * work(candidate) > _SURELY * (deadline - began)
+        if enough and slow and candidate.price > _MUCH * found[0].ratio:
+            late += 1  # it takes longer than there is time, and is not much better
             continue
         if progress is not None:
             progress(f"planning {place + 1} of {len(chosen)}: {candidate.spec[:50]}")
@@ -313,6 +322,8 @@ def planned(
         except GossamerError as error:
             why = str(error)
         longest = max(longest, time.process_time() - began)
+    if late and not stopped:
+        stopped = f"the budget was too small; {skipped + late} of {len(chosen)} were not planned"
     if not found:
         raise ModelError(f"no network that was found could be planned: {why}")
     found.sort(key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.design.designing import Found, Planned, plan_candidate, work
+from gossamer.design.designing import SECONDS_OF_WORK, Found, Planned, plan_candidate, work
 from gossamer.design.fixed import fixed_candidates
 from gossamer.design.places import cabled
 from gossamer.design.problem import Problem
@@ -23,7 +23,7 @@ from gossamer.sweeps.points import Progress
 __all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "found_of"]
 
 _SEMANTICS = 1
-_BYTES_A_LINK, _SECONDS_A_NODE = 400, 4e-4
+_BYTES_A_LINK = 400
 
 
 def asked_words(problem: Problem) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class NetworkPoint:
     def needs(self) -> tuple[int, float]:
         """Bytes of memory and seconds of CPU time, about."""
         c = self.candidate
-        return c.nodes * self.problem.degree * _BYTES_A_LINK, 0.05 + _SECONDS_A_NODE * work(c)
+        return c.nodes * self.problem.degree * _BYTES_A_LINK, 0.05 + SECONDS_OF_WORK * work(c)
 
     def describe(self) -> dict[str, Any]:
         """Return what affects the result."""
