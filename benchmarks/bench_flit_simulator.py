@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
+from gossamer.compiling import uninterpreted
 from gossamer.costs import LinearCost
 from gossamer.routers import TrafficSettings, simulate_schedule, simulate_traffic
 
@@ -47,7 +48,8 @@ def test_traffic(benchmark, capsys, name):
     measured = 20_000 if network.node_count <= 64 else 2_000
 
     def work():
-        return simulate_traffic(network, "uniform", load, settings=TrafficSettings(warmup=0, measured=measured))
+        with uninterpreted():
+            return simulate_traffic(network, "uniform", load, settings=TrafficSettings(warmup=0, measured=measured))
 
     run = benchmark.pedantic(work, rounds=3, warmup_rounds=1)
     told(benchmark, capsys, f"uniform traffic, {name}", run.flit_hops)
