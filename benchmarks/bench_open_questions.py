@@ -72,6 +72,8 @@ CASES = [
          ONE),
     Case("broadcast in groups", (6, 6), "torus:6x6", "group-multinode-broadcast",
          {"active": list(range(0, 36, 3))}, {}),
+    Case("broadcast in groups", (13, 10), "array:5x7", "group-multinode-broadcast",
+         {"active": drawn(35, 21, 499931)}, {}),
     Case("fat-tree exchange, any capacities", (11, 9), "fat-tree:k=2,h=3,capacity=2,2,4", "alltoall", {}, {}),
     Case("fat-tree exchange, any capacities", (17, 15), "fat-tree:k=2,h=3,capacity=1,1,2", "alltoall", {}, {}),
     Case("fat-tree exchange, any capacities", (31, 29), "fat-tree:k=2,h=4,capacity=1,2,2,4", "alltoall", {}, {}),
