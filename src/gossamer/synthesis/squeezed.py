@@ -139,10 +139,19 @@ def _hops(
         p, v = packet[i], roads.target[link[i]]
         kept[i] = not (branches[v] and here[p, v])
         here[p, v] = True
-    for i in np.argsort(-slot, kind="stable").tolist():
+    left = np.zeros(wanted.shape, np.int64)  # hops from a node that sends what it received once, not yet accounted for
+    comes = np.arange(2 * link.size) >= link.size  # of what happens in a slot, backwards: hops leave, then others come
+    for j in np.lexsort((comes, -np.concatenate([slot, slot + takes]))).tolist():
+        i = j % link.size
         p, u, v = packet[i], roads.source[link[i]], roads.target[link[i]]
-        kept[i] &= wanted[p, v] or not branches[v]
-        wanted[p, u] |= kept[i]
+        if not comes[j]:
+            wanted[p, u] |= kept[i]
+            left[p, u] += kept[i]
+        elif branches[v]:
+            kept[i] &= wanted[p, v]
+        else:
+            kept[i] &= left[p, v] > 0
+            left[p, v] -= kept[i]
     order = np.flatnonzero(kept)[np.lexsort((packet[kept], slot[kept]))]
     over = int((slot + takes)[order].max(initial=0))
     return over, slot[order].astype(np.int32), link[order].astype(np.int32), packet[order].astype(np.int32)
