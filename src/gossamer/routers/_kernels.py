@@ -409,20 +409,16 @@ def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _lanes_of(rules, queue, kind, q):
     """Return the virtual channels, as bits, that a message in queue q may take in a class."""
-    if kind == KEEP:
-        return rules[CLASSES + 2] if queue[q, LANE] >= (rules[LANES] + 1) // 2 else rules[CLASSES + 1]
-    return rules[CLASSES + kind]
+    half = 2 if 2 * queue[q, LANE] >= rules[LANES] + (rules[LANES] & 1) else 1
+    return rules[CLASSES + natural(half if kind == KEEP else kind)]
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _in_turn(free, base, turn, lanes):
     """Return the first free virtual channel of the output whose first is number `base`, from the turn on."""
     first = turn - base
-    if first > 0 and first < lanes:
-        later = (free >> first) << first
-        if later != 0:
-            free = later
-    return lowest(free)
+    later = (free >> (first & 63)) << (first & 63)
+    return lowest(later if (first > 0) & (first < lanes) & (later != 0) else free)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -478,9 +474,8 @@ def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, ca
                 kept += 1
                 continue
         else:
-            o, kind = channel[p, EJECTION], 0
-            if step >= 0:
-                o, kind = natural(step >> 8), step & 255
+            o = natural(step >> 8 if step >= 0 else channel[p, EJECTION])
+            kind = step & 255 if step >= 0 else 0
             free = _lanes_of(rules, queue, kind, q) & ~channel[o, TAKEN]
             if free == 0:
                 queue[q, NEXT] = channel[o, WAITERS]
@@ -530,8 +525,7 @@ def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, 
         turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] + 1
         queue[w, GRANT_TURN] = turn if turn < channel[o, INPUTS] * lanes else 0
         m = natural(slot[q * depth + natural(queue[q, FRONT]), FLIT] >> 1)
-        if route[message[m, ROUTE]] >= 0:
-            message[m, ROUTE] += 1
+        message[m, ROUTE] += 1 if route[natural(message[m, ROUTE])] >= 0 else 0
         if rules[ALLOCATION_DELAY] == 0:
             _want(rules, queue, slot, channel, wheel, lists, counters, q, c)
         elif rules[ALLOCATION_DELAY] == 1:
@@ -687,10 +681,9 @@ def _leave(
         place = q * depth + natural(queue[q, FRONT])
         flit = slot[place, FLIT]
         opens = left + rules[CREDIT_DELAY]
-        if p >= links:
-            opens = larger(left, opens - 1)
-            if flit & 1 and released.size and message[flit >> 1, SUCCESSOR] >= 0:
-                _released(message, released, counters, rules[STARTUP], natural(message[flit >> 1, SUCCESSOR]), left)
+        opens = larger(left, opens - 1) if p >= links else opens
+        if released.size and p >= links and flit & 1 and message[flit >> 1, SUCCESSOR] >= 0:
+            _released(message, released, counters, rules[STARTUP], natural(message[flit >> 1, SUCCESSOR]), left)
         slot[place, OPENS] = opens
         if queue[q, WAITED] != 0:
             queue[q, WAITED] = 0

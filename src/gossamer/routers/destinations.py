@@ -205,13 +205,16 @@ def shortest_displacement(
     >>> shortest_displacement(c, np.array([0]), np.array([14])).tolist()
     [[2, -1]]
     """
-    move = channels.coordinates(target) - channels.coordinates(source)
+    apart = channels.coordinates(target) - channels.coordinates(source)
+    move = apart.astype(np.int32)
     for i, (side, wraps) in enumerate(zip(channels.sides, channels.wraps, strict=True)):
         if not wraps:
             continue
-        up = move[..., i] % side
-        move[..., i] = np.where(2 * up > side, up - side, up)
+        up = np.arange(1 - side, side) % side
+        hops = np.where(2 * up > side, up - side, up)
+        place = apart[..., i] + (side - 1)
         if side % 2 == 0 and random is not None:
-            tie = 2 * up == side
-            move[..., i] = np.where(tie & (random.integers(0, 2, up.shape) == 1), -up, move[..., i])
-    return np.asarray(move, np.int32)
+            hops = np.concatenate([hops, np.where(2 * up == side, -up, hops)])
+            place += (2 * side - 1) * random.integers(0, 2, place.shape)
+        move[..., i] = hops.astype(np.int32)[place]
+    return move

@@ -41,18 +41,22 @@ class Latencies:
             self.histogram = grown
         self.histogram[:size] += np.bincount(latency, minlength=size)
         batch = (created - self.first) * BATCHES // self.cycles
+        latency = latency.astype(np.float64)
         self.sums += np.bincount(batch, latency, minlength=BATCHES)
         self.counts += np.bincount(batch, minlength=BATCHES)
         if source is None or target is None or not self.terminals:
             return
+        if self.flows.shape[1]:
+            pair = np.asarray(source, np.int64) * self.terminals + target
+            for k, weights in enumerate((None, latency)):
+                found = np.bincount(pair, weights, minlength=self.terminals**2).reshape(self.flows[k].shape)
+                self.flows[k] += found
+                self.sent[k] += found.sum(axis=1)
+                self.received[k] += found.sum(axis=0)
+            return
         for table, who in ((self.sent, source), (self.received, target)):
             table[0] += np.bincount(who, minlength=self.terminals)
             table[1] += np.bincount(who, latency, minlength=self.terminals)
-        if self.flows.shape[1]:
-            pair = np.asarray(source, np.int64) * self.terminals + target
-            shape = self.flows.shape[1:]
-            self.flows[0] += np.bincount(pair, minlength=shape[0] * shape[1]).reshape(shape)
-            self.flows[1] += np.bincount(pair, latency, minlength=shape[0] * shape[1]).reshape(shape)
 
     @property
     def count(self) -> int:
