@@ -207,3 +207,19 @@ def test_what_no_message_measured_is_left_out():
     assert run.messages == 0
     fields = run.to_dict()
     assert [fields[name] for name in ("latency", "half_width", "median", "p95", "p99")] == [None] * 5
+
+
+def test_sums_by_terminal_are_the_same_with_and_without_flows():
+    """Sums by source and target are read off the flows where these are kept, and counted on their own elsewhere."""
+    random = np.random.default_rng(1)
+    created, latency = random.integers(0, 640, 500), random.integers(1, 90, 500)
+    source, target = random.integers(0, 5, 500), random.integers(0, 5, 500)
+    kept, plain = Latencies(0, 640, 5, flows=True), Latencies(0, 640, 5)
+    for half in (slice(0, 200), slice(200, 500)):
+        kept.add(created[half], latency[half], source[half], target[half])
+        plain.add(created[half], latency[half], source[half], target[half])
+    assert np.array_equal(kept.sent, plain.sent)
+    assert np.array_equal(kept.received, plain.received)
+    assert kept.received[1, 3] == latency[target == 3].sum()
+    assert kept.sent[0, 2] == (source == 2).sum()
+    assert kept.flows[1, 2, 3] == latency[(source == 2) & (target == 3)].sum()

@@ -63,8 +63,8 @@ OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
 ) = range(11)  # message  # fmt: skip
 PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
 
-# widths of the tables
-QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 21, 5, 11
+# widths of the tables; rows of queues and the first 16 columns of channels are a cache line of 64 bytes each
+QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 32, 5, 11
 
 # rules
 (
@@ -119,7 +119,7 @@ class State(NamedTuple):
     rules: Any  # int64[CLASSES + K]
     queue: Any  # int32[Q, 16]
     slot: Any  # int32[Q*B, 2] 2*message + (1 for the last flit), opening time
-    channel: Any  # int32[C, 21]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
+    channel: Any  # int32[C, 32]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
     turn: Any  # int32[C*speedup, 5]
     wheel: Any  # int32[slots, 1 + ...] how many, then 4*queue + what happens
     lists: Any  # int32[5, ...]

@@ -193,8 +193,8 @@ def shortest_displacement(
     source: npt.NDArray[np.integer],
     target: npt.NDArray[np.integer],
     random: np.random.Generator | None = None,
-) -> npt.NDArray[np.int32]:
-    """Return signed hops along each dimension on a shortest path, int32[M, d].
+) -> npt.NDArray[np.int64]:
+    """Return signed hops along each dimension on a shortest path, int64[M, d].
 
     Half way round a ring both directions are as short: `random` chooses, and without it the message goes up.
 
@@ -205,16 +205,15 @@ def shortest_displacement(
     >>> shortest_displacement(c, np.array([0]), np.array([14])).tolist()
     [[2, -1]]
     """
-    apart = channels.coordinates(target) - channels.coordinates(source)
-    move = apart.astype(np.int32)
+    move = channels.coordinates(target) - channels.coordinates(source)
     for i, (side, wraps) in enumerate(zip(channels.sides, channels.wraps, strict=True)):
         if not wraps:
             continue
         up = np.arange(1 - side, side) % side
         hops = np.where(2 * up > side, up - side, up)
-        place = apart[..., i] + (side - 1)
+        place = move[..., i] + (side - 1)
         if side % 2 == 0 and random is not None:
             hops = np.concatenate([hops, np.where(2 * up == side, -up, hops)])
             place += (2 * side - 1) * random.integers(0, 2, place.shape)
-        move[..., i] = hops.astype(np.int32)[place]
+        move[..., i] = hops[place]
     return move
