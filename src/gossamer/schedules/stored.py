@@ -63,7 +63,7 @@ class Section(NamedTuple):
         Of the table.
     line : str
         A row, with columns in braces: ``{number}`` is the number of the row, from 0; ``{packet:control}`` is the word
-        ``control`` where the column has -1.
+        ``control`` where the column has -1. It ends with a column.
     """
 
     name: str

@@ -33,16 +33,15 @@ _ROWS = 100_000
 
 def _fields(section: Section) -> list[tuple[str, str, bool]]:
     """Return the text before each column of a row, its name, and whether -1 is a word in it."""
-    return [(text, name or "", word == _CONTROL) for text, name, word, _ in Formatter().parse(section.line)]
+    return [(text, name, word == _CONTROL) for text, name, word, _ in Formatter().parse(section.line) if name]
 
 
 def _pattern(section: Section) -> re.Pattern[str]:
     """Return what a row looks like; spaces may be wider."""
     parts = []
-    for text, name, word in _fields(section):
+    for text, _, word in _fields(section):
         parts.append(re.escape(text).replace(r"\ ", r"\s+"))
-        if name:
-            parts.append(f"(-?[0-9]{{1,18}}{'|' + _CONTROL if word else ''})")
+        parts.append(f"(-?[0-9]{{1,18}}{'|' + _CONTROL if word else ''})")
     return re.compile(rf"\s*{''.join(parts)}\s*")
 
 
@@ -50,10 +49,9 @@ def _lines(section: Section, columns: Columns, first: int, last: int) -> Iterato
     """Yield rows `first` to ``last-1``."""
     form, values = "", []
     for text, name, word in _fields(section):
-        form += text.replace("%", "%%") + ("%s" if name else "")
-        if name:
-            numbers = list(range(first, last)) if name == _NUMBER else columns[name][first:last].tolist()
-            values.append([_CONTROL if n == -1 else n for n in numbers] if word else numbers)
+        form += text.replace("%", "%%") + "%s"
+        numbers = list(range(first, last)) if name == _NUMBER else columns[name][first:last].tolist()
+        values.append([_CONTROL if n == -1 else n for n in numbers] if word else numbers)
     for row in zip(*values, strict=True):
         yield form % row + "\n"
 

@@ -162,8 +162,6 @@ def at_hop(schedule: Schedule, kind: str, hop: int) -> Violation:
 
 
 def _discipline(schedule: Schedule, packet: int) -> int:
-    if packet == CONTROL:
-        return -1
     messages = schedule.messages
     return int(messages.discipline[np.searchsorted(messages.ids, schedule.packets.message[packet])])
 
