@@ -14,7 +14,7 @@ _SHARE, _UNKNOWN = 0.8, 4 << 30
 
 def available() -> int:
     """Return the bytes that a sweep may use: four fifths of what the machine, or the container, has left."""
-    from gossamer.cases.memory import free_memory
+    from gossamer.cases.needs import free_memory
 
     return max(1, int(_SHARE * (free_memory() or _UNKNOWN)))
 

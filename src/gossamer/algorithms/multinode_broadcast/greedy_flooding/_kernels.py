@@ -82,7 +82,7 @@ def _changed_over(
 
 @njit(cache=True, nogil=True)
 def flood(
-    link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, nodes, terminals, origin,
+    link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
     one_send, one_receive, looks, deadline, seed, slot, link, packet,
 ):  # fmt: skip
     """Let every free link, in a random order each slot, carry a packet that its target lacks.
@@ -99,6 +99,8 @@ def flood(
         Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
     first_in, in_links : int64[N + 1], int32[L]
         The links to each node.
+    has, will : uint64[N, W]
+        Zero; a bit for each packet that a node has before the slot, and for those on their way too.
     origin : int32[P]
     looks : int
         Candidates that a link compares.
@@ -114,9 +116,7 @@ def flood(
     """
     np.random.seed(seed)
     count = origin.size
-    words = (count + 63) // 64
-    has = np.zeros((nodes, words), np.uint64)  # before the slot
-    will = np.zeros((nodes, words), np.uint64)  # with what is on its way
+    nodes, words = has.shape
     spread = np.ones(count, np.int64)
     missing = np.int64(terminals) * count
     lacks = np.full(nodes, count, np.int64)
@@ -129,10 +129,13 @@ def flood(
             missing -= 1
     order = np.arange(link_source.size)
     turn, at, hop = np.zeros(order.size, np.int64), np.full(order.size, -1, np.int64), np.zeros(order.size, np.int64)
-    span = np.int64(1)
+    span, aloft = np.int64(1), np.int64(0)
     for e in range(order.size):
         span = max(span, takes[e] + 1)
-    due, follower = np.full(span, -1, np.int64), np.empty(slot.size, np.int64)
+    for e in range(order.size):  # hops of `span` slots in a row: all that can be on their way at once
+        aloft += (ring[e + 1] - ring[e]) * ((span - 1) // occupancy[e] + 1)
+    aloft = max(min(aloft, np.int64(slot.size)), np.int64(1))
+    due, follower = np.full(span, -1, np.int64), np.empty(aloft, np.int64)
     sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     made, on_way, t = 0, 0, np.int64(0)
     over, quiet = np.int64(0), np.int64(0)
@@ -173,7 +176,7 @@ def flood(
                 at[e], hop[e] = t, made
                 over = max(over, t + takes[e])
                 day = (t + takes[e]) % span
-                follower[made] = due[day]
+                follower[made % aloft] = due[day]
                 due[day] = made
                 on_way += 1
                 made += 1
@@ -189,5 +192,5 @@ def flood(
             v, p = link_target[link[h]], packet[h]
             has[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
             on_way -= 1
-            h = follower[h]
+            h = follower[h % aloft]
     return made, over
