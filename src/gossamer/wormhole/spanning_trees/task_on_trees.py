@@ -59,10 +59,10 @@ class TaskOnTrees:
         """Send payloads from places to their parents in a tree."""
         steps.add(step, self._shifted(places, 1), -self.trees.displacement(tree, places), rows)
 
-    def down(self, steps: Steps, step: npt.ArrayLike, tree: int, places: Ints, row: int) -> None:
-        """Send a payload to places from their parents in a tree."""
+    def down(self, steps: Steps, step: npt.ArrayLike, tree: int, places: Ints, rows: npt.ArrayLike) -> None:
+        """Send payloads to places from their parents in a tree."""
         parent = self.trees.parent[tree][places].astype(np.int64)
-        steps.add(step, self._shifted(parent, 1), self.trees.displacement(tree, places), row)
+        steps.add(step, self._shifted(parent, 1), self.trees.displacement(tree, places), rows)
 
 
 def gather_by_level(of: TaskOnTrees, steps: Steps, pieces: Sequence[Sequence[Ints]]) -> None:
@@ -121,11 +121,11 @@ def broadcast_down(of: TaskOnTrees, steps: Steps, packets: Sequence[Sequence[Int
     """Add the broadcast in which packet i of each tree crosses level l in step i + l - 1; `packets[tree][i]`."""
     trees = of.trees
     for tree in range(4):
-        rows = [steps.table.row(np.sort(p)) for p in packets[tree]]
+        rows = np.array([steps.table.row(np.sort(p)) for p in packets[tree]], np.int64)
         for level in range(1, trees.height + 1):
             nodes = trees.children(tree, level)
-            for i, row in enumerate(rows):
-                of.down(steps, i + level - 1, tree, nodes, row)
+            step = np.repeat(np.arange(rows.size) + level - 1, nodes.size)
+            of.down(steps, step, tree, np.tile(nodes, rows.size), np.repeat(rows, nodes.size))
     steps.end_phase("broadcast", max(len(p) for p in packets) + trees.height - 1)
 
 
@@ -151,7 +151,8 @@ def broadcast_cost(of: TaskOnTrees, cost: LinearCost, sizes: npt.NDArray[np.int6
         length = np.add.reduceat(of_tree, np.arange(0, of_tree.size, group))
         for level in range(height):
             most[level : level + packets] = np.maximum(most[level : level + packets], length)
-    return sum((cost.step_cost(int(size), 1) for size in most), Fraction(0))
+    lengths, times = np.unique(most, return_counts=True)
+    return sum((n * cost.step_cost(m, 1) for m, n in zip(lengths.tolist(), times.tolist(), strict=True)), Fraction(0))
 
 
 def gather_costs(of: TaskOnTrees, cost: LinearCost, sizes: npt.NDArray[np.int64]) -> tuple[Fraction, Fraction]:
