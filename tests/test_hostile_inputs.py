@@ -8,13 +8,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import gossamer
 from gossamer.cli import main
+from gossamer.costs import LinearCost
 
 DATA = Path(__file__).parent / "data" / "hostile"
 PARTIAL = ("plan", "torus:4x4", "partial-multinode-broadcast")
@@ -65,7 +69,11 @@ WORDS = [
     ((*DYNAMIC, "--load", "0.5", "--seed", "18446744073709551616"), "seed must be"),
     ((*DYNAMIC, "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-5:1e-5"), "at least 0.1 steps"),
     ((*DYNAMIC, "--load", "0.5", "--arrivals", "on-off", "--burst", "1e-300:1e300"), "in 1e-06..1000000000"),
-    (("wormhole", "traffic", "torus:4x4", "--load", "1e-308"), "loads must"),
+    ((*DYNAMIC, "--load", "0.5", "--replications", "1000000000"), "replications must be a whole number in 1..10000"),
+    ((*DYNAMIC, "--load", "0.5", "--steps", "1000000000000"), "transmissions would be simulated, of at most 1e+12"),
+    (("wormhole", "traffic", "torus:4x4", "--load", "1e-308", "--measured", "100"), "loads must"),
+    (("plan", "ring:100000", "alltoall", "--memory", "8GB"), "needs about 180 GB of memory"),
+    (("plan", "array:64x64", "alltoall", "--memory", "1GB"), "needs about 18.2 GB of memory"),
     (("wormhole", "traffic", "torus:4x4", "--load", "0.1", "--seed", "18446744073709551616"), "seed must be"),
 ]
 
@@ -106,6 +114,40 @@ def test_a_job_takes_no_cost_of_wormhole_messages(capsys, tmp_path):
     (tmp_path / "job.toml").write_text('[[collectives]]\ntask = "allgather"\nbytes = 8\n')
     told = refusal(capsys, "plan", "ring:4", tmp_path / "job.toml", "--message-bytes", "3", "--startup", "1")
     assert "leave out --message-bytes, --startup" in told or "leave out --startup, --message-bytes" in told
+
+
+def test_nodes_that_are_far_apart_in_number_are_named_nodes(capsys):
+    assert main(["network", str(DATA / "far_nodes.edges")]) == 0
+    assert main(["schemes", str(DATA / "far_nodes.edges")]) == 0
+    assert "2 nodes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("schemes", "torus:100x100x100"),
+        pytest.param(("algorithms", "--network", "torus:100x100x100"), marks=pytest.mark.slow),
+    ],
+    ids=["schemes", "algorithms"],
+)
+def test_a_million_nodes_are_no_reason_to_search_for_long(capsys, words):
+    began = time.process_time()
+    assert main(list(words)) == 0
+    assert time.process_time() - began < 25
+    assert capsys.readouterr().out
+
+
+def test_messages_of_gigabytes_are_cut_into_thousands_of_pieces_at_once():
+    def held(size):
+        tracemalloc.start()
+        plan = gossamer.plan("torus:4x4", "allgather", switching="wormhole", cost=LinearCost(message_bytes=size))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert plan.verification.ok
+        return most
+
+    held(4096)  # what is looked up once
+    assert held(2**31 - 1) < 150_000_000
 
 
 @pytest.mark.parametrize("limit", ["9223372036854775807", "10000000000", HUGE[:400]])
@@ -218,6 +260,21 @@ def test_nobody_who_reads_is_no_invalid_schedule():
     os.close(write)
     assert process.communicate(timeout=60)[1] == ""
     assert process.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("words", [("networks",), ("plan", "ring:4", "broadcast", "--json")])
+def test_a_standard_output_that_is_missing_is_no_fault(words):
+    command = f"{sys.executable} -m gossamer {' '.join(words)} >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_that_knows_ascii_alone_shows_what_it_can():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    process = started(*DYNAMIC, "--load", "0.5", "--steps", "200", stdout=subprocess.PIPE, env=environment)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+    assert r"\xb1" in out
 
 
 def test_a_name_that_is_not_utf8_is_written_and_told(tmp_path):
