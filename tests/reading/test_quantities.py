@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from gossamer.errors import ModelError, TaskError
-from gossamer.reading.quantities import bandwidth, duration, size
+from gossamer.reading.quantities import bandwidth, duration, inches, size
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,14 @@ def test_what_is_allowed_is_said():
     with pytest.raises(ModelError) as refused:
         duration("2 parsecs", "latency")
     assert str(refused.value) == "latency must be a time such as 2us, 1.5 ms or 30s, got '2 parsecs'"
+
+
+@pytest.mark.parametrize(("value", "length"), [("3.3in", 3.3), ("254 mm", 10), ("5.08cm", 2), ("72pt", 1), (4, 4)])
+def test_inches(value, length):
+    assert inches(value, "width") == pytest.approx(length)
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1in", "3 feet", None, "1e999in"], ids=str)
+def test_no_length(value):
+    with pytest.raises(ModelError, match=r"^width must "):
+        inches(value, "width")

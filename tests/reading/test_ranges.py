@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from gossamer.errors import ModelError, TaskError
-from gossamer.reading.ranges import fractions, wholes
+from gossamer.reading.ranges import fractions, sizes, wholes
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,30 @@ def test_the_smallest_number_is_said():
         fractions("0.5,0.49", "loads", Fraction(1, 2))
     with pytest.raises(ModelError, match=r"^sides must be whole numbers in 1\.\.9, such as .* got '0'$"):
         wholes("0:3:1", "sides", 1, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1KiB", [1024]), ("1kB,2MB", [1000, 2_000_000]), ("1KiB:20KiB", [1024, 4096, 16384]), ("1:9:2", [1, 2, 4, 8]),
+        ("5:5", [5]), ("1:1000000000000000000:1000000", [1, 10**6, 10**12, 10**18]),
+    ],
+)  # fmt: skip
+def test_sizes_are_listed_or_multiplied(text, numbers):
+    assert sizes(text, "sizes") == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "sizes must be"), ("1,x", "sizes must be"), ("1:2:3:4", "must be sizes such as 1KiB,1MiB, or first:last"),
+        ("8:4", "the range '8:4' is empty"), ("0:4", "with first at least 1"), ("1:4:1", "the factor of sizes must be"),
+        ("1:4:x", "the factor of sizes must be"), ("1" + ",1" * 10_000, "names over 10,000 numbers"),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_what_names_no_sizes(text, told):
+    with pytest.raises(TaskError) as refused:
+        sizes(text, "sizes", error=TaskError)
+    assert told in str(refused.value)
+    assert len(str(refused.value)) < 220

@@ -223,6 +223,29 @@ IB = 'Switch 2 "S-1" # "leaf"\n[1] "H-1"[1] # "a" 4xHDR\n{}\nCa 1 "H-1" # "a"\n[
         ("nvidia-smi", SMI.replace("X NV1", "NV1 X"), "line 2: 'NV1' cannot stand between GPU0 and GPU0"),
         ("nvidia-smi", SMI.replace("X NV1", "X SYS"), "line 3: GPU1 to GPU0 is NV1, but GPU0 to GPU1 is SYS"),
         ("nvidia-smi", "GPU0 GPU0\n", "line 1: a device is named twice"),
+        (
+            "nvidia-smi",
+            "GPU0 GPU1 GPU2\nGPU0 X NV12 NV10\nGPU1 NV12 X NV12\nGPU2 NV10 NV12 X\n",
+            "line 2: the NVLinks are too many for direct ones and not the same to all GPUs at a switch",
+        ),
+        ("nccl", '<system version="1"><cpu numaid="0"/><cpu numaid="0"/></system>', "CPU0 is there twice"),
+        (
+            "nccl",
+            XML.format('<pci busid="A"><gpu dev="0" sm="80"/></pci><pci busid="a"/>'),
+            "line 2: busid 'a' is there twice",
+        ),
+        (
+            "ibnetdiscover",
+            IB.format("").replace("4xHDR", "4xEDR", 1),
+            "line 5: the two ends of the cable have different speeds",
+        ),
+        ("slurm", "SwitchName=s Nodes=a,,b\n", "line 1: a name is missing in 'a,,b'"),
+        ("slurm", "SwitchName=s Nodes=a Nodes=b\n", "line 1: Nodes is given twice"),
+        ("coordinates", "torus 9999x9999x9999\n0 0 0 0\n", "torus"),
+        ("edges", '"\\q" b\n', "line 1: quotes do not match"),
+        ("edges", 'a "b\n', "line 1: quotes do not match"),
+        ("edges", 'a "b"c\n', "line 1: quotes do not match"),
+        ("edges", '"a" "\n', "line 1: quotes do not match"),
         ("nccl", "", "line 1: not a NCCL topology"),
         ("nccl", "<system>\n<cpu>", "line 2: not a NCCL topology"),
         ("nccl", "<graphs/>", "line 1: the outermost element must be 'system', got 'graphs'"),
@@ -290,6 +313,33 @@ def test_bad_files_are_refused_in_one_line_with_the_place(tmp_path, kind, text, 
         parse(f"{kind}:{path}")
     assert "\n" not in str(caught.value)
     assert "bad.txt" in str(caught.value)
+
+
+def test_a_matrix_among_other_lines_is_found(tmp_path):
+    plain, noisy = (
+        written(tmp_path, name, text) for name, text in (("a", SMI), ("b", f"driver 535\n\n{SMI}other 1 2\n"))
+    )
+    assert links(read_nvidia_smi(noisy)) == links(read_nvidia_smi(plain))
+
+
+def test_what_follows_names_in_quotes_may_be_a_comment(tmp_path):
+    path = written(tmp_path, "x", '"a b" c # "d')
+    assert tuple(parse(f"edges:{path}").labels) == ("a b", "c")
+
+
+def test_a_line_that_goes_on_ends_with_the_file(tmp_path):
+    path = written(tmp_path, "topology.conf", "SwitchName=s \\\nNodes=a[0-1] \\")
+    assert read_slurm_topology(path).terminal_count == 2
+
+
+def test_an_nvlink_to_a_processor_is_one_to_the_nearest(tmp_path):
+    link = '<nvlink target="{}" count="2" tclass="0x068001"/>'
+    gpus = "".join(
+        f'<pci busid="{i}"><gpu dev="{i}" sm="80">{link.format(t)}</gpu></pci>' for i, t in enumerate(("CPU0", "x"))
+    )
+    net = read_nccl_topology(written(tmp_path, "t.xml", XML.format(gpus)))
+    assert net.terminal_count == 2
+    assert sorted(set(net.link_capacity.tolist())) == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["nvidia-smi", "nccl", "ibnetdiscover", "slurm", "coordinates", "edges", "graphml"])
