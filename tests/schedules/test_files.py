@@ -20,8 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.costs import Clock
 from gossamer.errors import FileFormatError
-from gossamer.networks import AbelianGroup, Network, cayley
+from gossamer.networks import AbelianGroup, Network, SharedPorts, cayley
 from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save, tables
 from gossamer.schedules.packing import packed
 from gossamer.schedules.storing import rules_to_dict
@@ -484,3 +485,52 @@ def test_saving_again_replaces_the_file(folder, data):
         schedule = data.draw(phased(build(data.draw(st.integers(0, 9)), ring, gossamer.task(name))))
         save(schedule, path)
         assert load(path) == schedule
+
+
+def test_a_network_of_a_file_is_saved_by_its_links_with_their_times(path, tmp_path):
+    (tmp_path / "net.edges").write_text("a b\nb c\n")
+    network = gossamer.network(str(tmp_path / "net.edges")).with_times(2, 1)
+    schedule = gossamer.plan(network, "broadcast").schedule
+    save(schedule, path)
+    (tmp_path / "net.edges").unlink()
+    back = load(path)
+    assert back == schedule
+    assert back.network.link_occupancy.tolist() == [2] * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"names": [1, 2]}, "the names of ports must be a list of texts"),
+        ({"names": "ab"}, "the names of ports must be a list of texts"),
+        ({"names": ["a"]}, "links go through ports beyond the 1 that have names"),
+        ({}, None),
+    ],
+)
+def test_ports_that_a_text_file_tells(tmp_path, changes, reason):
+    network = Network("three", 3, [0, 0, 1, 2], [1, 2, 0, 0], links_only=True)
+    network = network.with_ports(SharedPorts([0, 0, -1, -1], [-1, -1, 1, 1], names=["a", "b"]))
+    schedule = gossamer.plan(network, "broadcast").schedule
+    path = tmp_path / "x.txt"
+    save(schedule, path)
+    lines = path.read_text().splitlines(keepends=True)
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("network: ")]
+    told = json.loads(lines[at].removeprefix("network: "))
+    told["shared_ports"] |= changes
+    lines[at] = f"network: {json.dumps(told)}\n"
+    lines = [line for line in lines if not line.startswith("checksum")]
+    path.write_text("".join(lines))
+    if reason is None:
+        assert load(path) == schedule
+        return
+    with pytest.raises(FileFormatError) as error:
+        load(path)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_schedules_whose_slots_last_so_long_come_back(path):
+    clock = Clock(slot_seconds=Fraction(1, 3), packet_bytes=64, message_bytes=128, buffer_bytes=512, bus=Fraction(3, 2))
+    schedule = gossamer.plan("ring:4", "broadcast", cost=clock).schedule
+    save(schedule, path)
+    assert load(path).cost == schedule.cost

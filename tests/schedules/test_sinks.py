@@ -65,6 +65,12 @@ def test_a_checking_sink_finds_the_same_time_and_the_same_hops():
 
 
 @pytest.mark.parametrize("sink", [RecordingSink(), CheckingSink(CASE)], ids=["recording", "checking"])
+def test_chunks_may_be_empty(sink):
+    empty = tuple(np.zeros(0, np.int32) for _ in range(3))
+    assert sink.phase("move", iter([empty, *chunks(sink, (0, 0, 0)), empty])) == 1
+
+
+@pytest.mark.parametrize("sink", [RecordingSink(), CheckingSink(CASE)], ids=["recording", "checking"])
 def test_a_phase_longer_than_its_length_is_refused(sink):
     with pytest.raises(ScheduleError, match="phase 'count' takes 3 steps, not 2"):
         sink.phase("count", chunks(sink, (2, 3, CONTROL)), length=2, control=True)

@@ -98,6 +98,21 @@ def test_only_the_first_violations_are_kept_and_all_are_counted():
     assert len(found.violations) == 1
 
 
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_hops_that_break_rules_beyond_the_limit_are_counted(limit):
+    task = gossamer.task("permutation", destination=[1, -1, -1, -1])
+    found = streamed(LINE, task, Rules(), [(0, 2, 0), (0, 2, 0), (0, 2, -1), (1, 0, 0)], limit=limit).verification
+    assert found.counts == {"link capacity": 2, "causality": 2}
+    assert len(found.violations) == limit
+
+
+def test_more_packets_in_a_slot_than_all_links_carry_are_counted():
+    pair = Network("pair", 2, [0, 1], [1, 0])
+    five = gossamer.tasks.DemandTable.of([(0, [1], 1)] * 5)
+    found = streamed(pair, five, Rules(), [(0, 0, p) for p in range(5)]).verification
+    assert found.counts == {"link capacity": 4, "delivery": 3}
+
+
 def test_what_it_cannot_check_is_refused():
     task = gossamer.task("permutation", destination=[1, -1, -1, -1])
     with pytest.raises(TaskError, match="copies or combines"):
@@ -106,6 +121,8 @@ def test_what_it_cannot_check_is_refused():
         StreamingChecker(LINE, task, Rules(ports="one"))
     with pytest.raises(ModelError, match="buffer_counts='all'"):
         StreamingChecker(LINE, task, Rules(buffer=2))
+    with pytest.raises(ModelError, match="links that packets cross in one slot"):
+        StreamingChecker(LINE.with_times(2, 0), task, Rules())
 
 
 @pytest.mark.parametrize(("columns", "text"), [

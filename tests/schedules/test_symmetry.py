@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import ScheduleError
-from gossamer.networks import AbelianGroup, CayleyGroup, Network
+from gossamer.networks import AbelianGroup, CayleyGroup, Network, SharedPorts
 from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, link_utilization, verify
 from schedules import twin
 from schedules.free_strategies import lifts
@@ -173,6 +173,11 @@ def twisted(**changes) -> Network:
             twisted(link_capacity=[1, 2, 1, 2, 1, 2, 1, 2]),
             None,
             "my ring has links of several capacities, so it has no translations",
+        ),
+        (
+            twisted().with_ports(SharedPorts(np.zeros(8, int), np.full(8, -1))),
+            None,
+            "my ring has links that share ports, so it has no translations",
         ),
         (twisted(terminal_count=3), None, "my ring has nodes that are no terminals, so it has no translations"),
     ],

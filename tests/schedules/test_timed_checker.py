@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -261,3 +262,43 @@ def test_copies_are_matched_with_those_that_came_as_well_as_can_be(order):
     schedule = Schedule(net, task("broadcast"), rules, [0, 0, 1, 1], [1, 0, *order], [0] * 4)
     assert verify(schedule).ok
     assert not timed_twin.violations(schedule)
+
+
+@pytest.mark.parametrize("occupancy", [(2, 6), (6, 2), (4, 3)], ids=str)
+def test_copies_that_are_there_and_copies_that_are_coming_go_on_one_by_one(occupancy):
+    """Two come to a switch over two links, and two leave it at any time, one for each that came."""
+    net = Network(
+        "switch", 4, [0, 0, 1, 2, 3, 3, 3], [3, 3, 3, 3, 1, 2, 0], link_occupancy=[*occupancy, 1, 1, 1, 1, 1],
+        terminal_count=3, links_only=True,
+    )  # fmt: skip
+    rules = Rules(cut_through=True, replication=False)
+    first, last = sorted(o - 1 for o in occupancy)
+    for t, u in itertools.product(range(8), repeat=2):
+        slot, link = zip(*sorted([(0, 0), (0, 1), (t, 4), (u, 5)]), strict=True)
+        schedule = Schedule(net, task("broadcast"), rules, slot, link, [0] * 4)
+        assert verify(schedule).ok == (min(t, u) >= first and max(t, u) >= last), (t, u)
+        assert verify(schedule).counts == dict(timed_twin.counted(schedule))
+
+
+@pytest.mark.parametrize("counts", ["transit", "all"])
+@pytest.mark.parametrize("cut_through", [False, True])
+@pytest.mark.parametrize(
+    ("asked", "rules", "hops"),
+    [
+        ("broadcast", {"replication": False}, [(0, 0), (4, 0), (8, 4), (9, 5)]),
+        ("broadcast", {}, [(0, 0), (8, 4), (9, 5)]),
+        ("reduce", {}, [(0, 1), (0, 2), (6, 3), (7, 3)]),
+        ("reduce", {"reduction": True}, [(0, 1), (1, 2), (6, 3)]),
+        ("some", {}, [(0, 1), (6, 3)]),
+        ("some", {"reduction": True}, [(0, 1), (6, 3)]),
+    ],
+)
+def test_what_waits_in_a_switch_is_what_the_twin_says(asked, rules, hops, cut_through, counts):
+    net = switch([2, 3, 1, 1, 1, 1], [0] * 6)
+    what = task("reduce", groups=[[0, 1]]) if asked == "some" else task(asked)
+    slot, link = zip(*hops, strict=True)
+    schedule = Schedule(net, what, Rules(cut_through=cut_through, **rules), slot, link, [0] * len(hops))
+    assert verify(schedule).ok, verify(schedule)
+    found, held = buffer_peak(schedule, counts), timed_twin.holdings(schedule, counts)
+    assert found.packets == max(n for each in held for n in each.values()) > 0
+    assert held[found.slot][found.node] == found.packets

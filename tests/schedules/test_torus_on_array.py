@@ -117,6 +117,16 @@ def test_keep_task_translates_a_set_of_active_nodes_where_it_can():
         torus_on_array(build(0, network, PartialMultinodeBroadcast([0, 1, 3])), keep_task=True)
 
 
+def test_a_task_that_no_translation_keeps_is_refused():
+    """Where the sources would fit their targets do not; where a dimension does not wrap, nothing turns in it."""
+    ring, strip = gossamer.network("ring:5"), gossamer.network("product:(ring:5)x(array:3)")
+    turned = gossamer.plan(ring, gossamer.task("permutation", destination=[1, 0, 3, 4, 2])).schedule
+    for schedule in (turned, build(0, strip, PartialMultinodeBroadcast([0, 4, 8]))):
+        assert verify(torus_on_array(schedule)).ok
+        with pytest.raises(ScheduleError, match=r"no translation of .* keeps this"):
+            torus_on_array(schedule, keep_task=True)
+
+
 def test_a_relay_keeps_what_it_passes_on_so_no_node_gets_a_packet_twice():
     folded = torus_on_array(gossamer.plan("torus:4x4", "allgather").schedule)
     assert folded.hop_count == 16 * 15

@@ -95,6 +95,16 @@ def test_a_schedule_broken_in_its_hops_is_broken_when_reversed(schedule, changes
     assert verify(back).counts == dict(twin.violations(back))
 
 
+def test_control_phases_alone_stay_as_they_are():
+    phases = [Phase("ask", 1, control=True), Phase("answer", 2, control=True)]
+    columns = [0, 1], [0, 1], [CONTROL, CONTROL]
+    forth = Schedule(gossamer.network("array:3"), gossamer.task("broadcast"), gossamer.Rules(), *columns, phases=phases)
+    back = forth.reverse()
+    assert back.phases == forth.phases
+    assert back.slot.tolist() == [0, 1]
+    assert verify(back).counts == {"delivery": 2} == verify(forth).counts
+
+
 def test_leading_control_phases_stay_in_front():
     line = gossamer.network("array:3")
     phases = [Phase("learn", 2, Fraction(1, 4)), Phase("wait", 1), Phase("go", 1), Phase("on", 2, Fraction(3, 2))]

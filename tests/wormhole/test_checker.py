@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError
+from gossamer.networks import Network
 from gossamer.schedules import Schedule
 from gossamer.wormhole import KINDS, Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, verify
 from wormhole.strategies import faulty, in_pieces, valid
@@ -211,3 +212,76 @@ def test_phases_do_not_change_the_verdict():
     rows = [(0, 0, [1], [0]), (0, 0, [-1], [0])]
     task = gossamer.task("broadcast")
     assert verify(made("ring:3", task, rows, phases=[Phase("a", 0), Phase("b", 1, 50), Phase("c", 2)]))
+
+
+LEAF = "leaf-spine:leaves=1,spines=1,hosts=3"  # three hosts at one switch, and a switch above it
+
+
+@pytest.mark.uncompiled
+@pytest.mark.parametrize(
+    ("rows", "counts", "text"),
+    [
+        ([(0, 0, [1], [0]), (1, 1, [1], [0])], {}, ""),
+        (
+            [(0, 0, [1], [0]), (0, 0, [2], [0])],
+            {"channel": 1},
+            "message 1 (0,0)->(0,2) by +2 and message 0 (0,0)->(0,1) by +1 both use channel (0,0)->(1,0)",
+        ),
+        (
+            [(0, 0, [1], [0]), (0, 0, [2], [0]), (0, 0, [2], [0])],
+            {"channel": 2},
+            "message 2 (0,0)->(0,2) by +2 and message 0 (0,0)->(0,1) by +1 both use channel (0,0)->(1,0)",
+        ),
+        ([(0, 0, [0], None)], {"displacement": 1, "delivery": 2}, "is displaced by 0, so it goes nowhere"),
+        (
+            [(0, 0, [4], None)],
+            {"displacement": 1, "delivery": 2},
+            "is displaced by +4, to a node that is no terminal or that it cannot reach",
+        ),
+        ([(0, 0, [-1], [0])], {"displacement": 1, "delivery": 2}, "is displaced by -1, to a node that is no terminal"),
+    ],
+)
+def test_messages_elsewhere_than_on_grids(rows, counts, text):
+    found = verify(made(LEAF, gossamer.task("broadcast"), rows))
+    assert found.counts == counts
+    assert text in str(found)
+    assert verify(made(LEAF, gossamer.task("broadcast"), rows), limit=0).counts == counts
+
+
+@pytest.mark.uncompiled
+@pytest.mark.parametrize(
+    ("ports", "text"),
+    [
+        ("one", "node 0 sends message 1 0->2 by +2 and message 0 0->1 by +1"),
+        ("one-send", "node 0 sends message 1 0->2 by +2 and message 0 0->1 by +1"),
+        ("one-receive", "node 2 receives message 2 1->2 by +1 and message 1 0->2 by +2"),
+    ],
+)
+def test_messages_at_one_port_are_both_named(ports, text):
+    rows = [(0, 0, [1], [0]), (0, 0, [2], [0]), (0, 1, [1], None)]
+    schedule = made("kautz:2,2", gossamer.task("broadcast"), rows, ports=ports)
+    found = verify(schedule)
+    assert found.violations[0].text == f"step 0: {text}"
+    assert found.counts["ports"] == (2 if ports == "one" else 1)
+    assert verify(schedule, limit=0).counts == found.counts
+
+
+@pytest.mark.uncompiled
+def test_a_task_without_messages_needs_none():
+    network = gossamer.network("ring:3")
+    nothing = gossamer.task("permutation", destination=[-1, -1, -1])
+    rows = [(0, 0, [1], None)]
+    assert verify(made("ring:3", nothing, rows, pieces=Pieces.of(nothing.messages(network), MODEL.message_bytes, 1)))
+    found = verify(made("ring:3", nothing, rows, pieces=Pieces(*(np.array([x]) for x in (0, 0, 0, 8)))))
+    assert found.counts == {"wrong payload": 1}
+    assert "row 0 is a piece of message 0, which the task does not have" in str(found)
+
+
+@pytest.mark.uncompiled
+def test_links_of_one_way_lead_to_no_node_behind_them():
+    line = Network("line", 3, [0, 1], [1, 2], links_only=True)
+    sets = Payloads(np.array([0, 1]), np.zeros(1, np.int32))
+    task = gossamer.task("broadcast", root=1)
+    found = verify(WormholeSchedule(line, task, MODEL, [0, 0], [1, 1], [[1], [-1]], [0, 0], payloads=sets))
+    assert found.counts == {"displacement": 1, "delivery": 1}
+    assert "is displaced by -1, to a node that is no terminal or that it cannot reach" in str(found)

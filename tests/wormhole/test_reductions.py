@@ -93,6 +93,21 @@ def test_faults_are_counted_as_by_the_twin(schedule):
     assert all("\n" not in str(v) for v in found.violations)
 
 
+@pytest.mark.uncompiled
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_faults_beyond_the_limit_are_counted(limit):
+    """Two pieces come at once where the value of both has left, and then leave again."""
+    case = WormholeCase(gossamer.network("array:3"), task("reduce"), COST)
+    steps = Steps(1)
+    steps.add([0, 0, 1], [2, 1, 1], [[-1], [-1], [-1]], steps.table.row([0]))
+    steps.end_phase("inwards", 2)
+    schedule = in_pieces(steps.schedule(case), 2)
+    found, all_of_it = verify(schedule, limit), verify(schedule)
+    assert found.counts == all_of_it.counts == verdict(schedule)
+    assert {"lost contribution", "duplicate"} <= set(found.counts)
+    assert found.violations == all_of_it.violations[:limit]
+
+
 def test_each_fault_is_told_with_its_nodes():
     case = WormholeCase(gossamer.network("array:3"), task("reduce"), COST)
     steps = Steps(1)
