@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,13 +12,37 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley_groups.named import NamedGroup, group_named, split_outside
 from gossamer.networks.family import Family, Size
+from gossamer.networks.groups import Group
 from gossamer.networks.network import Network
-from gossamer.networks.structures import Coordinates
+from gossamer.networks.structures import Coordinates, IntArray, Structure
 
-__all__ = ["LIFT", "lift"]
+__all__ = ["LIFT", "Lifted", "lift"]
 
 NAME = "lift"
 _MOST_VERTICES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted(Structure):
+    """That nodes are copies of a group, which acts on all of them by multiplication from the left.
+
+    Attributes
+    ----------
+    group : Group
+        Node ``a*order + x`` is element x of copy a.
+    """
+
+    group: Group
+
+    def fault(self, nodes: int, links: int) -> str | None:
+        """Return why it cannot be that of a network with so many nodes, or None."""
+        return None if nodes % self.group.order == 0 else "the nodes are no copies of the group"
+
+    def moved(self, nodes: int) -> IntArray:
+        """Return int32[order, nodes]: the node to which each element takes each node, the identity first."""
+        copy, x = np.divmod(np.arange(nodes), self.group.order)
+        by = np.arange(self.group.order)[:, None]
+        return (copy * self.group.order + self.group.compose(by, x[None, :])).astype(np.int32)
 
 
 def lift(group: str, edges: Sequence[tuple[int, int, int]]) -> Network:
@@ -79,7 +104,7 @@ def lift(group: str, edges: Sequence[tuple[int, int, int]]) -> Network:
         vertices * order,
         ends[:, 0].astype(np.int32),
         ends[:, 1].astype(np.int32),
-        structures=[Coordinates(np.stack([at // order, at % order], axis=1).astype(np.int32))],
+        structures=[Coordinates(np.stack([at // order, at % order], axis=1).astype(np.int32)), Lifted(named.group)],
     )
     if (count := int((network.distances(0) >= 0).sum())) < network.node_count:
         raise NetworkError(f"{NAME}: the edges reach only {count} of {network.node_count} nodes from node 0")

@@ -10,6 +10,7 @@ from gossamer.errors import NetworkError
 from gossamer.networks.cayley import cayley_network
 from gossamer.networks.free_action import FreeGroup, Table, few_generators, generated_table
 from gossamer.networks.groups import TableGroup
+from gossamer.networks.lifts import Lifted
 from gossamer.networks.network import Factors, Network
 from gossamer.networks.structures import IntArray, Speeds, int_array
 
@@ -58,19 +59,23 @@ def free_group(network: Network) -> Table | None:
 
     Notes
     -----
-    Of a product it is that of its factors together. Otherwise random products of generators of all symmetries are added
-    as long as the group stays free, O(tries * H * N) time; they are looked for by the package ``igraph`` (the extra
-    ``symmetry``), on networks of at most 600 nodes whose links go both ways and differ in nothing.
+    Of a product it is that of its factors together, of a lift its own if no larger one is found. Otherwise random
+    products of generators of all symmetries are added as long as the group stays free, O(tries * H * N) time; they are
+    looked for by the package ``igraph`` (the extra ``symmetry``), on networks of at most 600 nodes whose links go both
+    ways and differ in nothing.
     """
     if network.shared_ports is not None:
         return None
-    factors = network.find(Factors)
+    factors, lifted = network.find(Factors), network.find(Lifted)
     found = _searched(network) if factors is None else _of_factors(factors.networks)
-    if found is None or factors is None:
+    if lifted is not None and lifted.group.order > (0 if found is None else len(found)):
+        own = lifted.group.order * network.node_count <= _MOST_LISTED
+        found = lifted.moved(network.node_count) if own else found
+    if found is None or (factors is None and lifted is None):
         return found
     try:
         return FreeGroup(network, [found[found[:, 0] == x][0] for x in few_generators(found)]).table
-    except NetworkError:  # links differ in more than their factors
+    except NetworkError:  # links differ in more than factors or the lift tell
         return None
 
 

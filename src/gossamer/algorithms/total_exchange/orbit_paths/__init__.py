@@ -47,6 +47,11 @@ def orbit_paths_exchange(case: Case) -> Schedule:
     Schedule
         Invariant under the group.
 
+    Raises
+    ------
+    NetworkError
+        If no such group is known, nodes are no terminals, or links have their own times.
+
     Notes
     -----
     O(R N L) time for each of at most 24 rounds on N nodes in R orbits with L links, where a plan without symmetry takes
@@ -66,7 +71,8 @@ def orbit_paths_exchange(case: Case) -> Schedule:
     (Fraction(5, 1), 18, 90)
     """
     symmetry = case.once(_symmetry, case)
-    assert symmetry is not None
+    if symmetry is None:
+        raise NetworkError(f"no group of symmetries that moves every node is known of {case.network.spec}")
     messages = case.task.messages(case.network, symmetry.terminals)
     assert messages.targets is not None
     packets = Packets.of(messages)
