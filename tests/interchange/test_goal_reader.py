@@ -118,6 +118,83 @@ def test_operations_that_do_not_fit_are_named(tmp_path, text, network, reason):
     assert reason in str(error.value), error.value
 
 
+def goal(*ranks):
+    """Return a text of the statements of each rank, which are separated by semicolons."""
+    inside = "\n".join(f"rank {v} {{\n{text.replace('; ', chr(10))}\n}}" for v, text in enumerate(ranks))
+    return f"num_ranks {len(ranks)}\n{inside}\n"
+
+
+def test_a_send_that_begins_with_another_goes_in_the_same_slot(tmp_path):
+    path = tmp_path / "x.goal"
+    first = "a: send 8b to 1 tag 0; b: send 8b to 2 tag 1; b irequires a"
+    path.write_text(goal(first, "r: recv 8b from 0 tag 0", "r: recv 8b from 0 tag 1"))
+    found = import_schedule(path, "ring:3", "broadcast")
+    assert gossamer.verify(found)
+    assert found.slot.tolist() == [0, 1]  # it is free to begin when the other one has begun
+
+
+TO_TWO = goal(
+    "r: recv 8b from 1 tag 0; s: send 8b to 2 tag 1; t: send 8b to 1 tag 2; s requires r; t requires r",
+    "s: send 8b to 0 tag 0; r: recv 8b from 0 tag 2",
+    "r: recv 8b from 0 tag 1",
+)
+OF_TWO = goal(
+    "r: recv 8b from 1 tag 0; q: recv 8b from 2 tag 1; s: send 8b to 1 tag 2; s requires r; s requires q",
+    "s: send 8b to 0 tag 0; r: recv 8b from 0 tag 2",
+    "s: send 8b to 0 tag 1",
+)
+ALL_AT_ZERO = goal(
+    "; ".join(
+        f"r{i}: recv 8b from 1 tag {i}; q{i}: recv 8b from 2 tag {i}; s{i}: send 8b to 1 tag {i}; "
+        f"t{i}: send 8b to 2 tag {i}"
+        f"; s{i} requires r{i}; s{i} requires q{i}; t{i} requires r{i}; t{i} requires q{i}"
+        for i in range(3)
+    ),
+    *["; ".join(f"s{i}: send 8b to 0 tag {i}; r{i}: recv 8b from 0 tag {i}" for i in range(3))] * 2,
+)
+TWICE = goal(
+    "s: send 8b to 1 tag 0; t: send 8b to 2 tag 1; r: recv 8b from 2 tag 5",
+    "r: recv 8b from 0 tag 0; s: send 8b to 2 tag 2; s requires r",
+    "r: recv 8b from 0 tag 1; q: recv 8b from 1 tag 2; s: send 8b to 0 tag 5; s requires q",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "reason"),
+    [
+        (TO_TWO, "reduce", "rank 0 sends on 2 messages at"),
+        (TO_TWO, "alltoall", "rank 0 sends on 2 messages at"),
+        (OF_TWO, "allgather", "rank 0 waits for 2 messages at"),
+        (TWICE, "allgather", "a message comes to, or leaves, rank 0 twice"),
+        (OF_TWO, "allreduce", "adds up 1 chunks, which is no multiple of 3 ranks"),
+        (ALL_AT_ZERO, "allreduce", "rank 0 completes 3 of 3 chunks; an allreduce here has 1 for each rank"),
+    ],
+)
+def test_messages_that_no_collective_has_are_named(tmp_path, text, task, reason):
+    path = tmp_path / "x.goal"
+    path.write_text(text)
+    with pytest.raises(FileFormatError) as error:
+        import_schedule(path, "ring:3", task)
+    assert reason in str(error.value), error.value
+
+
+def test_a_text_of_too_many_operations_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.interchange.goal_text._MOST", 5)
+    (tmp_path / "x.goal").write_text(RING)
+    with pytest.raises(FileFormatError, match="has more than 5 operations"):
+        import_schedule(tmp_path / "x.goal", "ring:3", "allgather")
+
+
+def test_the_search_for_whole_messages_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("gossamer.interchange.goal_reader._TRIES", 0)
+    path = tmp_path / "x.goal"
+    path.write_text(goal(
+        "a: send 8b to 1 tag 0; b: send 8b to 2 tag 1", "r: recv 8b from 0 tag 0", "r: recv 8b from 0 tag 1"
+    ))  # fmt: skip
+    with pytest.raises(FileFormatError, match="do not add up to whole"):
+        import_schedule(path, "ring:3", "broadcast")
+
+
 def test_the_task_must_be_named_and_known(tmp_path):
     path = tmp_path / "x.goal"
     path.write_text(RING)

@@ -101,6 +101,10 @@ def test_a_ring_allreduce_of_fused_steps_is_judged(tmp_path):
         ("<algo", "<!DOCTYPE algo []><algo", "declares a document type"),
         ("</algo>", "", "is not XML"),
         ("<algo", "<algae", "is not XML"),
+        ('send="1"', 'send="-1"', "sends or receives, but its threadblock has no peer for that"),
+        ('cnt="1"', 'cnt="5000000"', "rank 0 moves more than 5,000,000 chunks"),
+        ('cnt="1"', 'cnt="0"', "has no chunks in buffers i, o or s"),
+        ('srcbuf="i"', 'srcbuf="z"', "has no chunks in buffers i, o or s"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_wrong_gets_one_line(tmp_path, old, new, told):
@@ -112,6 +116,63 @@ def test_a_file_that_is_wrong_gets_one_line(tmp_path, old, new, told):
         return
     with pytest.raises(FileFormatError, match=told) as error:
         import_schedule(tmp_path / "ring.xml", "ring:3")
+    assert "\n" not in str(error.value)
+
+
+def test_xml_of_something_else_is_refused(tmp_path):
+    for text in ("<a/>", "<algo/>"):
+        (tmp_path / "x.xml").write_text(text)
+        with pytest.raises(FileFormatError, match="is not MSCCL XML"):
+            import_schedule(tmp_path / "x.xml", "ring:3")
+
+
+def in_place(collective, kinds, first):
+    """Return a collective round a ring of three in one buffer: kinds of steps, and the place of the first chunk."""
+    text = ring_allreduce().replace('coll="allreduce"', f'coll="{collective}"')
+    for r in range(3):
+        rows = [(kind, (r - first - i) % 3) for i, kind in enumerate(kinds)]
+        steps = "".join(
+            f'<step s="{i}" type="{kind}" srcbuf="o" srcoff="{c}" dstbuf="o" dstoff="{c}" '
+            'cnt="1" depid="-1" deps="-1"/>'
+            for i, (kind, c) in enumerate(rows)
+        )
+        head, rest = text.split(f'<gpu id="{r}"')
+        before, after = rest[: rest.index("<step")], rest[rest.index("</tb>") :]
+        text = f'{head}<gpu id="{r}"{before}{steps}{after}'
+    return text
+
+
+def test_collectives_in_one_buffer(tmp_path):
+    path = tmp_path / "x.xml"
+    path.write_text(in_place("allgather", ("s", "rcs", "r"), 0).replace('i_chunks="3"', 'i_chunks="1"'))
+    assert gossamer.verify(import_schedule(path, "ring:3"))
+    path.write_text(
+        in_place("reduce_scatter", ("s", "rrs", "rrc"), 1)
+        .replace('o_chunks="3"', 'o_chunks="1"').replace('buf="o"', 'buf="i"')
+    )  # fmt: skip
+    assert gossamer.verify(import_schedule(path, "ring:3"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda f: f["collective"].update(runtime_name="allreduce"), "steps of sends say nothing of what is added"),
+        (lambda f: f["collective"].update(nodes=4), "has 4 nodes; ring:3 has 3 terminals"),
+        (lambda f: f["steps"][0].update(rounds=0), "a step has 0 rounds"),
+        (lambda f: f["collective"]["chunks"][0].update(pre=[0, 1]), "is held by 2 ranks at the start"),
+        (lambda f: f["collective"]["chunks"].pop(), "is missing|does not|chunk|damaged|not the JSON"),
+        (lambda f: f.update(msccl_type="topology"), "it is no algorithm"),
+        (lambda f: f.update(steps=[{"rounds": 10**6, "sends": []}] * 2200 + f["steps"]), "is no schedule: "),
+    ],
+)
+def test_steps_of_msccl_tools_that_are_wrong_get_one_line(tmp_path, change, told):
+    path = tmp_path / "x.json"
+    export(gossamer.plan("ring:3", "allgather").schedule, path, "msccl-json")
+    fields = json.loads(path.read_text())
+    change(fields)
+    path.write_text(json.dumps(fields))
+    with pytest.raises(FileFormatError, match=told) as error:
+        import_schedule(path, "ring:3")
     assert "\n" not in str(error.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import FileFormatError
-from gossamer.programs.files import read_rank, write_program
+from gossamer.programs.files import description, read_rank, write_program
 
 COLUMNS = ("slot", "kind", "peer", "buffer", "offset", "operand", "after", "part", "copies")
 
@@ -71,3 +72,31 @@ def test_a_truncated_or_foreign_file_is_refused(tmp_path, written):
         read_rank(tmp_path / "none", 0)
     with pytest.raises(FileFormatError, match=r"has ranks 0..8, not 9"):
         read_rank(written[1], 9)
+
+
+def test_a_file_describes_itself(written):
+    program, path = written
+    told = description(path)
+    assert (told["network"], told["ranks"], told["parts"]) == ("torus:3x3", 9, program.parts)
+
+
+@pytest.mark.parametrize(
+    ("at", "form", "value", "read", "told"),
+    [
+        (8, "<I", 2, read_rank, "has program version 2; this gossamer reads 1"),
+        (40, "<Q", 2**63, read_rank, "is damaged: its table of ranks leads outside"),
+        (40, "<Q", 10**6, read_rank, "is damaged: its table of ranks leads outside"),
+        (48, "<Q", 2**40, read_rank, "is damaged: its table of ranks leads outside"),
+        (12, "<I", 2**32 - 1, read_rank, "is damaged: its table of ranks leads outside"),
+        (12, "<I", 8, description, "is damaged: it does not describe itself"),
+    ],
+)
+def test_a_file_of_a_right_checksum_and_wrong_numbers_is_refused(tmp_path, written, at, form, value, read, told):
+    data = bytearray(written[1].read_bytes()[:-32])
+    struct.pack_into(form, data, at, value)
+    path = tmp_path / "x.program"
+    path.write_bytes(data + hashlib.sha256(data).digest())
+    with pytest.raises(FileFormatError) as error:
+        read(path, *([0] if read is read_rank else []))
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
