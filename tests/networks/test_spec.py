@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import GossamerError, NetworkError
 from gossamer.networks import FAMILIES, parse
+from gossamer.networks.spec import network_size
 
 numbers = st.integers(1, 5)
 sides = st.lists(numbers, min_size=1, max_size=3).map(lambda s: "x".join(map(str, s)))
@@ -201,3 +202,8 @@ def test_importing_networks_and_parsing_leaves_heavy_packages_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_size_of_a_network_in_a_file_is_that_of_the_network(tmp_path):
+    (tmp_path / "x.edges").write_text("a b\nb c\n")
+    assert tuple(network_size(f"edges:{tmp_path / 'x.edges'}")) == (3, 4)

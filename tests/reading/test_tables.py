@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.errors import FileFormatError, GossamerError, TaskError
-from gossamer.reading.tables import named_nodes, read_destinations, read_nodes, read_numbers
+from gossamer.reading.files import guarded
+from gossamer.reading.tables import named_nodes, named_numbers, read_destinations, read_nodes, read_numbers
 
 BANNER = b"%%MatrixMarket matrix coordinate "
 REAL = BANNER + b"real general\n"
@@ -429,3 +430,14 @@ def test_destinations_that_are_refused_name_line_and_node(file, content, told):
 
 def test_missing_destinations(tmp_path):
     assert "no such file" in refused(FileFormatError, read_destinations, tmp_path / "none.txt", 4)
+
+
+def test_a_file_that_memory_does_not_hold_is_refused(tmp_path):
+    told = r"cannot read '.*x.npy': it holds more than fits in memory"
+    with pytest.raises(FileFormatError, match=told), guarded(tmp_path / "x.npy"):
+        raise MemoryError
+
+
+def test_numbers_in_a_word_or_in_the_file_that_it_names(file):
+    assert named_numbers(" 2,0 1 ") == [2, 0, 1]
+    assert named_numbers(str(file("x.txt", "3 4"))) == [3, 4]

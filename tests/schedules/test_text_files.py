@@ -85,6 +85,21 @@ def test_people_may_write_comments_empty_lines_and_wide_spaces(path):
     assert load(path) == example()
 
 
+def test_comments_may_stand_between_rows(path):
+    path.write_text(TEXT.replace("slot 2: 0 -> 1", "# the second part\n\nslot 2: 0 -> 1"))
+    assert load(path) == example()
+
+
+def test_a_file_that_the_system_does_not_give_is_refused(path, monkeypatch):
+    path.write_text(TEXT)
+
+    def denied(self, *args, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", denied)
+    assert refusal(path) == "cannot read FILE: Permission denied"
+
+
 @settings(max_examples=60, deadline=None)
 @given(schedules(), mutations, st.booleans())
 def test_every_schedule_valid_or_not_comes_back(folder, schedule, changes, broken):

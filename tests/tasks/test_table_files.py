@@ -160,6 +160,13 @@ def test_groups_demands_and_traffic_as_json(capsys, tmp_path):
     assert json.loads(out)["destinations"] == [1, 2]
 
 
+def test_bytes_are_counted_in_packets_of_a_unit(tmp_path):
+    (tmp_path / "t.csv").write_text("origin,destinations,bytes\n0,1,3000\n1,2,1024\n")
+    assert read_table(tmp_path / "t.csv", "ring:4", unit="1KiB").size.tolist() == [3, 1]
+    with pytest.raises(TaskError, match="give --unit"):
+        read_table(tmp_path / "t.csv", "ring:4")
+
+
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [
