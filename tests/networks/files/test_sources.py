@@ -332,7 +332,7 @@ def test_a_line_that_goes_on_ends_with_the_file(tmp_path):
     assert read_slurm_topology(path).terminal_count == 2
 
 
-def test_an_nvlink_to_a_processor_is_one_to_the_nearest(tmp_path):
+def test_an_nvlink_to_a_processor_is_a_link(tmp_path):
     link = '<nvlink target="{}" count="2" tclass="0x068001"/>'
     gpus = "".join(
         f'<pci busid="{i}"><gpu dev="{i}" sm="80">{link.format(t)}</gpu></pci>' for i, t in enumerate(("CPU0", "x"))
