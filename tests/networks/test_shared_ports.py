@@ -275,3 +275,14 @@ def test_loads_of_ports_are_those_of_the_trees(bundles):
 def test_prices_lead_around_busy_ports(name, most):
     """Without prices of ports it took 196 and 78 steps."""
     assert gossamer.plan(shared_at_random("dragonfly:a=4,h=1", 1), name).completion_time <= most
+
+
+def test_a_graph_names_the_ports_of_the_links_that_have_some():
+    """Links that go through no port on one side, or on both, say nothing of it."""
+    star = Network("star", 3, [0, 0, 1, 2], [1, 2, 0, 0], links_only=True)
+    net = star.with_ports(SharedPorts([0, 0, -1, -1], [-1, -1, -1, 1], names=["out", "in"]))
+    told = {(u, v): data for u, v, data in to_networkx(net).edges(data=True)}
+    assert (told[0, 1]["source_port"], told[0, 2]["source_port"]) == ("out", "out")
+    assert told[2, 0]["target_port"] == "in"
+    assert not {"source_port", "target_port"} & set(told[1, 0])
+    assert "target_port" not in told[0, 1]
