@@ -318,7 +318,7 @@ def test_bad_files_are_refused_in_one_line_with_the_place(tmp_path, kind, text, 
 
 def test_a_matrix_among_other_lines_is_found(tmp_path):
     plain, noisy = (
-        written(tmp_path, name, text) for name, text in (("a", SMI), ("b", f"driver 535\n\n{SMI}other 1 2\n"))
+        written(tmp_path, name, text) for name, text in (("a", SMI), ("b", f"driver 535\n\x1b[0m\n{SMI}other 1 2\n"))
     )
     assert links(read_nvidia_smi(noisy)) == links(read_nvidia_smi(plain))
 
