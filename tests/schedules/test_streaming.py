@@ -117,6 +117,8 @@ def test_what_it_cannot_check_is_refused():
     task = gossamer.task("permutation", destination=[1, -1, -1, -1])
     with pytest.raises(TaskError, match="copies or combines"):
         StreamingChecker(LINE, gossamer.task("broadcast"), Rules())
+    with pytest.raises(TaskError, match="messages of several packets"):
+        StreamingChecker(LINE, gossamer.tasks.DemandTable.of([(0, [1], 5)]), Rules())
     with pytest.raises(ModelError, match="ports 'all' only"):
         StreamingChecker(LINE, task, Rules(ports="one"))
     with pytest.raises(ModelError, match="buffer_counts='all'"):

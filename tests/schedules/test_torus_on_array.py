@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from gossamer.errors import ScheduleError
 from gossamer.networks import array, ring, torus
 from gossamer.schedules import CONTROL, Phase, Schedule, torus_on_array, verify
 from gossamer.schedules.torus_on_array import array_positions, ring_labels, task_on_torus
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.tasks import Broadcast, DemandTable, MultinodeBroadcast, PartialMultinodeBroadcast
 from schedules.strategies import build, phased, tasks
 
 TORI = ("ring:3", "ring:4", "ring:7", "torus:3x3", "torus:2x4", "torus:3x1x4", "torus:2x3x2", "torus:5x3")
@@ -125,6 +127,20 @@ def test_a_task_that_no_translation_keeps_is_refused():
         assert verify(torus_on_array(schedule)).ok
         with pytest.raises(ScheduleError, match=r"no translation of .* keeps this"):
             torus_on_array(schedule, keep_task=True)
+
+
+@pytest.mark.parametrize("nodes", [3, 4, 7])
+def test_a_contribution_that_waits_at_a_relay_leaves_nothing_to_send_behind(nodes):
+    """It passes a node of the array that it comes through again; where it turned back nothing is left."""
+    network = gossamer.network(f"ring:{nodes}")
+    link = {(int(u), int(v)): i for i, (u, v) in enumerate(zip(network.link_source, network.link_target, strict=True))}
+    for far, way in itertools.product(range(1, nodes), (1, -1)):
+        path = [way * i % nodes for i in range(far + 1)]
+        task = DemandTable.from_rows([(-1, [0], [path[-1]], 1)], [""])
+        hops = [link[step] for step in itertools.pairwise(path)]
+        schedule = Schedule(network, task, gossamer.Rules(), range(far), hops, [0] * far)
+        assert verify(schedule).ok
+        assert verify(torus_on_array(schedule)).ok, (path, str(verify(torus_on_array(schedule))))
 
 
 def test_a_relay_keeps_what_it_passes_on_so_no_node_gets_a_packet_twice():

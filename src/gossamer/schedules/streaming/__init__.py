@@ -71,7 +71,7 @@ class StreamingChecker:
     Raises
     ------
     TaskError
-        If messages are copied or combined.
+        If messages are copied or combined, have several packets, or wait for others.
     ModelError
         If there are rules that are not checked here.
 
@@ -100,6 +100,10 @@ class StreamingChecker:
         messages = task.messages(network)
         if bool((messages.discipline != MOVE).any()) or messages.targets is None:
             raise TaskError(f"{task.name} copies or combines packets; streaming checks tasks that move them only")
+        if messages.sizes is not None and bool((messages.sizes != 1).any()):
+            raise TaskError(f"{task.name} has messages of several packets; streaming checks those of one")
+        if messages.after is not None or messages.waits:
+            raise TaskError(f"messages of {task.name} wait for others, which streaming does not check")
         if not network.plain:
             raise ModelError("streaming checks links that packets cross in one slot; here some take longer")
         if rules.ports != "all":

@@ -22,7 +22,7 @@ from gossamer.schedules.packets import Packets
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.transform import expand, relabel
-from gossamer.tasks import MOVE, Task
+from gossamer.tasks import COMBINE, MOVE, Task
 
 __all__ = ["array_positions", "fold_hops", "folded_links", "ring_labels", "task_on_torus", "torus_on_array"]
 
@@ -251,7 +251,8 @@ def fold_hops(
 
     Notes
     -----
-    Leaves out hops that bring a node what it has, as `torus_on_array` says. 12 bytes a hop of the result, and 1 byte a
+    Leaves out hops that bring a node what it has, as `torus_on_array` says, and those of contributions that left their
+    sender another way. 12 bytes a hop of the result, and 1 byte a
     hop and a bit for each packet and node while it works.
     """
     from gossamer.schedules.torus_on_array import _kernels
@@ -271,6 +272,15 @@ def fold_hops(
     count = _kernels.choose(
         *hops, kind, *links, line.link_source, line.link_target, touched, row_bytes, kept
     )  # fmt: skip
+    start, targets = messages.target_start, messages.targets
+    if (kind == COMBINE).any() and start is not None and targets is not None:  # some contribute, others have nothing
+        has = np.zeros(packets.count * row_bytes, np.uint8)
+        size = np.diff(start)[row]
+        entry = np.arange(size.sum()) + np.repeat(start[row] - (np.cumsum(size) - size), size)
+        node = targets[entry].astype(np.int64)
+        at = np.repeat(np.arange(packets.count) * np.int64(row_bytes), size) + (node >> 3)
+        np.bitwise_or.at(has, at, (1 << (node & 7)).astype(np.uint8))
+        count -= _kernels.empty(*hops, kind, *links, line.link_source, line.link_target, has, row_bytes, kept)
     columns = (np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32))
     _kernels.write(*hops, *links, kept, *columns)
     return columns

@@ -11,7 +11,7 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["choose", "write"]
+__all__ = ["choose", "empty", "write"]
 
 COPY, COMBINE = 0, 2
 
@@ -66,6 +66,34 @@ def choose(slot, link, packet, kind, first, second, source, target, touched, row
                     kept[h] |= 1 << half
                     number += 1
         b = a
+    return number
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def empty(slot, link, packet, kind, first, second, source, target, has, row_bytes, kept):
+    """Take back the kept hops of contributions whose sender has none, and return their number.
+
+    `has` begins with the bits of those who contribute to each packet, and ends with all whom a contribution came to.
+    """
+    hops, number = slot.size, 0
+    a = 0
+    while a < hops:
+        b = a
+        while b < hops and slot[b] == slot[a]:
+            b += 1
+        for half in range(2):
+            for h in range(a, b):  # what arrives in a slot leaves in a later one
+                p = packet[h]
+                if kept[h] >> half & 1 and p >= 0 and kind[p] == COMBINE:
+                    u = source[second[link[h]] if half else first[link[h]]]
+                    if not has[p * row_bytes + (u >> 3)] >> (u & 7) & 1:
+                        kept[h] ^= 1 << half
+                        number += 1
+            for h in range(a, b):
+                p = packet[h]
+                if kept[h] >> half & 1 and p >= 0 and kind[p] == COMBINE:
+                    _fresh(has, row_bytes, p, target[second[link[h]] if half else first[link[h]]])
+        a = b
     return number
 
 
