@@ -333,14 +333,17 @@ def test_a_line_that_goes_on_ends_with_the_file(tmp_path):
     assert read_slurm_topology(path).terminal_count == 2
 
 
-def test_an_nvlink_to_a_processor_is_a_link(tmp_path):
-    link = '<nvlink target="{}" count="2" tclass="0x068001"/>'
-    gpus = "".join(
-        f'<pci busid="{i}"><gpu dev="{i}" sm="80">{link.format(t)}</gpu></pci>' for i, t in enumerate(("CPU0", "x"))
-    )
-    net = read_nccl_topology(written(tmp_path, "t.xml", XML.format(gpus)))
-    assert net.terminal_count == 2
-    assert sorted(set(net.link_capacity.tolist())) == [1, 2]
+def test_an_nvlink_to_a_processor_leads_to_that_of_the_gpu(tmp_path):
+    gpu = '<gpu dev="{0}" sm="80"><nvlink target="x" count="2" tclass="0x068001"/></gpu>'
+    cpus = "".join(f'<cpu numaid="{i}"><pci busid="{i}">{gpu.format(i)}</pci></cpu>' for i in range(2))
+    net = read_nccl_topology(written(tmp_path, "t.xml", f'<system version="1">{cpus}</system>'))
+    names = net.labels
+    wide = [
+        (names[u], names[v])
+        for u, v, c in zip(net.link_source, net.link_target, net.link_capacity, strict=True)
+        if c == 2
+    ]
+    assert sorted(wide) == [("CPU0", "GPU0"), ("CPU1", "GPU1"), ("GPU0", "CPU0"), ("GPU1", "CPU1")]
 
 
 @pytest.mark.parametrize("kind", ["nvidia-smi", "nccl", "ibnetdiscover", "slurm", "coordinates", "edges", "graphml"])

@@ -34,7 +34,7 @@ class _Server:
     wiring: Wiring
     gpus: dict[str, Element] = field(default_factory=dict)  # by bus
     switches: dict[str, None] = field(default_factory=dict)
-    nvlinks: list[tuple[str, Element]] = field(default_factory=list)
+    nvlinks: list[tuple[str, Element, str]] = field(default_factory=list)
 
     def where(self, element: Element) -> str:
         return f"{self.name}, line {element.line}"
@@ -76,14 +76,14 @@ def read_nccl_topology(path: str | PathLike[str]) -> Network:
             raise FileFormatError(f"{server.where(cpu)}: {cpus[-1]} is there twice")
         server.switches[cpus[-1]] = None
         for pci in cpu.all("pci"):
-            _pci(server, pci, cpus[-1])
+            _pci(server, pci, cpus[-1], cpus[-1])
     for i, one in enumerate(cpus):
         for other in cpus[:i]:
             server.wiring.add(name, one, other, 1, LinkKind(_CPUS, 0.0))
     if not server.gpus:
         raise FileFormatError(f"{name}: there is no element 'gpu'")
-    for bus, nvlink in server.nvlinks:
-        _nvlink(server, bus, nvlink, cpus)
+    for bus, nvlink, near in server.nvlinks:
+        _nvlink(server, bus, nvlink, near)
     order = _order(server)
     labels = {bus: f"GPU{i}" for i, bus in enumerate(order)}
     return _pruned(server, order, labels).network(
@@ -91,7 +91,7 @@ def read_nccl_topology(path: str | PathLike[str]) -> Network:
     )
 
 
-def _pci(server: _Server, pci: Element, above: str) -> None:
+def _pci(server: _Server, pci: Element, above: str, cpu: str) -> None:
     """Add a place of PCI Express, what is in it, and its link to what is above."""
     bus = _attribute(server, pci, "busid").lower()
     kind = LinkKind(_pci_rate(server, pci), 0.0)
@@ -100,12 +100,12 @@ def _pci(server: _Server, pci: Element, above: str) -> None:
         raise FileFormatError(f"{server.where(pci)}: busid {shown(bus)} is there twice")
     if gpus:
         server.gpus[bus] = gpus[0]
-        server.nvlinks += [(bus, nvlink) for nvlink in gpus[0].all("nvlink")]
+        server.nvlinks += [(bus, nvlink, cpu) for nvlink in gpus[0].all("nvlink")]
     else:
         server.switches[bus] = None
     server.wiring.add(server.where(pci), bus, above, 1, kind)
     for inner in pci.all("pci"):
-        _pci(server, inner, bus)
+        _pci(server, inner, bus, cpu)
 
 
 def _pci_rate(server: _Server, pci: Element) -> float:
@@ -122,7 +122,7 @@ def _pci_rate(server: _Server, pci: Element) -> float:
     return float(rate * 10**9 / 8 * lanes * (Fraction(8, 10) if rate <= 5 else Fraction(128, 130)))
 
 
-def _nvlink(server: _Server, bus: str, nvlink: Element, cpus: list[str]) -> None:
+def _nvlink(server: _Server, bus: str, nvlink: Element, cpu: str) -> None:
     """Add the NVLinks from a GPU to one place; those between two GPUs are told by both."""
     count = _number(server, nvlink, "count", 1)
     target, kind = _attribute(server, nvlink, "target").lower(), nvlink.attributes.get("tclass", "").lower()
@@ -139,8 +139,7 @@ def _nvlink(server: _Server, bus: str, nvlink: Element, cpus: list[str]) -> None
         server.switches.setdefault(name)
         server.wiring.add(where, bus, name, count, speed)
     elif kind.startswith(_CPU):
-        near = [name for name in server.switches if name == target] or cpus[:1]
-        server.wiring.add(where, bus, near[0], count, speed)
+        server.wiring.add(where, bus, cpu, count, speed)  # to its own, as NCCL has it
     else:
         why = f"is no GPU of the file, and tclass {shown(kind)} none of a switch ({_SWITCH})"
         raise FileFormatError(f"{where}: the target {shown(target)} {why}")
