@@ -17,6 +17,9 @@ from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["COORDINATES", "read_coordinates"]
 
+_MOST_PLACES = 1_000_000
+"""Places of a machine; a line of text cannot ask for more memory than these take."""
+
 
 def read_coordinates(path: str | PathLike[str]) -> Network:
     r"""Read the network of a torus machine from a file that says where each rank is.
@@ -104,7 +107,7 @@ def _network(spec: str, name: str, kind: str, sides: tuple[int, ...], places: np
 def _shape(line: str, where: str) -> tuple[str, tuple[int, ...]]:
     match = re.fullmatch(r"(torus|array)[\s:]+([0-9]{1,9}(?:\s*[x,]\s*[0-9]{1,9})*)", line, re.IGNORECASE)
     sides = tuple(map(int, re.findall("[0-9]+", match[2]))) if match else ()
-    if match is None or min(sides) < 1 or math.prod(sides) > 10**8:
+    if match is None or min(sides) < 1 or math.prod(sides) > _MOST_PLACES:
         raise FileFormatError(f"{where}: a shape is such as 'torus 8x8x4', got {shown(line)}")
     return match[1].lower(), sides
 
