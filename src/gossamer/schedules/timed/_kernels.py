@@ -366,8 +366,6 @@ def _move(h, k, a, moved):
             h[k, WRONG] ^= STOPPED
             break
         i += 1
-        if i == h.shape[0]:
-            break
     return False
 
 
