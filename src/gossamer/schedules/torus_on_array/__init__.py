@@ -252,8 +252,7 @@ def fold_hops(
     Notes
     -----
     Leaves out hops that bring a node what it has, as `torus_on_array` says, and those of contributions that left their
-    sender another way. 12 bytes a hop of the result, and 1 byte a
-    hop and a bit for each packet and node while it works.
+    sender another way. 12 bytes a hop of the result; 1 byte a hop and a bit for each packet and node while it works.
     """
     from gossamer.schedules.torus_on_array import _kernels
 
