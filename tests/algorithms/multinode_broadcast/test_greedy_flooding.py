@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
+from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING, _kernels
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
 from gossamer.costs import StepCost
@@ -77,6 +77,48 @@ def test_meets_the_bound_at_thin_cuts_and_on_dense_graphs(graph):
     network = from_networkx(graph, "a graph")
     task = gossamer.task("allgather")
     assert planned(network, task).completion_time == best_bound(Case(network, task)).value
+
+
+def ring_of_clusters(count, size, links):
+    graph = nx.disjoint_union_all([nx.random_regular_graph(4, size, seed=c) for c in range(count)])
+    for c in range(count):
+        after = (c + 1) % count
+        graph.add_edges_from((c * size + i, after * size + i + links) for i in range(links))
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("network", "task", "past"),
+    [
+        (from_networkx(ring_of_clusters(8, 16, 2), "8 clusters of 16"), gossamer.task("allgather"), 1),
+        (from_networkx(nx.tutte_graph(), "Tutte's"), gossamer.task("allgather"), 0),
+        (gossamer.network("torus:8x8").with_times(np.tile([1, 1, 4, 4], 64), 0), gossamer.task("allgather"), 0),
+        (gossamer.network("torus:6x6").with_times(np.tile([1, 1, 2, 2], 36), 0), gossamer.task("allgather"), 0),
+        (from_networkx(ring_of_clusters(8, 32, 3), "8 of 32"), gossamer.task("broadcast", packets=64), 3),
+    ],
+    ids=["clusters", "tutte", "four times slower", "twice as slow", "64 packets over clusters"],
+)
+def test_what_is_rare_around_a_node_is_sent_there_first(network, task, past):
+    """By what is rare anywhere it took 5, 1, 3, 1 and 9 slots more than the bound."""
+    assert planned(network, task).completion_time <= best_bound(Case(network, task)).value + past
+
+
+@settings(max_examples=40, deadline=None)
+@given(connected_graphs(), st.integers(0, 4))
+def test_nodes_around_are_those_within_so_many_links(network, radius):
+    n = network.node_count
+    first, (node, distance) = np.empty(n + 1, np.int64), np.empty((2, n * n), np.int32)
+    assert _kernels.nearby(network.first_link, network.link_target, radius, first, node, distance)
+    for u in range(n):
+        away = network.breadth_first(u).distance
+        mine = slice(first[u], first[u + 1])
+        assert dict(zip(node[mine].tolist(), distance[mine].tolist(), strict=True)) == {
+            v: d for v, d in enumerate(away.tolist()) if d <= radius
+        }
+    if first[n] > 1:
+        assert not _kernels.nearby(
+            network.first_link, network.link_target, radius, first, node[: first[n] - 1], distance
+        )
 
 
 def test_times_of_links_are_taken_into_account():

@@ -1,7 +1,8 @@
 """Broadcasts by many nodes, or of many packets, on any network: greedy flooding.
 
-In every slot every free link carries a packet that its target lacks, of a few candidates the one that fewest nodes
-have. There is no promise, but no idle link either: it often comes close to the bound. Several orders are tried, with
+In every slot every free link carries a packet that its target lacks, of a few candidates the rarest: the one that
+fewest nodes have, or fewest around the target. The latter keeps links into a cluster from bringing the same packet
+twice. There is no promise, but no idle link either: it often comes close to the bound. Several orders are tried, with
 few candidates and with many, each against the time of the best so far: hops that would be over no earlier are not made.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,11 @@ __all__ = ["GREEDY_FLOODING", "greedy_flooding"]
 
 _LOOKS = (6, 64)
 """Candidate packets that a link compares, in turn: many are needed where a cut is thin."""
+_AROUND = ((3, 0.5, 50), (3, 0.5, 10), (4, 0.35, 50), (2, 0.5, 50))
+"""What rare around a node means, in turn: to how many hops, how much less each hop counts, and what a packet weighs
+anywhere, in thousandths of one that is there."""
+_AROUND_LOOKS, _AROUND_WORK = 256, 60_000_000
+"""Candidates compared by what is around, and nodes around all targets of hops up to which that is tried."""
 _FEW = 3
 """Candidates where there is one try only."""
 _WORK = 8_000_000
@@ -72,10 +79,15 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     best: tuple[int, np.ndarray, np.ndarray, np.ndarray] | None = None
     least = max(_least(case, origin, roads), ceil(case.floor * parts))
     tries = max(1, min(_TRIES, _WORK // max(most, 1)), min(_MOST_TRIES, _FEW_HOPS // max(most, 1)))
+    around: list[_Around] = []
     for attempt in range(tries):
-        looks = _FEW if most > _WORK else _LOOKS[attempt % 2]
+        if attempt == len(_LOOKS):
+            around = _all_around(case.network, most)
+        turn = attempt % (len(_LOOKS) + len(around))
+        rare = around[turn - len(_LOOKS)] if turn >= len(_LOOKS) else None
+        looks = _FEW if most > _WORK else _LOOKS[turn] if rare is None else _AROUND_LOOKS
         deadline = 2**62 if best is None else best[0] - 1
-        best = _flooded(case, origin, roads, most, looks, deadline, case.seed + attempt) or best
+        best = _flooded(case, origin, roads, most, looks, rare, deadline, case.seed + attempt) or best
         if best is not None and best[0] <= least:
             break
     assert best is not None
@@ -91,8 +103,32 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     return retimed(schedule, case.network) if case.rules.cut_through else schedule
 
 
+class _Around(NamedTuple):
+    """What a packet at a node weighs for the nodes around it, entries first[u]..first[u + 1]-1, and anywhere."""
+
+    first: np.ndarray
+    node: np.ndarray
+    weight: np.ndarray
+    share: int
+
+
+def _all_around(network: Network, most: int) -> list[_Around]:
+    """Return what is around nodes in several ways, those that are not too much work for so many hops."""
+    from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
+
+    found = []
+    first = np.empty(network.node_count + 1, np.int64)
+    room = min(network.node_count * _AROUND_WORK // max(most, 1), network.node_count**2)
+    node, distance = np.empty(room, np.int32), np.empty(room, np.int32)
+    for radius, less, share in _AROUND:
+        if _kernels.nearby(network.first_link, network.link_target, radius, first, node, distance):
+            weight = np.rint(1000 * less ** distance[: first[-1]]).astype(np.int32)
+            found.append(_Around(first.copy(), node[: first[-1]].copy(), weight, share))
+    return found
+
+
 def _flooded(
-    case: Case, origin: np.ndarray, roads: Roads, most: int, looks: int, deadline: int, seed: int
+    case: Case, origin: np.ndarray, roads: Roads, most: int, looks: int, rare: _Around | None, deadline: int, seed: int
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray] | None:
     """Return the slots of a schedule and its hops, or None if it takes longer than the deadline."""
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
@@ -104,11 +140,14 @@ def _flooded(
     np.cumsum(network.in_degree, out=first_in[1:])
     has = np.zeros((network.node_count, (origin.size + 63) // 64), np.uint64)
     columns = tuple(np.empty(most, np.int32) for _ in range(3))
+    nothing = np.zeros(0, np.int32)
+    around = rare or _Around(np.zeros(0, np.int64), nothing, nothing, 1)
+    near = np.zeros((0, 0) if rare is None else (network.node_count, origin.size), np.int32)
     made, over = _kernels.flood(
         network.link_source, network.link_target, roads.occupancy, roads.occupancy + roads.latency, roads.latency,
         ring, np.zeros(int(ring[-1]), np.int64), first_in, np.argsort(network.link_target, kind="stable"),
         has, np.zeros_like(has), network.terminal_count, origin, case.send_limited, case.receive_limited, looks,
-        deadline, seed, *columns,
+        around.share, around[:3], near, deadline, seed, *columns,
     )  # fmt: skip
     if made == -1:
         raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")

@@ -6,7 +6,46 @@ import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["flood"]
+__all__ = ["flood", "nearby"]
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def nearby(first_link, link_target, radius, first, node, distance):
+    """Write the nodes that each node reaches over at most `radius` links, and over how many; return whether all fit.
+
+    Parameters
+    ----------
+    first_link, link_target : int64[N + 1], int32[L]
+        The links of node u are first_link[u]..first_link[u + 1]-1.
+    radius : int
+    first : int64[N + 1]
+        Written: the entries first[u]..first[u + 1]-1 of the others are those of node u.
+    node, distance : int32[]
+        Written, itself included.
+    """
+    nodes = first.size - 1
+    seen = np.full(nodes, -1, np.int64)
+    size = 0
+    for u in range(nodes):
+        first[u] = size
+        if size == node.size:
+            return False
+        seen[u] = u
+        node[size], distance[size] = u, 0
+        size += 1
+        i = first[u]
+        while i < size and distance[i] < radius:
+            for e in range(first_link[node[i]], first_link[node[i] + 1]):
+                v = link_target[e]
+                if seen[v] != u:
+                    if size == node.size:
+                        return False
+                    seen[v] = u
+                    node[size], distance[size] = v, distance[i] + 1
+                    size += 1
+            i += 1
+    first[nodes] = size
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -34,10 +73,15 @@ def _lowest(word):
 
 
 @njit(cache=True, nogil=True)
-def _chosen(has, will, u, v, start, words, spread, looks):
-    """Return the least spread of the first few packets, from word `start` on, that u has and v lacks; -1 if none."""
+def _chosen(has, will, u, v, start, words, spread, share, near, looks):
+    """Return the rarest of the first few packets, from word `start` on, that u has and v lacks; -1 if none.
+
+    `near` is what v has of each packet around it, int32[N, P]; without entries rare is what is little spread.
+    """
     best = -1
     seen = 0
+    least = np.int64(0)
+    around = near.shape[0] > 0
     for i in range(words):
         w = start + i
         if w >= words:
@@ -46,8 +90,9 @@ def _chosen(has, will, u, v, start, words, spread, looks):
         while fresh:
             p = w * 64 + _lowest(fresh)
             fresh &= fresh - np.uint64(1)
-            if best < 0 or spread[p] < spread[best]:
-                best = p
+            value = near[v, p] + share * spread[p] if around else spread[p]
+            if best < 0 or value < least:
+                best, least = p, value
             seen += 1
             if seen >= looks:
                 return best
@@ -56,8 +101,9 @@ def _chosen(has, will, u, v, start, words, spread, looks):
 
 @njit(cache=True, nogil=True)
 def _changed_over(
-    has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, mine, start, looks, spread
-):
+    has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, mine, start, looks, spread,
+    share, around, near,
+):  # fmt: skip
     """Let another link to v that sends in slot t what u has too send something else; return what it gave up, or -1.
 
     `hop` is the last hop of each link, `at` its slot; only links that take as long as `mine` are changed.
@@ -70,20 +116,30 @@ def _changed_over(
         w = link_source[other]
         if w == u or not has[u, p // 64] >> np.uint64(p % 64) & np.uint64(1):
             continue
-        q = _chosen(has, will, w, v, start, words, spread, looks)
+        q = _chosen(has, will, w, v, start, words, spread, share, near, looks)
         if q >= 0:
             packet[hop[other]] = q
             will[v, q // 64] |= np.uint64(1) << np.uint64(q % 64)
             spread[q] += 1
             spread[p] -= 1
+            if near.shape[0]:
+                _noted(v, q, 1, around[0], around[1], around[2], near)
+                _noted(v, p, -1, around[0], around[1], around[2], near)
             return p
     return -1
 
 
 @njit(cache=True, nogil=True)
+def _noted(v, p, by, first, node, weight, near):
+    """Note, `by` times, for all around node v that packet p comes there."""
+    for i in range(first[v], first[v + 1]):
+        near[node[i], p] += by * weight[i]
+
+
+@njit(cache=True, nogil=True)
 def flood(
     link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
-    one_send, one_receive, looks, deadline, seed, slot, link, packet,
+    one_send, one_receive, looks, share, around, near, deadline, seed, slot, link, packet,
 ):  # fmt: skip
     """Let every free link, in a random order each slot, carry a packet that its target lacks.
 
@@ -104,6 +160,12 @@ def flood(
     origin : int32[P]
     looks : int
         Candidates that a link compares.
+    share : int
+        What a packet at any node weighs where `near` has entries.
+    around : (int64[N + 1], int32[], int32[])
+        The nodes around node u, and what a packet at u weighs for them: entries first[u]..first[u + 1]-1.
+    near : int32[N, P] or int32[0, 0]
+        Zero; written: what all nodes weigh that have a packet, for each node. Without entries it is not asked for.
     deadline : int
         Hops that would not be over by then are not made; give up when it is reached.
     slot, link, packet : int32[]
@@ -121,6 +183,8 @@ def flood(
     missing = np.int64(terminals) * count
     lacks = np.full(nodes, count, np.int64)
     for p in range(count):
+        if near.shape[0]:
+            _noted(origin[p], p, 1, around[0], around[1], around[2], near)
         bit = np.uint64(1) << np.uint64(p % 64)
         has[origin[p], p // 64] |= bit
         will[origin[p], p // 64] |= bit
@@ -155,16 +219,18 @@ def flood(
                 if one_receive and receiving[v] > t + latency[e]:
                     break
                 start = np.random.randint(0, words)
-                p = _chosen(has, will, u, v, start, words, spread, looks)
+                p = _chosen(has, will, u, v, start, words, spread, share, near, looks)
                 if p < 0 and room.size == order.size and not one_receive:
                     p = _changed_over(
                         has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, takes[e],
-                        start, looks, spread,
+                        start, looks, spread, share, around, near,
                     )  # fmt: skip
                 if p < 0:
                     break
                 will[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
                 spread[p] += 1
+                if near.shape[0]:
+                    _noted(v, p, 1, around[0], around[1], around[2], near)
                 lacks[v] -= 1
                 room[place] = t + occupancy[e]
                 turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
