@@ -1,10 +1,10 @@
 """Compiled kernels that check and measure schedules; plain arrays in and out.
 
 Conventions: hops are sorted by slot. ``kind`` has the discipline of each packet (0 copy, 1 move, 2 combine), or one
-entry where all packets have the same. Bit tables have one row of ``row_bytes`` bytes a packet and one bit a node. With
-``folded``, nodes and links stand for their orbits: ``orbit`` has the orbit of each node, or one entry where there is
-one orbit, and ``link_class`` the orbit of each link, or none where links are numbered by generators. Else every node
-and link is a class of its own.
+entry where all packets have the same. Bit tables have one row of ``row_bytes`` bytes a packet and one bit a node.
+Where nodes and links stand for their orbits, ``orbit`` has the orbit of each node, or one entry where there is one
+orbit, and ``link_class`` the orbit of each link, or nothing where links are numbered by generators. Where each stands
+for itself, ``orbit`` is None, and the code that is compiled then knows of no orbits.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _kind(kind, p):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _class(folded, orbit, v):
-    if not folded:
+def _class(orbit, v):
+    if orbit is None:
         return v
     return orbit[v] if orbit.size > 1 else 0
 
@@ -80,7 +80,7 @@ def message_spans(slot, packet, row_of, first, last):
 
 @njit(cache=True, nogil=True, small=100_000)
 def replay(
-    slot, link, packet, link_source, link_target, capacity, folded, orbit, link_class, degree, classes, node_classes,
+    slot, link, packet, link_source, link_target, capacity, orbit, link_class, degree, classes, node_classes,
     send_limited, receive_limited, kind, origin, contributing, location, held, sent, row_bytes,
     limit, found_kind, found_hop, counts,
 ):  # fmt: skip
@@ -114,16 +114,11 @@ def replay(
         while b < hops and slot[b] == t:
             ln = link[b]
             p = packet[b]
-            if not folded:
-                u = link_source[ln]
-                w, c = u, ln
-            elif link_class.size == 0:  # link (u, g) has number u*degree + g
-                u = ln // degree
-                w = _class(folded, orbit, u)
-                c = w * degree + ln - u * degree
-            else:
-                u = link_source[ln]
-                w, c = _class(folded, orbit, u), link_class[ln]
+            u = link_source[ln]
+            w, c = u, ln
+            if orbit is not None:
+                w = _class(orbit, u)  # and link (u, g) of a Cayley network has number u*degree + g
+                c = link_class[ln] if link_class.size else w * degree + ln - u * degree
             if link_last[c] != t:
                 link_last[c] = t
                 if counted_links:
@@ -149,7 +144,7 @@ def replay(
                 send_last[w] = t
             if receive_limited:
                 v = link_target[ln]
-                w = _class(folded, orbit, v)
+                w = _class(orbit, v)
                 if receive_last[w] == t:
                     counts[RECEIVE] += 1
                     if written < limit:
@@ -270,7 +265,7 @@ def unmet(
 
 @njit(cache=True, nogil=True, small=100_000)
 def buffer_peak(
-    slot, link, packet, link_source, link_target, folded, orbit, node_classes,
+    slot, link, packet, link_source, link_target, orbit, node_classes,
     kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,
     pending, waiting, arrived, returned, shares, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
 ):  # fmt: skip
@@ -308,13 +303,13 @@ def buffer_peak(
             m = message_of[p]
             if _kind(kind, p) == COMBINE:
                 v = origin[p]
-                held[_class(folded, orbit, v)] += 1
+                held[_class(orbit, v)] += 1
                 continue
             own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
             for i in range(0 if to_all else target_start[m], terminals if to_all else target_start[m + 1]):
                 v = i if to_all else targets[i]
                 if own or v != origin[p]:
-                    held[_class(folded, orbit, v)] += 1
+                    held[_class(orbit, v)] += 1
                     if _kind(kind, p) == COPY:
                         _set(waiting, row_bytes, p, v)
         for w in range(node_classes):
@@ -332,7 +327,7 @@ def buffer_peak(
             if p < 0:
                 continue
             v = link_target[link[h]]
-            w = _class(folded, orbit, v)
+            w = _class(orbit, v)
             if _kind(kind, p) == MOVE:
                 if count_all or pending[p]:
                     held[w] -= 1
@@ -351,7 +346,7 @@ def buffer_peak(
             if p < 0:
                 continue
             u = link_source[link[h]]
-            w = _class(folded, orbit, u)
+            w = _class(orbit, u)
             came = u != origin[p] or (returned.size > 0 and returned[p] < t)
             if _kind(kind, p) == MOVE:
                 pending[p] = 1
@@ -366,7 +361,7 @@ def buffer_peak(
                 held[w] += 1
         for h in range(2 * a, 2 * b):  # look at both ends of every link used
             v = link_source[link[h >> 1]] if h & 1 else link_target[link[h >> 1]]
-            w = _class(folded, orbit, v)
+            w = _class(orbit, v)
             if held[w] > peak:
                 peak, where, when = held[w], w, t
             if buffer_limit > 0:

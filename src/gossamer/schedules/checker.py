@@ -113,7 +113,7 @@ def _check_hops(
     totals = np.zeros(_kernels.COUNTED, np.int64)
     written = _kernels.replay(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
-        state.folded, state.orbit, state.link_class, state.degree, state.classes, state.node_classes,
+        state.orbit, state.link_class, state.degree, state.classes, state.node_classes,
         schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
         contributing, location, held, sent, state.row_bytes, limit, kinds, hops, totals,
     )  # fmt: skip

@@ -150,7 +150,7 @@ def measure_buffers(
     found = np.zeros((3, max(limit, 1)), np.int64)
     peak, where, when, over = _kernels.buffer_peak(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
-        state.folded, state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
+        state.orbit, state.node_classes, state.kind, state.origin, np.maximum(state.row_of, 0),
         state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,
         network.terminal_count, count == "all", np.zeros(schedule.packets.count, np.uint8), state.bits(), arrived,
         returned, shares, state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],

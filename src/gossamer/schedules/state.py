@@ -26,10 +26,10 @@ class ReplayState:
         Origin that the task gives to each packet.
     row_bytes : int
         Bytes of a packet's row in a bit table with one bit a node; 0 where no packet is copied or combined.
-    folded : bool
-        Whether nodes and links stand for their orbits.
+    orbit : int32[N], int32[1] or None
+        Orbit of each node that nodes stand for, one entry where there is one orbit, None where each stands for itself.
     link_class : int32[L] or int32[0]
-        Orbit of each link; empty where links are numbered by generators, or nothing is folded.
+        Orbit of each link; empty where links are numbered by generators, or each stands for itself.
     """
 
     def __init__(self, schedule: HopTable) -> None:
@@ -48,8 +48,9 @@ class ReplayState:
         bits = network.node_count if table.count and bool((self.kind != MOVE).any()) else 0
         self.row_bytes = (bits + 7) // 8
         symmetry = schedule.symmetry
-        self.folded = symmetry is not None
-        self.orbit = symmetry.orbit if symmetry and symmetry.orbit_count > 1 else np.zeros(1, np.int32)
+        self.orbit = None
+        if symmetry:
+            self.orbit = symmetry.orbit if symmetry.orbit_count > 1 else np.zeros(1, np.int32)
         self.degree = max(network.link_count // network.node_count, 1)
         self.node_classes = symmetry.orbit_count if symmetry else network.node_count
         self.classes = symmetry.link_orbit_count if symmetry else network.link_count

@@ -87,14 +87,15 @@ def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed
         capacity = np.zeros(state.classes, np.int32)
         capacity[state.link_class] = state.capacity
     np.cumsum(np.minimum(busy, capacity), out=room[1:])
-    folding = (state.folded, state.orbit)
-    _kernels.busy_links(journey, *folding, state.link_class, state.degree, room, schedule.slot_count, wrong)
+    _kernels.busy_links(journey, state.orbit, state.link_class, state.degree, room, schedule.slot_count, wrong)
     for limited, receiving in ((rules.send_limited, False), (rules.receive_limited, True)):
         if limited:
             entering = _NONE
             if receiving and journey.latency.size > 1:
                 entering = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
-            _kernels.busy_ports(journey, entering, receiving, *folding, np.zeros(state.node_classes, np.int64), wrong)
+            _kernels.busy_ports(
+                journey, entering, receiving, state.orbit, np.zeros(state.node_classes, np.int64), wrong
+            )
 
     if network.shared_ports is not None:
         _shared_ports(schedule, wrong)

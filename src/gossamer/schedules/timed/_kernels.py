@@ -2,8 +2,9 @@
 
 Conventions: hops are sorted by slot. A hop that starts in slot t occupies its link in slots ``t .. t + occupancy - 1``
 and ends in slot ``t + occupancy + latency``, from which on what it brings is usable. ``occupancy`` and ``latency`` (in
-slots of a part) have an entry for each link, or one where all links have the same; so has ``kind`` for packets. With
-``folded``, nodes and links stand for their orbits. What is wrong with a hop is a set of bits in ``wrong`` uint8[H].
+slots of a part) have an entry for each link, or one where all links have the same; so has ``kind`` for packets.
+``orbit`` has the orbit of each node that nodes and links stand for, or is None where each stands for itself. What is
+wrong with a hop is a set of bits in ``wrong`` uint8[H].
 
 Each packet is replayed by itself, as links and ports alone are what packets share. Its hops are then rows of a small
 table ``h``, by slot, and what nodes have of it are rows of a table ``n``.
@@ -94,7 +95,7 @@ def message_spans(journey, packet, row_of, first, last):
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def busy_links(journey, folded, orbit, link_class, degree, room, slots, wrong):
+def busy_links(journey, orbit, link_class, degree, room, slots, wrong):
     """Mark hops on links that carry as many packets as they can, and hops that end after the last of `slots` slots.
 
     `room` int64[classes+1] has the first place of each link, or orbit of links, in a list with a place for each packet
@@ -106,11 +107,9 @@ def busy_links(journey, folded, orbit, link_class, degree, room, slots, wrong):
     for h in range(slot.size):
         e, t = link[h], slot[h]
         c = e
-        if folded and link_class.size:
-            c = link_class[e]
-        elif folded:
-            u = e // degree
-            c = (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
+        if orbit is not None:
+            u = e // degree  # what a Cayley network numbers link (u, g) by
+            c = link_class[e] if link_class.size else (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
         most = room[c + 1] - room[c]
         at = room[c] + (count[c] % most if most > 1 else 0)
         if count[c] >= most and begun[at] > t - _of(occupancy, e):
@@ -122,7 +121,7 @@ def busy_links(journey, folded, orbit, link_class, degree, room, slots, wrong):
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
+def busy_ports(journey, rows, receiving, orbit, busy, wrong):
     """Mark hops at nodes whose port another packet is in; `rows` has them by the slot in which they enter the port.
 
     `rows` is empty where that is the order of the columns. `busy` int64[nodes or orbits] is 0 and ends as the slot in
@@ -135,7 +134,7 @@ def busy_ports(journey, rows, receiving, folded, orbit, busy, wrong):
         e = link[h]
         t = slot[h] + (_of(latency, e) if receiving else 0)
         v = ends[e]
-        if folded:
+        if orbit is not None:
             v = orbit[v] if orbit.size > 1 else 0
         if t < busy[v]:
             wrong[h] |= RECEIVE if receiving else SEND
