@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
+from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
-from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds
+from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds, target_over_time_bounds
 from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
@@ -110,3 +111,49 @@ def test_fewer_ports_keep_the_bound_of_all_ports():
     assert values == [3, 3, 3]
     limited = [list(cut_over_time_bounds(Case(slow, Scatter(0), Rules(ports=p)))) for p in ("all", "one-receive")]
     assert [[b.value for b in found] for found in limited] == [[4], [4]]
+
+
+@pytest.mark.parametrize("task", ["allgather", "reduce-scatter"])
+@given(networks())
+@settings(max_examples=40, deadline=None)
+def test_what_is_for_many_takes_as_long_as_for_the_slowest_alone(task, network):
+    scatters = (Case(network, Scatter(v), Rules()) for v in range(network.terminal_count))
+    slowest = max(FLOW_OVER_TIME.build(case).completion_time for case in scatters)  # links lead both ways
+    case = Case(network, gossamer.task(task))
+    found = [bound.value for bound in target_over_time_bounds(case)]
+    assert best_bound(case).value >= slowest
+    assert found in ([], [slowest])
+
+
+@given(networks(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_no_schedule_of_what_is_copied_is_faster(network, data):
+    kinds = st.lists(st.integers(1, 3), min_size=network.link_count, max_size=network.link_count)
+    slow = network.with_times(data.draw(kinds), [x - 1 for x in data.draw(kinds)])
+    packets = data.draw(st.integers(2, 9))
+    for task in (gossamer.task("broadcast", packets=packets), gossamer.task("allgather")):
+        case = Case(slow, task)
+        time = GREEDY_FLOODING.build(case).completion_time
+        assert all(bound.value <= time for bound in target_over_time_bounds(case))
+
+
+def ring_of_clusters():
+    graph = nx.disjoint_union_all([nx.random_regular_graph(4, 16, seed=c) for c in range(4)])
+    graph.add_edges_from((c * 16, (c + 1) % 4 * 16 + 1) for c in range(4))
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "task", "value", "others"),
+    [
+        (ring_of_clusters(), gossamer.task("allgather"), 27, 26),
+        (ring_of_clusters(), gossamer.task("reduce-scatter"), 27, 26),
+        (nx.petersen_graph(), gossamer.task("broadcast", packets=64), 24, 23),
+        (nx.tutte_graph(), gossamer.task("broadcast", packets=64), 28, 26),
+    ],
+)
+def test_ways_before_and_behind_a_cut_count_for_one_target(graph, task, value, others):
+    case = Case(from_networkx(graph), task)
+    found = bounds(case)
+    assert max(b.value for b in found if b.name != "cut over time") == others
+    assert next(b.value for b in found if b.name == "cut over time") == value == best_bound(case).value

@@ -16,7 +16,7 @@ from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.bounds.copies import copy_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
-from gossamer.bounds.cuts_over_time import cut_over_time_bounds
+from gossamer.bounds.cuts_over_time import cut_over_time_bounds, target_over_time_bounds
 from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.entries import entry_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
@@ -96,6 +96,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     _plain,
     _fat_trees,
     cut_over_time_bounds,
+    target_over_time_bounds,
     entry_bounds,
     set_cut_bounds,
     copy_bounds,
@@ -107,7 +108,7 @@ FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 )
 """Every family of bounds: from a case to its bounds."""
 
-_SLOW = (_fat_trees, entry_bounds, concurrent_flow_bounds, _sending_prices, _sequences)
+_SLOW = (_fat_trees, target_over_time_bounds, entry_bounds, concurrent_flow_bounds, _sending_prices, _sequences)
 
 
 _SLOW_PAIRS, _SLOW_LINKS = 5_000, 400
