@@ -23,6 +23,7 @@ from gossamer.algorithms.multinode_broadcast.cayley import MULTINODE_BROADCAST_C
 from gossamer.algorithms.multinode_broadcast.fat_trees import (
     CLIMBING_STAR_EXCHANGES,
     MULTINODE_BROADCAST_FAT_TREES,
+    RISING_STAR_EXCHANGES,
     UP_FIRST,
 )
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE
@@ -73,6 +74,7 @@ _ALONE: tuple[Algorithm, ...] = (
     *_FORWARD,
     *_ONE_WAY,
     CLIMBING_STAR_EXCHANGES,
+    RISING_STAR_EXCHANGES,
     ARC,
     PRICED_TREES,
     DOWN_TREES,

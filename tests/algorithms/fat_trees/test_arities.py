@@ -58,6 +58,7 @@ def test_six_leaves_below_two_and_three_children():
         "fat-tree-flooding": 7,
         "fat-tree-star-exchanges": 8,
         "fat-tree-climbing-star-exchanges": 8,
+        "fat-tree-rising-star-exchanges": 7,
     }
     assert bound == 7
     # the root makes 2 * 6 sends from step 3 on, the last of them two more steps away

@@ -17,6 +17,10 @@ from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
     flooding_steps,
     up_first_steps,
 )
+from gossamer.algorithms.multinode_broadcast.fat_trees.rising_star_exchanges import (
+    RISING_STAR_EXCHANGES,
+    rising_star_exchange_steps,
+)
 from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
     CLIMBING_STAR_EXCHANGES,
     STAR_EXCHANGES,
@@ -179,6 +183,25 @@ def test_star_exchanges_that_climb_again_need_no_memory(k, h, capacity):
     assert np.unique(np.stack([slot, link]), axis=1).shape[1] == slot.size  # one packet on a link in a slot
 
 
+@given(st.lists(st.integers(2, 6), min_size=1, max_size=6).filter(lambda shape: np.prod(shape) <= 130))
+@settings(max_examples=60, deadline=None)
+def test_rising_star_exchanges_take_the_fewest_steps_with_two_packets_at_a_node(arities):
+    network = fat_tree(arities)
+    case = Case(network, TASK, Rules(buffer=2))
+    offer, schedule = RISING_STAR_EXCHANGES.offer(case), RISING_STAR_EXCHANGES.build(case)
+    assert gossamer.verify(schedule)
+    assert offer.optimal
+    assert schedule.completion_time == offer.time == best_bound(case).value == flooding_steps(network.levels)
+    assert gossamer.buffer_peak(schedule).packets == 2
+
+
+@pytest.mark.parametrize(("capacity", "optimal"), [("exponential", True), ((1, 1, 9), True), ((2, 2, 2), False)])
+def test_rising_star_exchanges_use_one_packet_of_each_capacity(capacity, optimal):
+    case = Case(fat_tree(2, 3, capacity), TASK, Rules())
+    assert RISING_STAR_EXCHANGES.offer(case).optimal == optimal
+    assert RISING_STAR_EXCHANGES.build(case).completion_time == rising_star_exchange_steps(case.network.levels) == 9
+
+
 def test_a_routing_node_gets_a_packet_again_only_after_it_sent_it_on():
     """In a tree of two leaves the root that got a message twice before it sent it on would keep it twice."""
     network = fat_tree(2, 1)
@@ -212,6 +235,7 @@ def test_star_exchanges_keep_to_the_buffers_that_they_need_and_refuse_smaller_on
     most = max(arities)
     for algorithm, held in (
         (CLIMBING_STAR_EXCHANGES, most),
+        (RISING_STAR_EXCHANGES, 2),
         (STAR_EXCHANGES, max(most, network.terminal_count // arities[-1] + 1)),
     ):
         free = gossamer.plan(network, TASK, algorithm=algorithm.name)

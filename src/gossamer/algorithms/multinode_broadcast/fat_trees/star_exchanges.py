@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "CLIMBING_STAR_EXCHANGES",
     "STAR_EXCHANGES",
     "climbing_star_exchange_broadcast",
+    "refusing_copies",
     "star_exchange_broadcast",
     "star_exchange_hops",
     "star_exchange_steps",
@@ -159,6 +161,19 @@ def _exchanged(levels: Levels) -> int:
     return max(levels.arities, default=0)
 
 
+def refusing_copies(
+    propose: Callable[[Case], Offer[Schedule] | Refusal],
+) -> Callable[[Case], Offer[Schedule] | Refusal]:
+    """Return a `propose` that refuses networks in which a packet that was given away may not come again."""
+
+    def narrowed(case: Case) -> Offer[Schedule] | Refusal:
+        if case.rules.cut_through or not case.network.plain:
+            return Refusal("needs plain links and switches that store: packets come again when they are given away")
+        return propose(case)
+
+    return narrowed
+
+
 STAR_EXCHANGES = Algorithm(
     name="fat-tree-star-exchanges",
     tasks=(MultinodeBroadcast,),
@@ -173,19 +188,10 @@ STAR_EXCHANGES = Algorithm(
     summary="phases of star exchanges, from the root's to the lowest; nodes keep what is to be exchanged below",
 )
 
-_climbing = proposing(climbing_star_exchange_broadcast, "all", star_exchange_steps, held=_exchanged)
-
-
-def _propose_climbing(case: Case) -> Offer[Schedule] | Refusal:
-    if case.rules.cut_through or not case.network.plain:
-        return Refusal("needs plain links and switches that store: packets come again when they are given away")
-    return _climbing(case)
-
-
 CLIMBING_STAR_EXCHANGES = Algorithm(
     name="fat-tree-climbing-star-exchanges",
     tasks=(MultinodeBroadcast,),
-    propose=_propose_climbing,
+    propose=refusing_copies(proposing(climbing_star_exchange_broadcast, "all", star_exchange_steps, held=_exchanged)),
     networks="fat trees",
     source="Dimakopoulos 1996, section 6.3.2.2",
     summary="phases of star exchanges for which messages climb again: no queues, k messages at a node",
