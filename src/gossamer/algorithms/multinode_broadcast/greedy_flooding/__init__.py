@@ -30,8 +30,8 @@ __all__ = ["GREEDY_FLOODING", "greedy_flooding"]
 _LOOKS = (6, 64)
 """Candidate packets that a link compares, in turn: many are needed where a cut is thin."""
 _AROUND = ((3, 0.5, 50), (3, 0.5, 10), (4, 0.35, 50), (2, 0.5, 50))
-"""What rare around a node means, in turn: to how many hops, how much less each hop counts, and what a packet weighs
-anywhere, in thousandths of one that is there."""
+"""What rare around a node means, in turn: how far away it ends, in times of the fastest link; how much less what is
+one such time further counts; and what a packet weighs anywhere, in thousandths of one that is there."""
 _AROUND_LOOKS, _AROUND_WORK = 256, 60_000_000
 """Candidates compared by what is around, and nodes around all targets of hops up to which that is tried."""
 _FEW = 3
@@ -82,7 +82,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     around: list[_Around] = []
     for attempt in range(tries):
         if attempt == len(_LOOKS):
-            around = _all_around(case.network, most)
+            around = _all_around(case.network, roads, most)
         turn = attempt % (len(_LOOKS) + len(around))
         rare = around[turn - len(_LOOKS)] if turn >= len(_LOOKS) else None
         looks = _FEW if most > _WORK else _LOOKS[turn] if rare is None else _AROUND_LOOKS
@@ -112,7 +112,7 @@ class _Around(NamedTuple):
     share: int
 
 
-def _all_around(network: Network, most: int) -> list[_Around]:
+def _all_around(network: Network, roads: Roads, most: int) -> list[_Around]:
     """Return what is around nodes in several ways, those that are not too much work for so many hops."""
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
 
@@ -120,8 +120,10 @@ def _all_around(network: Network, most: int) -> list[_Around]:
     first = np.empty(network.node_count + 1, np.int64)
     room = min(network.node_count * _AROUND_WORK // max(most, 1), network.node_count**2)
     node, distance = np.empty(room, np.int32), np.empty(room, np.int32)
+    takes = roads.occupancy + roads.latency
+    length = -(-takes // takes.min(initial=2**31))
     for radius, less, share in _AROUND:
-        if _kernels.nearby(network.first_link, network.link_target, radius, first, node, distance):
+        if _kernels.nearby(network.first_link, network.link_target, length, radius, first, node, distance):
             weight = np.rint(1000 * less ** distance[: first[-1]]).astype(np.int32)
             found.append(_Around(first.copy(), node[: first[-1]].copy(), weight, share))
     return found

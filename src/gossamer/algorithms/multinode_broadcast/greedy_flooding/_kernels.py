@@ -10,13 +10,13 @@ __all__ = ["flood", "nearby"]
 
 
 @njit(cache=True, nogil=True, small=100_000)
-def nearby(first_link, link_target, radius, first, node, distance):
-    """Write the nodes that each node reaches over at most `radius` links, and over how many; return whether all fit.
+def nearby(first_link, link_target, length, radius, first, node, distance):
+    """Write the nodes within `radius` of each node, and how far they are; return whether all fit.
 
     Parameters
     ----------
-    first_link, link_target : int64[N + 1], int32[L]
-        The links of node u are first_link[u]..first_link[u + 1]-1.
+    first_link, link_target, length : int64[N + 1], int32[L], int64[L]
+        The links of node u are first_link[u]..first_link[u + 1]-1; lengths of 1 or more.
     radius : int
     first : int64[N + 1]
         Written: the entries first[u]..first[u + 1]-1 of the others are those of node u.
@@ -33,17 +33,16 @@ def nearby(first_link, link_target, radius, first, node, distance):
         seen[u] = u
         node[size], distance[size] = u, 0
         size += 1
-        i = first[u]
-        while i < size and distance[i] < radius:
-            for e in range(first_link[node[i]], first_link[node[i] + 1]):
-                v = link_target[e]
-                if seen[v] != u:
-                    if size == node.size:
-                        return False
-                    seen[v] = u
-                    node[size], distance[size] = v, distance[i] + 1
-                    size += 1
-            i += 1
+        for away in range(1, radius + 1):
+            for i in range(first[u], size):
+                for e in range(first_link[node[i]], first_link[node[i] + 1]):
+                    v = link_target[e]
+                    if distance[i] + length[e] == away and seen[v] != u:
+                        if size == node.size:
+                            return False
+                        seen[v] = u
+                        node[size], distance[size] = v, away
+                        size += 1
     first[nodes] = size
     return True
 
