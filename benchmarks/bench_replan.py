@@ -11,6 +11,7 @@ import time
 import networkx as nx
 
 import gossamer
+from gossamer.compiling import uninterpreted
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 
@@ -29,12 +30,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--links", type=int, default=4)
     asked = parser.parse_args()
+    with uninterpreted():
+        measure(asked.links)
+
+
+def measure(links: int) -> None:
+    """Print the rows, each over so many links."""
     for network in networks():
         for task in TASKS:
             sound, rows = gossamer.plan(network, task), []
-            for link in range(1, network.link_count, max(1, network.link_count // (asked.links + 1)))[
-                : asked.links + 1
-            ]:
+            for link in range(1, network.link_count, max(1, network.link_count // (links + 1)))[: links + 1]:
                 cable = [(int(network.link_source[link]), int(network.link_target[link]))]
                 began = time.process_time()
                 new = gossamer.plan(network.without(links=cable), task)
@@ -45,8 +50,8 @@ def main() -> None:
             new, found, anew, repair = (float(sum(column)) for column in zip(*rows[1:], strict=True))  # one to compile
             print(
                 f"{network.spec[:24]:24} {task:15} sound {float(sound.completion_time):5.4g}, anew "
-                f"{new / asked.links:6.4g} in {anew / asked.links:6.3f} s, repaired {found / asked.links:6.4g} in "
-                f"{repair / asked.links:6.3f} s: {found / new:5.3f} x the steps, {repair / anew:5.2f} x the time",
+                f"{new / links:6.4g} in {anew / links:6.3f} s, repaired {found / links:6.4g} in "
+                f"{repair / links:6.3f} s: {found / new:5.3f} x the steps, {repair / anew:5.2f} x the time",
                 flush=True,
             )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer import switching as switchings
-from gossamer.bounds import Bound, Bounds, counted_bounds
+from gossamer.bounds import Bound, Bounds, counted_bounds, node_bounds
 from gossamer.cases import EFFORTS, Case, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
@@ -357,7 +358,8 @@ def replan(
     Returns
     -------
     Outcome
-        Verified, beside what is counted of the network that is left, and the bounds of an outcome that is repaired.
+        Verified, beside the bounds of an outcome that is repaired, which no failure makes smaller, and what is counted
+        of the network that is left: at first of its nodes alone, and all if these and the others are not met.
 
     Raises
     ------
@@ -380,7 +382,9 @@ def replan(
     kind = switchings.named(found.switching)
     case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
     search = _Search(_Asked(kind, case, case, None), progress)
-    limits = _known_limits(schedule, case, all_were_there=int((link >= 0).sum()) == left.link_count)
+    known = schedule.bounds if isinstance(schedule, Outcome) and int((link >= 0).sum()) == left.link_count else ()
+    told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
+    limits = _together(told, node_bounds(case)) if told else counted_bounds(case)
     case.tell_floor(limits[0].value)
     offer = Offer(lambda: repaired(found, case, link), effort="search")
     name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
@@ -389,18 +393,16 @@ def replan(
         if best is None or best.completion_time > limits[0].value:
             now = search.carried_out(candidate, limits, stream=False)
             best = now if best is None or now.completion_time < best.completion_time else best
+        if told and best.completion_time > limits[0].value:  # all that is counted, where the first does not do
+            limits, told = _together(told, counted_bounds(case)), []
+            case.tell_floor(limits[0].value)
     assert best is not None
-    return best
+    return replace(best, bounds=limits)
 
 
-def _known_limits(schedule: Schedule | Outcome, case: Case, all_were_there: bool) -> tuple[Bound, ...]:
-    """Return what is counted of the network that is left, and what was known of the one before.
-
-    That holds still where no link came back that had failed then.
-    """
-    known = schedule.bounds if isinstance(schedule, Outcome) and all_were_there else ()
-    told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
-    return Bounds(sorted([*counted_bounds(case), *told], key=lambda bound: -bound.value))
+def _together(*bounds: Iterable[Bound]) -> Bounds:
+    """Return bounds in one table, the largest first."""
+    return Bounds(sorted(itertools.chain(*bounds), key=lambda bound: -bound.value))
 
 
 def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:

@@ -8,6 +8,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
+from gossamer.bounds import counted_bounds
 from gossamer.errors import GossamerError, NotApplicableError
 from gossamer.networks import from_networkx
 
@@ -85,3 +86,30 @@ def test_bounds_of_a_worse_network_are_not_believed_of_a_better_one():
     assert worse.bound == 15
     assert found.bound == gossamer.plan(better, "allgather").bound == 5
     assert not any("before links failed" in bound.witness for bound in found.bounds)
+
+
+def test_a_repair_that_meets_what_its_nodes_take_asks_for_no_other_bounds():
+    sound = gossamer.plan("torus:6x6", "allgather")
+    found = gossamer.replan(sound, sound.case.network.without(links=cable(sound.case.network, 5)))
+    assert found.optimal
+    assert {b.name for b in found.bounds if not b.witness.startswith("before")} == {"node receives", "node sends"}
+    kept = [b for b in found.bounds if b.witness.startswith("before links failed: ")]
+    assert [b.value for b in kept] == [b.value for b in sound.bounds]
+
+
+def test_a_repair_that_does_not_meet_them_is_beside_all_that_is_counted():
+    network = gossamer.network("ring:8")
+    sound = gossamer.plan(network, "alltoall")
+    found = gossamer.replan(sound, network.without(links=[(0, 1), (1, 0)]))
+    least = max(b.value for b in found.bounds if b.name.startswith("node"))
+    assert found.bound > least
+    assert found.bounds[0].value == counted_bounds(found.case)[0].value <= found.completion_time
+    assert [b.value for b in found.bounds] == sorted((b.value for b in found.bounds), reverse=True)
+
+
+def test_two_halves_of_a_repaired_allreduce_are_moved_in_time():
+    network = gossamer.network("torus:8x8")
+    sound = gossamer.plan(network, "allreduce", algorithm="two-way-greedy-flooding")
+    found = gossamer.replan(sound, network.without(links=cable(network, 77)))
+    assert found.verification.ok
+    assert found.completion_time <= 38

@@ -14,6 +14,6 @@ do not make (`copies`), branches, routing nodes and leaves of fat trees (`fat_tr
 from __future__ import annotations
 
 from gossamer.bounds.bound import Bound, Bounds
-from gossamer.bounds.table import best_bound, bounds, counted_bounds
+from gossamer.bounds.table import best_bound, bounds, counted_bounds, node_bounds
 
-__all__ = ["Bound", "Bounds", "best_bound", "bounds", "counted_bounds"]
+__all__ = ["Bound", "Bounds", "best_bound", "bounds", "counted_bounds", "node_bounds"]

@@ -33,6 +33,8 @@ _VAIN = 2
 """Turns of relief that may change nothing."""
 _SMALL = 30_000
 """Hops up to which orders are also drawn at random."""
+_SHAKES = 20
+"""How often packets are moved in time: few enough for a tenth of the time of a plan."""
 _SHARES = (0.02, 0.1, 0.3, 1.0) * 3
 """Slots by which a packet that is drawn one place later may wait in each of them."""
 
@@ -112,6 +114,8 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     graph, packet = joined(case, forests.get(True), forests.get(False))
     orders, least = _orders(graph, packet, hops, roads, draw), max(int(case.floor), ceil(lowest - 1e-9))
     starts = scheduled(graph, roads, rounds=2, orders=orders, least=least)
+    if len(halves) == 2:  # results wait for contributions: the order of hops decides more than their ways
+        starts = shaken(graph, roads, starts, least=least, seed=case.seed, most=_SHAKES)
     return timed(case, starts, graph.link, packet)
 
 

@@ -286,7 +286,9 @@ def _backwards(turned: HopGraph, against: Roads, now: Starts, takes: Longs) -> S
     return Starts(back.slots, back.slots - back.start[::-1] - takes)
 
 
-def shaken(graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed: int = 0) -> Starts:
+def shaken(
+    graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed: int = 0, most: int = _SHAKES
+) -> Starts:
     """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
 
     Parameters
@@ -299,11 +301,14 @@ def shaken(graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed:
         Stop at so many slots.
     seed : int
         For the packets that are moved, and how far.
+    most : int
+        Steps, at the most.
 
     Notes
     -----
-    A step goes forwards, backwards and forwards in time, and the search goes on from what is no longer than before. At
-    most 1,000 steps of O(H log H), and about 3,000,000 hops scheduled in all; very many hops are left as they are.
+    A step goes forwards, backwards and forwards in time, and the search goes on from what is no longer than before. By
+    default at most 1,000 steps of O(H log H), and about 3,000,000 hops scheduled in all; very many hops are left as
+    they are.
 
     Examples
     --------
@@ -313,7 +318,7 @@ def shaken(graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed:
     >>> shaken(hops, roads, Starts(3, np.array([1, 2, 0]))).start.tolist()
     [0, 1, 1]
     """
-    count = min(_SHAKES, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0
+    count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0
     if count < _FEWEST or best.slots <= least:
         return best
     turned, against = graph.turned_round(), roads.turned_round()
