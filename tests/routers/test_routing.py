@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gossamer
+import gossamer.routers.traffic
 from gossamer.errors import ModelError
 from gossamer.routers import (
     ROUTINGS,
@@ -17,6 +18,8 @@ from gossamer.routers import (
     simulate_trace,
     simulate_traffic,
 )
+from gossamer.routers.routing.function import Sent
+from gossamer.routers.routing.written import WrittenRoutes, written_routes
 
 NETWORKS = (
     "torus:4x4", "torus:5x3", "array:4x4", "array:3x3x2", "hypercube:3", "ring:7", "star:4", "fat-tree:k=3,h=2",
@@ -47,6 +50,51 @@ def test_no_routing_function_deadlocks(spec):
         run = simulate_traffic(network, "uniform", 2.0, settings=settings)
         assert run.deadlock is None, rule.name
         assert run.throughput > 0.05, rule.name
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "torus:5x4", "torus:2x3", "array:4x3", "fat-tree:k=3,h=2", "ccc:3"])
+def test_routes_written_once_are_those_that_messages_get(spec):
+    network = gossamer.network(spec)
+    seen = 0
+    for name in ROUTINGS:
+        try:
+            rule = routing(network, name, LANES)
+        except ModelError:
+            continue  # not for this network
+        if rule.draws is None:
+            assert name in ("valiant", "ugal")
+            continue
+        seen += 1
+        random = np.random.default_rng(4)
+        source, target = random.integers(0, network.terminal_count, (2, 500))
+        known = WrittenRoutes(rule, rule.draws)
+        route, begin = np.zeros(500 * rule.row_size, np.int32), np.arange(500) * rule.row_size + 1
+        rule.write(Sent(route, begin, source, target, np.random.default_rng(9)))
+        for a, b in zip(begin, known.find(source, target, np.random.default_rng(9)), strict=True):
+            length = route[a - 1] + 2
+            assert route[a - 1 : a - 1 + length].tolist() == known.route[b - 1 : b - 1 + length].tolist(), name
+    assert seen >= 3
+
+
+@pytest.mark.parametrize("name", ["dimension-order", "one-turn", "adaptive", "layered"])
+def test_runs_are_the_same_with_routes_written_once_and_for_each_message(monkeypatch, name):
+    settings = TrafficSettings(message_flits=1, routing=name, routers=LANES, warmup=0, measured=500)
+    assert written_routes(routing(gossamer.network("torus:4x4"), name, LANES), 1e6) is not None
+    found = []
+    for rule in (written_routes, lambda rule, messages: None):
+        monkeypatch.setattr(gossamer.routers.traffic, "written_routes", rule)
+        run = simulate_traffic(gossamer.network("torus:4x4"), "uniform", 0.4, settings=settings).to_dict()
+        found.append({key: value for key, value in run.items() if key != "seconds"})
+    assert found[0] == found[1]
+    assert found[0]["messages"] > 2000
+
+
+def test_routes_are_written_once_only_where_that_is_worth_it():
+    rule = routing(gossamer.network("torus:4x4"))
+    assert rule.draws == 2
+    assert written_routes(rule, 16 * 16 * 4 - 1) is None
+    assert written_routes(rule, 16 * 16 * 4) is not None
+    assert written_routes(routing(gossamer.network("torus:32x32")), 1e9) is None
 
 
 @pytest.mark.parametrize("spec", NETWORKS)

@@ -152,8 +152,9 @@ def test_confidence_by_batches():
     random = np.random.default_rng(0)
     created = random.integers(0, 6400, 50_000)
     latency = random.integers(10, 30, 50_000)
-    found.add(created[:2000], latency[:2000])
-    found.add(created[2000:], latency[2000:])
+    nobody = np.zeros(50_000, np.int64)
+    found.add(created[:2000], latency[:2000], nobody[:2000], nobody[:2000])
+    found.add(created[2000:], latency[2000:], nobody[2000:], nobody[2000:])
     assert found.mean == pytest.approx(latency.mean())
     means = [latency[created // 100 == b].mean() for b in range(BATCHES)]
     assert found.half_width == pytest.approx(2.0 * np.std(means, ddof=1) / np.sqrt(BATCHES), rel=0.25)

@@ -14,9 +14,11 @@ A cycle, for the whole network at once:
 4. each input port chooses one of its queues whose front flit may go, each output one of the ports; those flits leave.
 
 Every choice is in turn (round robin), and a turn moves on when it was granted: separable input-first allocation with
-one iteration. Nothing is polled: WANT has a bit for each queue of a port whose front flit may go, a head without
-a free virtual channel waits in the list of its channel, a flit without a free slot until the slot opens. No decision
-depends on another of the same step, so that the order in which queues are visited does not matter.
+one iteration. A turn is one more than the last place that was granted; behind the last place it is the first again.
+Nothing is polled: WANT has a bit for each queue of a port whose front flit may go, a head without a free virtual
+channel waits in the list of its channel, a flit without a free slot until the slot opens. No decision depends on
+another of the same step; the order in which queues are visited matters to flits that one output takes in a cycle, and
+to messages that are released in one cycle, which follow each other in it.
 
 No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they run a quarter faster.
 """
@@ -49,22 +51,21 @@ ARRIVE, ROUTED, RETRY = range(3)
 
 # columns of the tables
 (
-    COUNT, FRONT, BACK, OUT, OWNER, HELD, WAITED, ASK_TURN, GRANT_TURN, ASKER, LANE, CHANNEL, SINCE, STALL, GATE, NEXT
+    COUNT, FRONT, BACK, OUT, OWNER, HELD, WAITED, ASK_TURN, GRANT_TURN, NUMBER, LANE, CHANNEL, SINCE, STALL, GATE, NEXT
 ) = range(16)  # queue  # fmt: skip
 (
-    TO, FROM, IN_PLACE, OUT_PLACE, INPUTS, OUTPUTS, LATENCY, EJECTION, WANT, TAKEN, CROSSED, LISTED, LAST, WAITERS,
-    BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY
-) = range(21)  # channel  # fmt: skip
-EACH = LEFT  # of channels that are no injections: the cycles that a flit takes
-FLIT, OPENS = range(2)  # slot
-OFFSET, IN_TURN, OUT_TURN, PICK, BEST = range(5)  # turn
+    TO, FROM, IN_PLACE, OUT_PLACE, INPUTS, OUTPUTS, LATENCY, EJECTION, WANT, TAKEN, CROSSED, LISTED, LAST, WAITERS, EACH
+) = range(15)  # channel  # fmt: skip
+BACKLOG, BACKLOG_END, CURRENT, LEFT, SENDING, LAST_LANE, BUSY = range(7)  # source
+FLIT, OPENS, PLACE, STEP = range(4)  # slot
+OFFSET, IN_TURN, OUT_TURN, BEST = range(4)  # turn
 (
-    SOURCE, FLITS, ROUTE, FOLLOWING, WAITING, SUCCESSOR, OTHER, TARGET, CREATED, STARTED, FINISHED
-) = range(11)  # message  # fmt: skip
+    SOURCE, FLITS, ROUTE, FOLLOWING, WAITING, SUCCESSOR, OTHER, TARGET, CREATED, STARTED, FINISHED, ORIGIN
+) = range(12)  # message  # fmt: skip
 PORTS, SOURCES, HEADS, GRANTED, WANTED = range(5)  # lists, and counters of their entries
 
-# widths of the tables; rows of queues and the first 16 columns of channels are a cache line of 64 bytes each
-QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 32, 5, 11
+# widths of the tables; rows of queues and channels are a cache line of 64 bytes each
+QUEUES, SLOTS, CHANNELS, ORIGINS, TURNS, MESSAGES = 16, 4, 16, 8, 4, 12
 
 # rules
 (
@@ -103,8 +104,9 @@ QUEUES, SLOTS, CHANNELS, TURNS, MESSAGES = 16, 2, 32, 5, 11
     EVENTS,  # in the time wheel
     ALLOCATIONS,  # virtual channels granted
     DETOURS,  # messages that took the longer way
-) = range(5, 19)
-COUNTERS = 19
+    ENDED,  # entries of `delivered`
+) = range(5, 20)
+COUNTERS = 20
 
 
 class State(NamedTuple):
@@ -118,18 +120,20 @@ class State(NamedTuple):
 
     rules: Any  # int64[CLASSES + K]
     queue: Any  # int32[Q, 16]
-    slot: Any  # int32[Q*B, 2] 2*message + (1 for the last flit), opening time
-    channel: Any  # int32[C, 32]; from BACKLOG on of injections, BACKLOG and CURRENT -1 for none
-    turn: Any  # int32[C*speedup, 5]
-    wheel: Any  # int32[slots, 1 + ...] how many, then 4*queue + what happens
+    slot: Any  # int32[Q*B, 4] 2*message + (1 for the last flit), opening time; of heads the place in `route`, the step
+    channel: Any  # int32[C, 16]; EACH: the cycles that a flit takes
+    source: Any  # int32[I, 8] by injection; BACKLOG and CURRENT -1 for none
+    turn: Any  # int32[C*speedup, 4]
+    wheel: Any  # int32[2*slots, 1 + ...] for each cycle how many, then 4*queue + what happens; then heads, queues alone
     lists: Any  # int32[5, ...]
-    message: Any  # int32[S, 11]
+    message: Any  # int32[S, 12]; SOURCE: the injection, ORIGIN and TARGET: terminals
     route: Any  # int32 steps 256*channel + class
     candidate_first: Any  # int32[R, targets+1] or empty: the ways of an adaptive routing function
     candidate: Any  # int32[..., 2] 256*channel + class, and its rank
     dependent_first: Any  # int64[S+1], or [1] where there are no dependencies
     dependent: Any  # int64
     released: Any  # int64[S] messages released by others, in order of time, around the end
+    delivered: Any  # int32[S] messages delivered, in that order, until they are taken
     record: Any  # int64[R, 4] cycle, queue filled, message, whether it is its last flit
     counters: Any  # int64[COUNTERS]
 
@@ -217,10 +221,10 @@ def _assume(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _at(rules, wheel, counters, when, event):
-    """Let something happen in cycle `when`."""
-    place = natural(when & rules[WHEEL])
-    k = natural(wheel[place, 0]) + 1
+def _at(rules, wheel, counters, when, event, row):
+    """Let something happen in cycle `when`; in row 1 are heads that have found their way, by their queues."""
+    place = natural(2 * (when & rules[WHEEL]) + row)
+    k = natural(wheel[place, 0] + 1)
     wheel[place, k] = event
     wheel[place, 0] = k
     counters[EVENTS] += 1
@@ -230,7 +234,7 @@ def _at(rules, wheel, counters, when, event):
 def _want(rules, queue, slot, channel, wheel, lists, counters, q, c):
     """Let the front flit of queue q, whose message has a virtual channel, ask for the switch once there is a slot."""
     w = natural(queue[q, OUT])
-    opens = slot[w * natural(rules[DEPTH]) + natural(queue[w, BACK]), OPENS]
+    opens = slot[natural(w * rules[DEPTH] + queue[w, BACK]), OPENS]
     if opens <= c:
         p = natural(queue[q, CHANNEL])
         channel[p, WANT] |= 1 << queue[q, LANE]
@@ -248,15 +252,17 @@ def _want(rules, queue, slot, channel, wheel, lists, counters, q, c):
     if opens == NEVER:
         queue[w, WAITED] = 1
     else:
-        _at(rules, wheel, counters, natural(opens), 4 * q + RETRY)
+        _at(rules, wheel, counters, natural(opens), 4 * q + RETRY, 0)
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _head(rules, queue, wheel, lists, counters, q, c, later):
     """Note that a head is at the front of queue q from cycle c on; `later` if the next allocation comes before."""
     queue[q, SINCE] = c + rules[ROUTING_DELAY] + rules[ALLOCATION_DELAY]
-    if rules[ROUTING_DELAY] > 0 or later:
-        _at(rules, wheel, counters, c + rules[ROUTING_DELAY], 4 * q + ROUTED)
+    if rules[ROUTING_DELAY] > 0:
+        _at(rules, wheel, counters, c + rules[ROUTING_DELAY], q, 1)
+    elif later:
+        _at(rules, wheel, counters, c, 4 * q + ROUTED, 0)
     else:
         lists[HEADS, natural(counters[HEADS])] = q
         counters[HEADS] += 1
@@ -288,7 +294,14 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
     assume(queue.shape[1] == QUEUES)
     assume(slot.shape[1] == SLOTS)
     assume(channel.shape[1] == CHANNELS)
-    place = natural(c & rules[WHEEL])
+    place = natural(2 * (c & rules[WHEEL]) + 1)
+    n, heads = natural(wheel[place, 0]), natural(counters[HEADS])
+    wheel[place, 0] = 0
+    counters[EVENTS] -= n
+    counters[HEADS] += n
+    for k in range(n):
+        lists[HEADS, heads + k] = wheel[place, k + 1]
+    place -= 1
     n = wheel[place, 0]
     wheel[place, 0] = 0
     counters[EVENTS] -= n
@@ -313,22 +326,22 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _release(rules, channel, message, lists, counters, m, c):
+def _release(source, message, lists, counters, m, c):
     """Put message m into its source queue in cycle c."""
-    assume(channel.shape[1] == CHANNELS)
+    assume(source.shape[1] == ORIGINS)
     assume(message.shape[1] == MESSAGES)
-    p = rules[LINKS] + message[m, SOURCE]
+    i = natural(message[m, SOURCE])
     message[m, CREATED] = c
     message[m, FOLLOWING] = -1
     counters[IN_FLIGHT] += 1
-    if channel[p, BACKLOG] < 0:
-        channel[p, BACKLOG] = m
+    if source[i, BACKLOG] < 0:
+        source[i, BACKLOG] = m
     else:
-        message[channel[p, BACKLOG_END], FOLLOWING] = m
-    channel[p, BACKLOG_END] = m
-    if channel[p, BUSY] == 0:
-        channel[p, BUSY] = 1
-        lists[SOURCES, counters[SOURCES]] = p
+        message[natural(source[i, BACKLOG_END]), FOLLOWING] = m
+    source[i, BACKLOG_END] = m
+    if source[i, BUSY] == 0:
+        source[i, BUSY] = 1
+        lists[SOURCES, natural(counters[SOURCES])] = i
         counters[SOURCES] += 1
 
 
@@ -348,61 +361,65 @@ def _choose_route(rules, queue, message, route, counters, m):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters, c):
+def _sources(rules, queue, slot, channel, source, wheel, lists, message, route, counters, c):
     """Let each source with a message send a flit; return how many did."""
     assume(queue.shape[1] == QUEUES)
     assume(slot.shape[1] == SLOTS)
     assume(channel.shape[1] == CHANNELS)
     assume(message.shape[1] == MESSAGES)
-    lanes, depth = natural(rules[LANES]), natural(rules[DEPTH])
+    assume(source.shape[1] == ORIGINS)
+    lanes, depth, links = natural(rules[LANES]), natural(rules[DEPTH]), natural(rules[LINKS])
     sent, kept = 0, 0
-    for k in range(counters[SOURCES]):
-        p = natural(lists[SOURCES, k])
-        m = channel[p, CURRENT]
-        if m < 0:
-            m = channel[p, BACKLOG]
-            if m < 0:
-                channel[p, BUSY] = 0
-                continue
-            lists[SOURCES, kept] = p
-            kept += 1
-            v = channel[p, LAST_LANE]
+    for k in range(counters[SOURCES]):  # without a branch that nobody can foresee
+        i = natural(lists[SOURCES, k])
+        busy = 1 if source[i, CURRENT] & source[i, BACKLOG] >= 0 else 0  # -1 both
+        source[i, BUSY] = busy
+        lists[SOURCES, natural(kept)] = i
+        kept += busy
+    counters[SOURCES] = kept
+    for k in range(kept):
+        i = natural(lists[SOURCES, k])
+        p = natural(links + i)
+        m = source[i, CURRENT]
+        first = m < 0
+        if first:
+            m = natural(source[i, BACKLOG])
+            v = source[i, LAST_LANE]
             found = -1
             for _ in range(lanes):
                 v = v + 1 if v + 1 < lanes else 0
-                q = p * lanes + v
-                if slot[q * depth + natural(queue[q, BACK]), OPENS] <= c:
+                q = natural(p * lanes + v)
+                if slot[natural(q * depth + queue[q, BACK]), OPENS] <= c:
                     found = q
                     break
             if found < 0:
                 continue
-            channel[p, BACKLOG] = message[m, FOLLOWING]
-            channel[p, CURRENT] = m
-            channel[p, LEFT] = message[m, FLITS]
-            channel[p, SENDING] = found
-            channel[p, LAST_LANE] = v
+            source[i, BACKLOG] = message[m, FOLLOWING]
+            source[i, CURRENT] = m
+            source[i, LEFT] = message[m, FLITS]
+            source[i, SENDING] = found
+            source[i, LAST_LANE] = v
             message[m, STARTED] = c
             counters[QUEUED] += c - message[m, CREATED]
             if message[m, OTHER] >= 0:
                 _choose_route(rules, queue, message, route, counters, m)
-        else:
-            lists[SOURCES, kept] = p
-            kept += 1
-        q = natural(channel[p, SENDING])
-        place = q * depth + natural(queue[q, BACK])
+        q = natural(source[i, SENDING])
+        place = natural(q * depth + queue[q, BACK])
         if slot[place, OPENS] > c:
             continue
         sent += 1
-        left = channel[p, LEFT] - 1
-        channel[p, LEFT] = left
+        left = source[i, LEFT] - 1
+        source[i, LEFT] = left
         slot[place, FLIT] = 2 * m + (1 if left == 0 else 0)
+        if first:
+            slot[place, PLACE] = message[m, ROUTE]
+            slot[place, STEP] = route[natural(message[m, ROUTE])]
         slot[place, OPENS] = NEVER
         queue[q, HELD] += 1
         queue[q, BACK] = queue[q, BACK] + 1 if queue[q, BACK] + 1 < depth else 0
-        _at(rules, wheel, counters, c + channel[p, LATENCY], 4 * q + ARRIVE)
+        _at(rules, wheel, counters, c + channel[p, LATENCY], 4 * q + ARRIVE, 0)
         if left == 0:
-            channel[p, CURRENT] = -1
-    counters[SOURCES] = kept
+            source[i, CURRENT] = -1
     return sent
 
 
@@ -410,7 +427,7 @@ def _sources(rules, queue, slot, channel, wheel, lists, message, route, counters
 def _lanes_of(rules, queue, kind, q):
     """Return the virtual channels, as bits, that a message in queue q may take in a class."""
     half = 2 if 2 * queue[q, LANE] >= rules[LANES] + (rules[LANES] & 1) else 1
-    return rules[CLASSES + natural(half if kind == KEEP else kind)]
+    return rules[natural(CLASSES + (half if kind == KEEP else kind))]
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -454,7 +471,7 @@ def _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, candidate, counters):
+def _ask(rules, queue, slot, channel, lists, message, candidate_first, candidate, counters):
     """Let each head ask for a virtual channel; return how many virtual channels are asked for."""
     assume(queue.shape[1] == QUEUES)
     assume(slot.shape[1] == SLOTS)
@@ -465,16 +482,18 @@ def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, ca
     for k in range(counters[HEADS]):
         q = natural(lists[HEADS, k])
         p = natural(queue[q, CHANNEL])
-        m = natural(slot[q * depth + natural(queue[q, FRONT]), FLIT] >> 1)
-        step = route[natural(message[m, ROUTE])]
+        place = natural(q * depth + queue[q, FRONT])
+        step = slot[place, STEP]
         if step == ADAPTIVE:
+            m = natural(slot[place, FLIT] >> 1)
             w = _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m)
             if w < 0:
-                lists[HEADS, kept] = q
+                lists[HEADS, natural(kept)] = q
                 kept += 1
                 continue
         else:
-            o = natural(step >> 8 if step >= 0 else channel[p, EJECTION])
+            o = channel[p, EJECTION]
+            o = natural(step >> 8 if step >= 0 else o)
             kind = step & 255 if step >= 0 else 0
             free = _lanes_of(rules, queue, kind, q) & ~channel[o, TAKEN]
             if free == 0:
@@ -482,58 +501,57 @@ def _ask(rules, queue, slot, channel, lists, message, route, candidate_first, ca
                 channel[o, WAITERS] = q
                 continue
             w = o * lanes + _in_turn(free, channel[o, OUT_PLACE] * lanes, queue[q, ASK_TURN], lanes)
-        other = queue[w, ASKER]
+        w = natural(w)
+        other = queue[w, OWNER]
         if other < 0:
-            queue[w, ASKER] = q
-            lists[WANTED, wanted] = w
+            queue[w, OWNER] = q
+            lists[WANTED, natural(wanted)] = w
             wanted += 1
             continue
         size = channel[queue[w, CHANNEL], INPUTS] * lanes
-        turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] - queue[w, GRANT_TURN]
-        theirs = channel[queue[other, CHANNEL], IN_PLACE] * lanes + queue[other, LANE] - queue[w, GRANT_TURN]
+        turn = queue[q, NUMBER] - queue[w, GRANT_TURN]
+        theirs = queue[other, NUMBER] - queue[w, GRANT_TURN]
         if turn < 0:
             turn += size
         if theirs < 0:
             theirs += size
         if turn < theirs:
-            queue[w, ASKER] = q
+            queue[w, OWNER] = q
             q = other
-        lists[HEADS, kept] = q
+        lists[HEADS, natural(kept)] = q
         kept += 1
     counters[HEADS] = kept
     return wanted
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, wanted, c):
+def _grant(rules, queue, slot, channel, wheel, lists, route, counters, wanted, c):
     """Give the virtual channels that are asked for to those whose turn it is."""
     assume(queue.shape[1] == QUEUES)
     assume(slot.shape[1] == SLOTS)
     assume(channel.shape[1] == CHANNELS)
-    assume(message.shape[1] == MESSAGES)
     lanes, depth = natural(rules[LANES]), natural(rules[DEPTH])
     for k in range(wanted):
         w = natural(lists[WANTED, k])
-        q = natural(queue[w, ASKER])
-        queue[w, ASKER] = -1
-        p, o = natural(queue[q, CHANNEL]), natural(queue[w, CHANNEL])
-        channel[o, TAKEN] |= 1 << queue[w, LANE]
-        queue[w, OWNER] = q
+        q = natural(queue[w, OWNER])
+        o, lane = natural(queue[w, CHANNEL]), queue[w, LANE]
+        channel[o, TAKEN] |= 1 << lane
         queue[q, OUT] = w
-        turn = channel[o, OUT_PLACE] * lanes + queue[w, LANE] + 1
-        queue[q, ASK_TURN] = turn if turn < channel[p, OUTPUTS] * lanes else 0
-        turn = channel[p, IN_PLACE] * lanes + queue[q, LANE] + 1
-        queue[w, GRANT_TURN] = turn if turn < channel[o, INPUTS] * lanes else 0
-        m = natural(slot[q * depth + natural(queue[q, FRONT]), FLIT] >> 1)
-        message[m, ROUTE] += 1 if route[natural(message[m, ROUTE])] >= 0 else 0
+        queue[q, ASK_TURN] = channel[o, OUT_PLACE] * lanes + lane + 1
+        queue[w, GRANT_TURN] = queue[q, NUMBER] + 1
+        place = natural(q * depth + queue[q, FRONT])
+        if slot[place, STEP] >= 0:  # the step of the next router
+            following = natural(slot[place, PLACE] + 1)
+            slot[place, PLACE] = following
+            slot[place, STEP] = route[following]
         if rules[ALLOCATION_DELAY] == 0:
             _want(rules, queue, slot, channel, wheel, lists, counters, q, c)
         elif rules[ALLOCATION_DELAY] == 1:
-            lists[GRANTED, counters[GRANTED]] = q
+            lists[GRANTED, natural(counters[GRANTED])] = q
             counters[GRANTED] += 1
         else:
             queue[q, GATE] = c + rules[ALLOCATION_DELAY]
-            _at(rules, wheel, counters, c + rules[ALLOCATION_DELAY], 4 * q + RETRY)
+            _at(rules, wheel, counters, c + rules[ALLOCATION_DELAY], 4 * q + RETRY, 0)
     counters[ALLOCATIONS] += wanted
 
 
@@ -546,9 +564,9 @@ def _pick(lanes, queue, channel, turn, p, part, bits):
     outputs = channel[p, OUTPUTS]
     best, q = 1 << 60, -1
     while bits != 0:
-        other = p * lanes + lowest(bits)
+        other = natural(p * lanes + lowest(bits))
         bits &= bits - 1
-        away = channel[queue[queue[other, OUT], CHANNEL], OUT_PLACE] - turn[part, IN_TURN]
+        away = channel[natural(queue[natural(queue[other, OUT]), CHANNEL]), OUT_PLACE] - turn[part, IN_TURN]
         if away < 0:
             away += outputs
         lane = queue[other, LANE] - turn[part, OFFSET]
@@ -561,24 +579,25 @@ def _pick(lanes, queue, channel, turn, p, part, bits):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most):
-    """Let part of an input port ask for output o; return the number of outputs asked for."""
-    out = o if outward == 1 else o * most + channel[p, IN_PLACE] % outward
+def _offer(queue, channel, turn, lists, wanted, p, share, q, o, inward, outward, most):
+    """Let queue q, of a share of input port p, ask for output o; return the number of outputs asked for."""
+    out = natural(o if outward == 1 else o * most + channel[p, IN_PLACE] % outward)
     other = turn[out, BEST]
     if other < 0:
-        turn[out, BEST] = part
-        lists[WANTED, wanted] = out
+        turn[out, BEST] = q
+        lists[WANTED, natural(wanted)] = out
         return wanted + 1
     size = channel[o, INPUTS] * inward
-    theirs = other // most
-    mine = channel[p, IN_PLACE] * inward + part - p * most - turn[out, OUT_TURN]
-    rival = channel[theirs, IN_PLACE] * inward + other - theirs * most - turn[out, OUT_TURN]
+    mine = channel[p, IN_PLACE] * inward + share - turn[out, OUT_TURN]
+    rival = channel[queue[other, CHANNEL], IN_PLACE] * inward - turn[out, OUT_TURN]
+    if inward > 1:
+        rival += queue[other, LANE] % inward
     if mine < 0:
         mine += size
     if rival < 0:
         rival += size
     if mine < rival:
-        turn[out, BEST] = part
+        turn[out, BEST] = q
     return wanted
 
 
@@ -591,14 +610,15 @@ def _switch(rules, queue, channel, turn, lists, counters):
     lanes, inward, outward = rules[LANES], rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
     most = larger(inward, outward)
     wanted, kept = 0, 0
-    for k in range(counters[PORTS]):
+    for k in range(counters[PORTS]):  # without a branch that nobody can foresee
+        p = natural(lists[PORTS, k])
+        asks = 1 if channel[p, WANT] != 0 else 0
+        channel[p, LISTED] = asks
+        lists[PORTS, natural(kept)] = p
+        kept += asks
+    for k in range(kept):
         p = natural(lists[PORTS, k])
         bits = channel[p, WANT]
-        if bits == 0:
-            channel[p, LISTED] = 0
-            continue
-        lists[PORTS, kept] = p
-        kept += 1
         for share in range(inward):
             some = bits
             if inward > 1:
@@ -607,21 +627,22 @@ def _switch(rules, queue, channel, turn, lists, counters):
                     some |= bits & (1 << v)
                 if some == 0:
                     continue
-            part = p * most + share
+            part = natural(p * most + share)
             alone = some & (some - 1) == 0
-            q = p * lanes + lowest(some) if alone else _pick(lanes, queue, channel, turn, p, part, some)
-            turn[part, PICK] = q
+            q = natural(p * lanes + lowest(some) if alone else _pick(lanes, queue, channel, turn, p, part, some))
             o = natural(queue[natural(queue[q, OUT]), CHANNEL])
-            wanted = _offer(channel, turn, lists, wanted, p, part, o, inward, outward, most)
+            wanted = _offer(queue, channel, turn, lists, wanted, p, share, q, o, inward, outward, most)
     counters[PORTS] = kept
     return wanted
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _ejected(rules, message, dependent_first, dependent, released, counters, m, c):
+def _ejected(rules, message, dependent_first, dependent, released, delivered, counters, m, c):
     """Note that the last flit of message m reaches its terminal in cycle c."""
     assume(message.shape[1] == MESSAGES)
     message[m, FINISHED] = c
+    delivered[natural(counters[ENDED])] = m
+    counters[ENDED] += 1
     counters[DELIVERED] += 1
     counters[IN_FLIGHT] -= 1
     if dependent_first.size > 1:
@@ -643,17 +664,17 @@ def _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left):
     u = channel[o, WAITERS]
     channel[o, WAITERS] = -1
     while u >= 0:
-        lists[HEADS, counters[HEADS]] = u
+        lists[HEADS, natural(counters[HEADS])] = u
         counters[HEADS] += 1
-        u = queue[u, NEXT]
+        u = queue[natural(u), NEXT]
     if queue[q, COUNT] > 0:
         _head(rules, queue, wheel, lists, counters, q, left, rules[SWITCH_DELAY] > 1)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
 def _leave(
-    rules, queue, slot, channel, turn, wheel, lists, message, dependent_first, dependent, released, record, counters,
-    wanted, c,
+    rules, queue, slot, channel, turn, wheel, lists, message, dependent_first, dependent, released, delivered, record,
+    counters, wanted, c,
 ):  # fmt: skip
     """Send the flits that the outputs chose on their way."""
     assume(queue.shape[1] == QUEUES)
@@ -662,36 +683,37 @@ def _leave(
     assume(turn.shape[1] == TURNS)
     assume(message.shape[1] == MESSAGES)
     lanes, depth, links, ejections = natural(rules[LANES]), natural(rules[DEPTH]), rules[LINKS], rules[EJECTIONS]
-    inward, most = rules[INPUT_SPEEDUP], larger(rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP])
+    inward, outward = rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
+    most = larger(inward, outward)
     left = c + rules[SWITCH_DELAY]
+    blocked, ejected, chained = 0, 0, released.size > 0
     for k in range(wanted):
         out = natural(lists[WANTED, k])
-        part = natural(turn[out, BEST])
+        q = natural(turn[out, BEST])
         turn[out, BEST] = -1
-        q = natural(turn[part, PICK])
+        o = out if outward == 1 else natural(out // most)
         p, w = natural(queue[q, CHANNEL]), natural(queue[q, OUT])
-        o = natural(queue[w, CHANNEL])
-        place = channel[p, IN_PLACE] * inward + part - p * most + 1
-        turn[out, OUT_TURN] = place if place < channel[o, INPUTS] * inward else 0
-        place = channel[o, OUT_PLACE] + 1
-        turn[part, IN_TURN] = place if place < channel[p, OUTPUTS] else 0
+        share = natural(queue[q, LANE] % inward if inward > 1 else 0)
+        part = natural(p * most + share)
+        turn[out, OUT_TURN] = channel[p, IN_PLACE] * inward + share + 1
+        turn[part, IN_TURN] = channel[o, OUT_PLACE] + 1
         place = queue[q, LANE] + inward
         turn[part, OFFSET] = place if place < lanes else place - lanes
         # the flit, its slot and the next one
-        place = q * depth + natural(queue[q, FRONT])
-        flit = slot[place, FLIT]
+        place = natural(q * depth + queue[q, FRONT])
+        flit, following, step = slot[place, FLIT], slot[place, PLACE], slot[place, STEP]
         opens = left + rules[CREDIT_DELAY]
         opens = larger(left, opens - 1) if p >= links else opens
-        if released.size and p >= links and flit & 1 and message[flit >> 1, SUCCESSOR] >= 0:
+        if chained and p >= links and flit & 1 and message[flit >> 1, SUCCESSOR] >= 0:
             _released(message, released, counters, rules[STARTUP], natural(message[flit >> 1, SUCCESSOR]), left)
         slot[place, OPENS] = opens
         if queue[q, WAITED] != 0:
             queue[q, WAITED] = 0
-            _at(rules, wheel, counters, opens, 4 * queue[q, OWNER] + RETRY)
+            _at(rules, wheel, counters, opens, 4 * queue[q, OWNER] + RETRY, 0)
         queue[q, FRONT] = queue[q, FRONT] + 1 if queue[q, FRONT] + 1 < depth else 0
         queue[q, COUNT] -= 1
         queue[q, HELD] -= 1
-        counters[BLOCKED] += c - queue[q, SINCE]
+        blocked += c - queue[q, SINCE]
         channel[o, CROSSED] += 1
         there = c + channel[o, LATENCY]
         if rules[WAITING_OUT] != 0:  # behind the flits that wait at the output
@@ -704,32 +726,36 @@ def _leave(
             record[row, 1] = w
             record[row, 2] = flit >> 1
             record[row, 3] = flit & 1
-        place = w * depth + natural(queue[w, BACK])
+        place = natural(w * depth + queue[w, BACK])
         queue[w, BACK] = queue[w, BACK] + 1 if queue[w, BACK] + 1 < depth else 0
         if o < ejections:
             slot[place, FLIT] = flit
             slot[place, OPENS] = NEVER
+            slot[place, PLACE] = following
+            slot[place, STEP] = step
             queue[w, HELD] += 1
-            counters[HOPS] += 1
-            _at(rules, wheel, counters, there, 4 * w + ARRIVE)
+            _at(rules, wheel, counters, there, 4 * w + ARRIVE, 0)
         else:
             slot[place, OPENS] = there + 1 + rules[CREDIT_DELAY]
-            counters[EJECTED] += 1
+            ejected += 1
             if flit & 1:
-                _ejected(rules, message, dependent_first, dependent, released, counters, flit >> 1, there)
+                _ejected(rules, message, dependent_first, dependent, released, delivered, counters, flit >> 1, there)
         if flit & 1:
             _tail_left(rules, queue, channel, wheel, lists, counters, q, w, left)
             continue
         queue[q, SINCE] = left
-        opens = slot[w * depth + natural(queue[w, BACK]), OPENS]
+        opens = slot[natural(w * depth + queue[w, BACK]), OPENS]
         if left > c + 1:
             queue[q, GATE] = left
             channel[p, WANT] &= ~(1 << queue[q, LANE])
-            _at(rules, wheel, counters, left, 4 * q + RETRY)
+            _at(rules, wheel, counters, left, 4 * q + RETRY, 0)
         elif queue[q, COUNT] == 0 or opens > left:
             channel[p, WANT] &= ~(1 << queue[q, LANE])
             if queue[q, COUNT] > 0:
                 _want(rules, queue, slot, channel, wheel, lists, counters, q, left)
+    counters[BLOCKED] += blocked
+    counters[EJECTED] += ejected
+    counters[HOPS] += wanted - ejected
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -739,21 +765,19 @@ def _cycle(s, c):
     wheel, lists, message, route = s.wheel, s.lists, s.message, s.route
     moved = 0
     if counters[SOURCES]:
-        moved += _sources(rules, queue, slot, channel, wheel, lists, message, route, counters, c)
-    if wheel[c & rules[WHEEL], 0]:
+        moved += _sources(rules, queue, slot, channel, s.source, wheel, lists, message, route, counters, c)
+    if counters[EVENTS]:
         _events(rules, queue, slot, channel, wheel, lists, counters, c)
     counters[GRANTED] = 0
     if counters[HEADS]:
-        wanted = _ask(
-            rules, queue, slot, channel, lists, message, route, s.candidate_first, s.candidate, counters
-        )  # fmt: skip
-        _grant(rules, queue, slot, channel, wheel, lists, message, route, counters, wanted, c)
+        wanted = _ask(rules, queue, slot, channel, lists, message, s.candidate_first, s.candidate, counters)
+        _grant(rules, queue, slot, channel, wheel, lists, route, counters, wanted, c)
         moved += wanted
     wanted = _switch(rules, queue, channel, turn, lists, counters)
     if wanted:
         _leave(
             rules, queue, slot, channel, turn, wheel, lists, message, s.dependent_first, s.dependent, s.released,
-            s.record, counters, wanted, c,
+            s.delivered, s.record, counters, wanted, c,
         )  # fmt: skip
     for k in range(counters[GRANTED]):
         _want(rules, queue, slot, channel, wheel, lists, counters, natural(lists[GRANTED, k]), c + 1)
@@ -772,14 +796,14 @@ def run(s, when, which, until):
     idle = 0
     while c < until:
         while k < when.size and when[k] <= c:
-            _release(s.rules, s.channel, message, s.lists, counters, which[k], c)
+            _release(s.source, message, s.lists, counters, natural(which[k]), c)
             k += 1
         while counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
             m = released[counters[RELEASED_FIRST] % released.size]
             if message[m, CREATED] > c:
                 break
             counters[RELEASED_FIRST] += 1
-            _release(s.rules, s.channel, message, s.lists, counters, m, c)
+            _release(s.source, message, s.lists, counters, m, c)
         moved = 0
         if counters[EVENTS] + counters[PORTS] + counters[HEADS] + counters[SOURCES] > 0:
             moved = _cycle(s, c)
@@ -817,8 +841,8 @@ def _way(s, q, k):
     """Return the k-th channel that the head at the front of queue q may take, and its virtual channels; or -1."""
     rules, queue, channel = s.rules, s.queue, s.channel
     p = natural(queue[q, CHANNEL])
-    m = s.slot[q * rules[DEPTH] + natural(queue[q, FRONT]), FLIT] >> 1
-    step = s.route[s.message[m, ROUTE]]
+    place = q * rules[DEPTH] + natural(queue[q, FRONT])
+    m, step = s.slot[place, FLIT] >> 1, s.slot[place, STEP]
     if step != ADAPTIVE:
         if k > 0:
             return -1, 0

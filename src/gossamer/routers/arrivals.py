@@ -66,8 +66,9 @@ class RandomArrivals:
     def take(self, first: int, cycles: int) -> Created:
         """Return messages; see `Arrivals`."""
         cell = self._in_bursts(cycles) if self.burst else self._cells(cycles * self.nodes.size)
-        source = self.nodes[cell % self.nodes.size]
-        when = first + cell // self.nodes.size
+        when = cell // self.nodes.size
+        source = self.nodes.take(np.subtract(cell, when * self.nodes.size, out=cell))
+        when += first
         if self.where.weight is not None:
             kept = self.random.random(source.size) < self.where.weight[source]
             source, when = source[kept], when[kept]
@@ -80,7 +81,9 @@ class RandomArrivals:
             return np.arange(cells)
         expected = cells * self.rate
         draw = int(expected + 8 * expected**0.5 + 16)
-        cell = np.cumsum(self.random.geometric(self.rate, draw)) - 1
+        cell = self.random.geometric(self.rate, draw)
+        cell[0] -= 1
+        cell = np.cumsum(cell, out=cell)
         while cell[-1] < cells:
             cell = np.concatenate([cell, cell[-1] + np.cumsum(self.random.geometric(self.rate, draw))])
         return np.asarray(cell[: np.searchsorted(cell, cells)], np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from gossamer.reading import number, whole_text
 from gossamer.tasks.patterns import PATTERNS, pattern
 from gossamer.wormhole.channels import Channels
 
-__all__ = ["Destinations", "destinations", "shortest_displacement"]
+__all__ = ["Destinations", "Draws", "destinations", "shortest_displacement"]
 
 _HOT_SHARE = 0.1
 _OTHER_NAMES = {
@@ -22,6 +23,14 @@ _OTHER_NAMES = {
     "tor": "tornado", "nearest-neighbor": "neighbor", "matrix-transpose": "transpose",
 }  # fmt: skip
 """Names of the field for patterns that are called otherwise here."""
+
+
+class Draws(Protocol):
+    """Random whole numbers, as a `numpy.random.Generator` draws them."""
+
+    def integers(self, low: int, high: int, size: tuple[int, ...] | int, /) -> npt.NDArray[np.int64]:
+        """Return numbers from `low` to ``high - 1``."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +201,7 @@ def shortest_displacement(
     channels: Channels,
     source: npt.NDArray[np.integer],
     target: npt.NDArray[np.integer],
-    random: np.random.Generator | None = None,
+    random: Draws | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return signed hops along each dimension on a shortest path, int64[M, d].
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -148,6 +149,14 @@ class Fabric:
         text = f"{self.network.node_name(u)}->{self.network.node_name(v)}"
         same = np.flatnonzero((self.source == u) & (self.target == v))
         return text if same.size == 1 else f"{text} ({int(np.searchsorted(same, channel)) + 1} of {same.size})"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all channels."""
+        name = [self.network.node_name(u) for u in range(self.router_count)]
+        ends = list(zip(self.source.tolist(), self.target.tolist(), strict=True))
+        several = {pair for pair, count in Counter(ends).items() if count > 1}
+        return tuple(self.name(c) if (u, v) in several else f"{name[u]}->{name[v]}" for c, (u, v) in enumerate(ends))
 
 
 def _flit_cycles(network: Network) -> IntArray:

@@ -189,8 +189,7 @@ def _recorded(going: Simulation, began: int, cycles: int, width: int) -> tuple[I
         rows = going.state.record[: int(going.state.counters[k.RECORDED])]
         m = rows[:, 2]
         moves.append(rows[:, :2].copy())
-        created = going.state.message[m, k.CREATED].astype(np.int64)
-        slots.append(np.stack([m, created, going.source_of[m], going.target_of[m]], axis=1))
+        slots.append(_slots(going, m))
         if going.deadlock is not None:
             break
     return np.concatenate(moves), np.concatenate(slots)
@@ -203,8 +202,14 @@ def _not_begun(going: Simulation, began: int) -> IntArray:
     table = going.state.message
     waits = going.used & (table[:, k.FINISHED] < 0) & (table[:, k.WAITING] == 0)
     m = np.flatnonzero(waits & ((table[:, k.CREATED] >= began) | (table[:, k.STARTED] < table[:, k.CREATED])))
-    created = table[m, k.CREATED].astype(np.int64)
-    return np.stack([m, created, going.source_of[m], going.target_of[m]], axis=1)
+    return _slots(going, m)
+
+
+def _slots(going: Simulation, m: IntArray) -> IntArray:
+    """Return what tells messages: slot, creation, source, target."""
+    from gossamer.routers import _kernels as k
+
+    return np.column_stack([m, going.state.message[m][:, [k.CREATED, k.ORIGIN, k.TARGET]]]).astype(np.int64)
 
 
 def _found(

@@ -67,30 +67,35 @@ def new_state(
     longest += lanes * depth * slowest if rules[k.WAITING_OUT] else 0
     rules[k.WHEEL] = (1 << longest.bit_length()) - 1
     queue = _in_lines(count * lanes, k.QUEUES)
-    queue[:, [k.OUT, k.OWNER, k.ASKER, k.STALL, k.NEXT]] = -1
+    queue[:, [k.OUT, k.OWNER, k.STALL, k.NEXT]] = -1
     queue[:, k.LANE] = np.tile(np.arange(lanes), count)
     queue[:, k.CHANNEL] = np.repeat(np.arange(count), lanes)
-    turn = np.zeros((count * speedup, 5), np.int32)
+    queue[:, k.NUMBER] = np.repeat(channel[:, k.IN_PLACE], lanes) * lanes + queue[:, k.LANE]
+    turn = np.zeros((count * speedup, k.TURNS), np.int32)
     turn[:, k.BEST] = -1
     turn[:, k.OFFSET] = np.tile(np.arange(speedup) % settings.input_speedup, count)
-    channel[:, [k.BACKLOG, k.CURRENT, k.LAST, k.WAITERS]] = -1
-    channel[:, k.LAST_LANE] = lanes - 1
+    channel[:, [k.LAST, k.WAITERS]] = -1
+    source = _in_lines(queues - fabric.link_count, k.ORIGINS)
+    source[:, [k.BACKLOG, k.CURRENT]] = -1
+    source[:, k.LAST_LANE] = lanes - 1
     ways = adaptive or Adaptive(np.zeros((0, 0), np.int32), np.zeros((0, 2), np.int32))
     return k.State(
         rules=rules,
         queue=queue,
-        slot=np.zeros((count * lanes * depth, 2), np.int32),
+        slot=_in_lines(count * lanes * depth, k.SLOTS),
         channel=channel,
+        source=source,
         turn=turn,
-        wheel=np.zeros((int(rules[k.WHEEL]) + 1, 2 + count * (1 + 3 * lanes)), np.int32),
+        wheel=np.zeros((2 * int(rules[k.WHEEL]) + 2, 2 + count * (1 + 3 * lanes)), np.int32),
         lists=np.zeros((5, count * max(lanes, speedup) + 1), np.int32),
-        message=_messages(messages),
+        message=np.zeros((messages, k.MESSAGES), np.int32),
         route=np.zeros(1, np.int32),
         candidate_first=np.ascontiguousarray(ways.first, np.int32),
         candidate=np.ascontiguousarray(ways.way, np.int32),
         dependent_first=np.zeros(1, np.int64),
         dependent=np.zeros(0, np.int64),
         released=np.zeros(0, np.int64),
+        delivered=np.zeros(messages, np.int32),
         record=np.zeros((record, 4), np.int64),
         counters=np.zeros(k.COUNTERS, np.int64),
     )
@@ -143,19 +148,13 @@ def _in_lines(rows: int, columns: int) -> IntArray:
     return room[first : first + rows * columns].reshape(rows, columns)
 
 
-def _messages(count: int) -> IntArray:
-    from gossamer.routers import _kernels as k
-
-    message = np.zeros((count, 11), np.int32)
-    message[:, [k.FOLLOWING, k.SUCCESSOR, k.OTHER, k.FINISHED]] = -1
-    return message
-
-
 def grown(state: State, messages: int) -> State:
     """Return the state with room for more messages, the present ones in their places."""
-    message = _messages(messages)
-    message[: len(state.message)] = state.message
-    return state._replace(message=message)
+    from gossamer.routers import _kernels as k
+
+    message, delivered = np.zeros((messages, k.MESSAGES), np.int32), np.zeros(messages, np.int32)
+    message[: len(state.message)], delivered[: state.delivered.size] = state.message, state.delivered
+    return state._replace(message=message, delivered=delivered)
 
 
 def with_routes(state: State, route: IntArray) -> State:
@@ -169,20 +168,21 @@ def write_messages(
     source: npt.NDArray[np.integer],
     route: npt.NDArray[np.integer],
     flits: npt.NDArray[np.integer] | int,
+    origin: npt.NDArray[np.integer] | int = 0,
     target: npt.NDArray[np.integer] | int = 0,
     other: npt.NDArray[np.integer] | int = -1,
 ) -> None:
     """Write messages that are still to be released to rows of the table.
 
-    `source` int[M] the source queue, `route` int[M] where the route of each begins, `flits` int[M], `target` the
-    terminal of those that find their way, `other` a second route.
+    `source` int[M] the source queue, `route` int[M] where the route of each begins, `flits` int[M], `origin` and
+    `target` the terminals, `other` a second route.
     """
     from gossamer.routers import _tables
 
     where = np.arange(len(state.message))[rows] if isinstance(rows, slice) else np.asarray(rows, np.int64)
     columns = (
         np.ascontiguousarray(np.broadcast_to(values, where.shape), np.int64)
-        for values in (source, route, flits, target, other)
+        for values in (source, route, flits, origin, target, other)
     )
     _tables.write(state.message, where, *columns)
 

@@ -20,43 +20,38 @@ class Latencies:
         self.histogram = np.zeros(64, np.int64)
         self.sums = np.zeros(BATCHES)
         self.counts = np.zeros(BATCHES, np.int64)
-        self.sent = np.zeros((2, terminals))
-        self.received = np.zeros((2, terminals))
         self.flows = np.zeros((2, terminals if flows else 0, terminals))
+        self._ends = np.zeros((2, 2, 0 if flows else terminals))
 
     def add(
         self,
-        created: npt.NDArray[np.int64],
-        latency: npt.NDArray[np.int64],
-        source: npt.NDArray[np.integer] | None = None,
-        target: npt.NDArray[np.integer] | None = None,
+        created: npt.NDArray[np.integer],
+        latency: npt.NDArray[np.integer],
+        source: npt.NDArray[np.integer],
+        target: npt.NDArray[np.integer],
     ) -> None:
         """Count messages that were created in the measured cycles, int[k] each."""
-        if not latency.size:
-            return
-        size = int(latency.max()) + 1
+        from gossamer.routers import _tables
+
+        size = int(latency.max(initial=0)) + 1
         if size > self.histogram.size:
             grown = np.zeros(max(size, 2 * self.histogram.size), np.int64)
             grown[: self.histogram.size] = self.histogram
             self.histogram = grown
-        self.histogram[:size] += np.bincount(latency, minlength=size)
-        batch = (created - self.first) * BATCHES // self.cycles
-        latency = latency.astype(np.float64)
-        self.sums += np.bincount(batch, latency, minlength=BATCHES)
-        self.counts += np.bincount(batch, minlength=BATCHES)
-        if source is None or target is None or not self.terminals:
-            return
-        if self.flows.shape[1]:
-            pair = np.asarray(source, np.int64) * self.terminals + target
-            for k, weights in enumerate((None, latency)):
-                found = np.bincount(pair, weights, minlength=self.terminals**2).reshape(self.flows[k].shape)
-                self.flows[k] += found
-                self.sent[k] += found.sum(axis=1)
-                self.received[k] += found.sum(axis=0)
-            return
-        for table, who in ((self.sent, source), (self.received, target)):
-            table[0] += np.bincount(who, minlength=self.terminals)
-            table[1] += np.bincount(who, latency, minlength=self.terminals)
+        columns = (np.ascontiguousarray(column, np.int64) for column in (created, latency, source, target))
+        _tables.count_latencies(
+            *columns, self.first, self.cycles, self.histogram, self.sums, self.counts, self.flows, self._ends
+        )
+
+    @property
+    def sent(self) -> npt.NDArray[np.float64]:
+        """Messages by source and the sums of their latencies, float64[2, T]."""
+        return np.asarray(self.flows.sum(axis=2) if self.flows.shape[1] else self._ends[0])
+
+    @property
+    def received(self) -> npt.NDArray[np.float64]:
+        """The same by target."""
+        return np.asarray(self.flows.sum(axis=1) if self.flows.shape[1] else self._ends[1])
 
     @property
     def count(self) -> int:

@@ -18,6 +18,7 @@ from gossamer.routers.energy import Energy
 from gossamer.routers.fabric import Fabric
 from gossamer.routers.routing import Routing, routing_on
 from gossamer.routers.routing.function import Sent
+from gossamer.routers.routing.written import written_routes
 from gossamer.routers.state import crossings, grown, new_state, with_routes, write_messages
 from gossamer.routers.statistics import Latencies, settled
 from gossamer.routers.trace import Trace
@@ -182,9 +183,9 @@ class Simulation:
         self.state: State = new_state(
             self.fabric, settings.routers, 0, classes=rule.classes, adaptive=rule.adaptive, escape=rule.escape
         )
+        self.written = written_routes(rule, arrivals.per_cycle * settings.measured)
         self.used = np.zeros(0, np.bool_)
         self.rows, self.free = np.zeros(0, np.int64), 0  # the rows not in use are the first `free` ones
-        self.source_of, self.target_of = np.zeros(0, np.int32), np.zeros(0, np.int32)
         self.deadlock: Deadlock | None = None
         self.created = self.created_flits = self.peak = 0
         self.latencies = Latencies(0, 1)
@@ -201,7 +202,11 @@ class Simulation:
     def grow(self, size: int) -> None:
         """Make room for `size` messages."""
         old = self.used.size
-        state = with_routes(grown(self.state, size), _longer(self.state.route, size * self.rule.row_size))
+        state = grown(self.state, size)
+        if self.written is None:
+            state = with_routes(state, _longer(state.route, size * self.rule.row_size))
+        else:
+            state = with_routes(state, self.written.route)
         if self.settings.reply_flits:
             dependent = np.full(size, -1, np.int64)
             dependent[: state.dependent.size] = state.dependent
@@ -210,7 +215,6 @@ class Simulation:
             )
         self.state = state
         self.used = _longer(self.used, size)
-        self.source_of, self.target_of = _longer(self.source_of, size), _longer(self.target_of, size)
         kept, new = self.rows[: self.free], size - old
         self.rows, self.free = np.zeros(size, np.int64), self.free + new
         self.rows[: self.free] = np.concatenate([np.arange(old, size)[::-1], kept])
@@ -261,14 +265,16 @@ class Simulation:
         rows = np.ascontiguousarray(self.rows[self.free - source.size : self.free][::-1])
         self.free -= source.size
         self.used[rows] = True
-        self.source_of[rows], self.target_of[rows] = source, target
-        begin = rows * self.rule.row_size + 1
-        self.rule.write(Sent(self.state.route, begin, source, target, self.random))
+        if self.written is None:
+            begin = rows * self.rule.row_size + 1
+            self.rule.write(Sent(self.state.route, begin, source, target, self.random))
+        else:
+            begin = self.written.find(source, target, self.random)
         queue = source
         if self.settings.routers.injection == "channels":
             queue = self._first_link(source, target, begin)
         other = begin + self.rule.longest + 2 if self.rule.routes == 2 else -1
-        write_messages(self.state, rows, queue, begin, flits, target, other)
+        write_messages(self.state, rows, queue, begin, flits, source, target, other)
         return rows
 
     def _first_link(
@@ -286,11 +292,16 @@ class Simulation:
         from gossamer.routers import _kernels, _tables
 
         message, low, high = self.state.message, *self.window
-        done = np.zeros(self.used.size - self.free, np.int64)
-        done = done[: _tables.take_delivered(message, self.used, self.state.counters[_kernels.NOW], done)]
-        found = np.zeros((4, done.size), np.int64)
-        count = _tables.created_within(message, done, low, high, self.source_of, self.target_of, found)
-        self.latencies.add(*found[:, :count])
+        done = np.empty(int(self.state.counters[_kernels.ENDED]), np.int64)
+        done = done[: _tables.take_delivered(message, self.used, self.state.delivered, self.state.counters, done)]
+        done.sort()
+        found = message.take(done, axis=0)
+        inside = (found[:, _kernels.CREATED] >= low) & (found[:, _kernels.CREATED] < high)
+        found = found if inside.all() else found[inside]
+        created, finished, *ends = (
+            found[:, k] for k in (_kernels.CREATED, _kernels.FINISHED, _kernels.ORIGIN, _kernels.TARGET)
+        )
+        self.latencies.add(created, finished - created, *ends)
         self.rows[self.free : self.free + done.size] = done[::-1]
         self.free += done.size
 
@@ -393,7 +404,7 @@ class Simulation:
             flows=flows,
             crossings=crossed,
             flit_cycles=self.fabric.flit_cycles,
-            channel_names=tuple(self.fabric.name(c) for c in range(self.fabric.link_count)),
+            channel_names=self.fabric.names,
             deadlock=self.deadlock,
             seconds=seconds,
         )

@@ -26,6 +26,7 @@ class _StepByStep(Routing):
     """A function that is a table of ways by router and target; a message's route is one step that says so."""
 
     longest = 0
+    draws: int | None = 0
 
     def write(self, sent: Sent) -> None:
         """Write the step; see `Routing.write`."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
+from gossamer.routers.destinations import Draws
 from gossamer.routers.fabric import Fabric
 from gossamer.routers.settings import Routers
 from gossamer.routers.state import Adaptive
@@ -40,7 +41,7 @@ class Sent(NamedTuple):
     begin: npt.NDArray[np.int64]
     source: npt.NDArray[np.integer]
     target: npt.NDArray[np.integer]
-    random: np.random.Generator
+    random: Draws
 
 
 class Routing(ABC):
@@ -60,6 +61,8 @@ class Routing(ABC):
         The most links that a route has.
     routes : int
         Routes that are written for a message: 2 where its source chooses.
+    draws : int or None
+        How often `write` draws 0 or 1 for a message; None if it draws something else.
     adaptive : Adaptive or None
         The ways of heads that find them step by step.
     escape : int
@@ -69,6 +72,7 @@ class Routing(ABC):
     name = ""
     routes = 1
     longest = 0
+    draws: int | None = None
     adaptive: Adaptive | None = None
     escape = 0
     classes: npt.NDArray[np.int64]

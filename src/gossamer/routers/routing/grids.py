@@ -51,6 +51,7 @@ class DimensionOrder(Legs):
             )
         every = (1 << lanes) - 1
         self.classes = np.array([every, *halves(every)], np.int64)
+        self.draws = sum(w and s % 2 == 0 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
         self.longest = sum(s // 2 if w else s - 1 for s, w in zip(self.grid.sides, self.grid.wraps, strict=True))
 
     def leg(
@@ -103,6 +104,7 @@ class OneTurn(DimensionOrder):
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
         self.in_two()
+        self.draws = (self.draws or 0) + 1
 
     def write(self, sent: Sent) -> None:
         """Write routes; see `Routing.write`."""
@@ -132,6 +134,7 @@ class Valiant(TwoLegs, DimensionOrder):
         super().__init__(fabric, settings)
         self.in_two()
         self.direct, self.longest = self.longest, 2 * self.longest
+        self.draws = None
 
     def every_route(self) -> Iterator[IntArray]:
         """Yield the legs of both kinds between all pairs."""

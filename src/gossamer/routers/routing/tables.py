@@ -25,6 +25,7 @@ class ShortestPath(Legs):
     name = "shortest-path"
     legal = False
     rounds = 1
+    draws: int | None = 0
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
         super().__init__(fabric, settings)
@@ -110,6 +111,7 @@ class ValiantTable(TwoLegs, Layered):
         self.classes = np.array([self.classes[0], *groups], np.int64)
         self.direct, self.longest = self.longest, 2 * self.longest
         self.kinds = 0, self.layers
+        self.draws = None
 
     def rows(self, kind: int) -> IntArray:
         """Return all paths as rows, int32[pairs, longest]."""

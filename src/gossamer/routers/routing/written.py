@@ -1,0 +1,80 @@
+"""All routes of a routing function written once, where messages need not have routes of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.routers.destinations import Draws
+from gossamer.routers.routing.function import Routing, Sent
+
+__all__ = ["WrittenRoutes", "written_routes"]
+
+_MOST = 1 << 22
+"""Most places of a table of all routes."""
+
+
+class WrittenRoutes:
+    """The routes between any two terminals, for whatever is drawn.
+
+    Attributes
+    ----------
+    route : int32[...]
+        As `Routing.write` writes them.
+    draws : int
+        How often 0 or 1 is drawn for a message.
+    begin : int64[T * T * 2**draws]
+        Where the route begins: by source, target, and what is drawn, the first draw in the lowest bit.
+    """
+
+    def __init__(self, rule: Routing, draws: int) -> None:
+        self.terminals, self.draws = rule.fabric.terminal_count, draws
+        shape = self.terminals**2, 1 << draws, rule.row_size
+        entry = np.arange(shape[0] * shape[1])
+        pair, drawn = np.divmod(entry, shape[1])
+        begin = entry * shape[2] + 1
+        route = np.zeros(entry.size * shape[2], np.int32)
+        rule.write(Sent(route, begin, *np.divmod(pair, self.terminals), _Drawn(drawn)))
+        # few pairs have several routes; without the other rows and what is behind their ends the caches hold them
+        rows = route.reshape(shape)
+        other = (rows != rows[:, :1]).any(axis=2)
+        other[:, 0] = True
+        length = np.where(other, rows[:, :, 0] + 2, 0)
+        kept = np.arange(shape[2]) < length[:, :, None]
+        self.route = rows[kept]
+        begin = (np.cumsum(length) - length.reshape(-1) + 1).reshape(shape[:2])
+        self.begin = np.where(other, begin, begin[:, :1]).reshape(-1)
+
+    def find(
+        self, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], random: Draws
+    ) -> npt.NDArray[np.int64]:
+        """Return where the routes of messages begin, int64[M]; the same as `Routing.write` would write."""
+        entry = np.multiply(source, self.terminals, dtype=np.int64)
+        entry += target
+        entry <<= self.draws
+        for bit in range(self.draws):
+            drawn = random.integers(0, 2, source.size)
+            drawn <<= bit
+            entry |= drawn
+        return np.asarray(self.begin.take(entry), np.int64)
+
+
+class _Drawn:
+    """Draws of 0 or 1 that are known: the bits of numbers, the lowest first."""
+
+    def __init__(self, bits: npt.NDArray[np.int64]) -> None:
+        self.bits = bits
+
+    def integers(self, low: int, high: int, size: tuple[int, ...] | int, /) -> npt.NDArray[np.int64]:
+        """Return the next bit of each."""
+        found = self.bits & 1
+        self.bits = self.bits >> 1
+        return found
+
+
+def written_routes(rule: Routing, messages: float) -> WrittenRoutes | None:
+    """Return all routes of a function if about so many messages make them worth it; None if not, or if it cannot be."""
+    if rule.draws is None:
+        return None
+    entries = rule.fabric.terminal_count**2 << rule.draws
+    return WrittenRoutes(rule, rule.draws) if entries <= min(messages, _MOST / rule.row_size) else None
