@@ -28,9 +28,20 @@ def table_modules(name: str) -> list[str]:
 def tables(name: str, module: str) -> dict[int, str]:
     """Return the tables that a module makes, computed, in Markdown, by their places on the page."""
     from gossamer.experiments import reproduction
+    from gossamer.plots.sources import part_name
 
     makers = enumerate(reproduction(name).TABLES)
-    return {place: make().markdown() for place, make in makers if _module(make) == module}
+    return {
+        place: _with_command(make().markdown(), f"gossamer reproduce {name} --only {part_name(make)}")
+        for place, make in makers
+        if _module(make) == module
+    }
+
+
+def _with_command(section: str, command: str) -> str:
+    """Return a section with the command that makes it below its heading."""
+    heading, _, rest = section.partition("\n\n")
+    return f"{heading}\n\n`{command}`\n\n{rest}"
 
 
 def _module(make: Callable[[], Any]) -> str:
@@ -40,14 +51,21 @@ def _module(make: Callable[[], Any]) -> str:
 def reproduction_page(name: str, made: Sequence[dict[int, str]]) -> str:
     """Return the page of a source around its tables, as `tables` made them."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
-    from gossamer.plots.sources import SOURCE_FIGURES
+    from gossamer.plots.sources import SOURCE_FIGURES, part_name
 
     source = reproduction(name)
     shown = [text for _, text in sorted((place, text) for some in made for place, text in some.items())]
-    figures = [f"## {f.title}\n\n![{f.title}](../_static/{f.file})" for f in SOURCE_FIGURES[name]]
+    figures = [
+        _with_command(
+            f"## {f.title}\n\n![{f.title}](../_static/{f.file})",
+            f"gossamer reproduce {name} --only {part_name(f)} -o figures",
+        )
+        for f in SOURCE_FIGURES[name]
+    ]
     text = f"""
-`gossamer reproduce {name}` prints these tables; with `-o FILE` it draws the curves, and with `-o FOLDER`
-the other figures. {getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](../reference/errata.md).
+`gossamer reproduce {name}` prints all tables of this page; with `-o FILE` it draws the curves, and with `-o FOLDER`
+the other figures. Below each heading is the command for that table or figure alone.
+{getattr(source, "ABOUT", _ABOUT)} Errata are listed [here](../reference/errata.md).
 
 {chr(10).join(t + chr(10) for t in shown)}
 ## Curves

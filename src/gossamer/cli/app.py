@@ -296,6 +296,10 @@ def reproduce(
             metavar="NAME",
         ),
     ],
+    only: Annotated[
+        str | None,
+        typer.Option(help="Tables and figures by name, such as family-q,routers; default all.", metavar="NAMES"),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Tables computed at once.", metavar="N")] = 1,
     output: ReproduceOutput = None,
     json: Json = False,
@@ -303,7 +307,7 @@ def reproduce(
     """Reproduce a paper's tables: claimed, measured, bound."""
     from gossamer.cli import reproducing
 
-    reproducing.reproduce(name, output or [], json, jobs)
+    reproducing.reproduce(name, output or [], json, jobs, only)
 
 
 @app.command()

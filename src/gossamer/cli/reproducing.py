@@ -9,20 +9,23 @@ from gossamer.cli.console import print_json, progress
 __all__ = ["reproduce"]
 
 
-def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1) -> None:
-    """Compute and print every table of a source, and draw its curves (pictures) and figures (folders)."""
+def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, only: str | None = None) -> None:
+    """Compute and print the tables of a source, all or those named, and draw its curves (pictures) and figures."""
     from gossamer.experiments import REPRODUCTIONS, reproduction
+    from gossamer.experiments.table import computed_tables
     from gossamer.plots.drawing import picture_format
+    from gossamer.plots.sources import named_parts
     from gossamer.writing import check_writable
 
     source = reproduction(name)
+    makers, figures = named_parts(name, only)
     for path in output:
         if path.suffix:
             picture_format(path)  # refuse a wrong suffix, or a place that is not there, before the work
             check_writable(path)
     written: list[Path] = []
     with progress() as stage:
-        found = list(source.tables(stage, jobs))
+        found = list(computed_tables(makers, stage, jobs))
         for path in output:
             if path.suffix:
                 from gossamer.plots.curves import draw_curves
@@ -33,7 +36,7 @@ def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1) -
             else:
                 from gossamer.plots.sources import draw_source_figures
 
-                written += draw_source_figures(name, path, stage)
+                written += draw_source_figures(name, path, stage, figures)
     if json:
         print_json({"name": name, "title": REPRODUCTIONS[name], "tables": [t.to_dict() for t in found]})
         return
@@ -42,3 +45,6 @@ def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1) -
         print(f"\n{table.text()}")
     for place, path in enumerate(written):
         print(f"{'' if place else chr(10)}wrote {path}")
+    left = [figure for figure in figures if only is not None and not written]
+    for place, figure in enumerate(left):
+        print(f"{'' if place else chr(10)}{figure.title}: drawn with -o FOLDER")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gossamer.errors import FileFormatError
+from gossamer.errors import FileFormatError, TaskError, nearest
+from gossamer.experiments import Table, reproduction
 from gossamer.networks.spec import network as parse_network
 from gossamer.planner import plan
 from gossamer.plots.delay import delay_figure
@@ -37,7 +39,7 @@ from gossamer.tasks.patterns import pattern
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SOURCE_FIGURES", "SourceAnimation", "SourceFigure", "draw_source_figures"]
+__all__ = ["SOURCE_FIGURES", "SourceAnimation", "SourceFigure", "draw_source_figures", "named_parts", "part_name"]
 
 
 class SourceFigure(NamedTuple):
@@ -140,7 +142,9 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
         for spec in ("hypercube:6", "torus:8x8", "array:10x10")
     ),
     "chen-chen": (
-        SourceFigure("wormhole_partition", "The partition of the 10 x 10 torus with h = 5 (after Fig. 1)",
+        SourceFigure("wormhole_partition_16", "The partition of the 16 x 16 torus with h = 4 (Fig. 1)",
+                     partial(partition_figure, 16, 4)),
+        SourceFigure("wormhole_partition", "The partition of the 10 x 10 torus with h = 5",
                      partial(partition_figure, 10, 5)),
         SourceFigure("wormhole_aggregation", "Aggregation of five diagonals to one (Fig. 2)", aggregation_figure),
         SourceFigure("wormhole_exchange", "Tuning in two steps (Figs. 10 and 11)", exchange_figure),
@@ -161,7 +165,7 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
                      partial(_tree, "extended-ring:14,2", "extended-ring-tree")),
         SourceFigure("product_tree", "Broadcast tree of the 3x4x2 array (Fig. 3.3)",
                      partial(_tree, "array:3x4x2", "product-tree", 12)),
-        SourceFigure("binomial_tree", "Binomial tree of the hypercube Q_3",
+        SourceFigure("binomial_tree", "Broadcasting in Q_3: the binomial tree (Fig. 3.1)",
                      partial(_tree, "hypercube:3", "binomial-tree")),
         SourceFigure("torus_areas", "Areas of the 7x7 torus (Fig. 3.7)", partial(_areas, "torus:7x7")),
         SourceFigure("torus_areas_corrected", "Areas of the 4x4 torus, corrected (errata 9.5)",
@@ -180,10 +184,57 @@ SOURCE_FIGURES: dict[str, tuple[SourceFigure | SourceAnimation, ...]] = {
 """The figures of each source, by the name that ``gossamer reproduce`` knows."""
 
 
+def part_name(part: Callable[[], Table] | SourceFigure | SourceAnimation) -> str:
+    """Return the name that a table or figure has on the command line.
+
+    >>> part_name(SOURCE_FIGURES["han"][0]), part_name(reproduction("han").TABLES[0])
+    ('routers', 'routing-before')
+    """
+    stem: str = part.stem if isinstance(part, SourceFigure | SourceAnimation) else inspect.unwrap(part).__name__
+    return stem.replace("_", "-")
+
+
+def named_parts(
+    name: str, only: str | None = None
+) -> tuple[list[Callable[[], Table]], list[SourceFigure | SourceAnimation]]:
+    """Return the functions that make the tables of a source, and its figures: all of them, or those named.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SOURCE_FIGURES`.
+    only : str, optional
+        Names as `part_name` gives them, with commas between. A name may be that of a table and of a figure.
+
+    Raises
+    ------
+    TaskError
+        If nothing of the source has such a name.
+
+    Examples
+    --------
+    >>> [list(map(part_name, some)) for some in named_parts("han", "family-q,routers")]
+    [['family-q', 'routers'], ['routers']]
+    """
+    tables, figures = list(reproduction(name).TABLES), list(SOURCE_FIGURES.get(name, ()))
+    if only is None:
+        return tables, figures
+    known = list(dict.fromkeys(map(part_name, [*tables, *figures])))
+    asked = [word.strip() for word in only.split(",")]
+    for word in asked:
+        if word not in known:
+            there = f"{nearest(word, known)}; there is: {', '.join(known)}"
+            raise TaskError(f"no table or figure of {name} is called {word!r}{there}")
+    return [t for t in tables if part_name(t) in asked], [f for f in figures if part_name(f) in asked]
+
+
 def draw_source_figures(
-    name: str, folder: str | os.PathLike[str], progress: Callable[[str], None] | None = None
+    name: str,
+    folder: str | os.PathLike[str],
+    progress: Callable[[str], None] | None = None,
+    figures: Sequence[SourceFigure | SourceAnimation] | None = None,
 ) -> Iterator[Path]:
-    """Write every figure of a source to a folder, SVG or GIF, each whole or not at all, and yield the files.
+    """Write figures of a source to a folder, SVG or GIF, each whole or not at all, and yield the files.
 
     Parameters
     ----------
@@ -193,6 +244,8 @@ def draw_source_figures(
         Made if it is not there.
     progress : callable, optional
         Called with the title of each figure as it begins.
+    figures : sequence of figures, optional
+        Which of them; default all.
 
     Raises
     ------
@@ -204,7 +257,7 @@ def draw_source_figures(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileFormatError(f"cannot make the folder {str(place)!r}: {error.strerror}") from error
-    for figure in SOURCE_FIGURES.get(name, ()):
+    for figure in SOURCE_FIGURES.get(name, ()) if figures is None else figures:
         if progress is not None:
             progress(f"drawing {figure.title}")
         path = place / figure.file
