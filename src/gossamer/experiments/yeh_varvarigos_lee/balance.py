@@ -21,7 +21,7 @@ _STEPS = 20_000  # in shorter runs loads some percent above the limit may pass f
 
 
 def load_factors() -> Table:
-    """Section 2: load factors of one broadcast per node and step."""
+    """Section 1: load factors of one broadcast per node and step."""
     specs = (
         "hypercube:6",
         "hypercube:10",
@@ -37,7 +37,7 @@ def load_factors() -> Table:
         net = network(spec)
         rows.append((spec, net.node_count, Fraction(net.link_count, net.node_count), load_factor(net, Fraction(1))))
     return Table(
-        "Load factor rho of rate lambda = 1 (section 2)",
+        "Load factor rho of rate lambda = 1 (section 1)",
         ("network", "N", "links per node", "rho"),
         tuple(rows),
         "rho = lambda (N - 1) / d_ave. rho < 1 is necessary for any scheme.",
@@ -45,7 +45,7 @@ def load_factors() -> Table:
 
 
 def star_choice() -> Table:
-    """Section 2: the probabilities with which STAR ends in each dimension."""
+    """Section 2.1: the probabilities with which STAR ends in each dimension."""
     rows: list[tuple[Cell, ...]] = []
     for spec in ("torus:3x5", "torus:2x3", "torus:4x8", "torus:3x4x5", "torus:2x2x8", "torus:4x4", "torus:8x8"):
         net = network(spec)
@@ -56,7 +56,7 @@ def star_choice() -> Table:
         solved = star_probabilities(net.grid.sides)
         rows.append((spec, ", ".join(map(str, solved)), chosen, plain, stability_limit(made).load))
     return Table(
-        "STAR: probability of ending in dimension 1, 2, ... (section 2)",
+        "STAR: probability of ending in dimension 1, 2, ... (section 2.1)",
         ("torus", "equal shares", "shares by links", "largest rho without coin", "largest rho"),
         tuple(rows),
         "'Equal shares' solves the system as printed, (N-1)/d transmissions in each dimension; where a side has 2 "
@@ -115,7 +115,7 @@ def limits() -> Table:
         limit = intervals.load(intervals.largest_rate)
         rows.append(("intervals (V.-B.)", spec, "", "", limit, None))
     return Table(
-        "Largest stable load (sections 2.1 and 3, and earlier schemes)",
+        "Largest stable load (sections 1, 2.1 and 3.1)",
         ("scheme", "network", "printed", "exact", "exact, decimal", "by simulation"),
         tuple(rows),
         "Exact: the load at which the busiest link is busy all the time. By simulation: bisection on what is reported "
