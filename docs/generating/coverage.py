@@ -30,13 +30,16 @@ def _where(row: dict[str, Any], source: str) -> str:
 def pictures_of_paper(name: str) -> str:
     """Return a section on the tables and figures of a paper: where each is on its page, or why it is left out."""
     rows = [row for row in coverage()[name]["rows"] if row["kind"] in ("table", "figure")]
-    cells = [
-        [row["place"], row["what"], "; ".join(row.get("shows", [])) or "*left out*", row.get("why", "")] for row in rows
-    ]
-    left = [row["place"] for row in rows if not row.get("shows")]
+    cells = [[row["place"], row["what"], _shown(row) or "*left out*", row.get("why", "")] for row in rows]
+    left = [row["place"] for row in rows if not _shown(row)]
     said = f"Left out: {', '.join(left)}." if left else "None is left out."
-    head = table(["in the paper", "what", "heading on this page", "why not, or what differs"], cells)
+    head = table(["in the paper", "what", "heading on this page, or command", "why not, or what differs"], cells)
     return f"## The paper's own tables and figures\n\n{said}\n\n{head}"
+
+
+def _shown(row: dict[str, Any]) -> str:
+    """Return the headings under which a page shows a row, or else the commands that do."""
+    return "; ".join(row.get("shows") or [f"`gossamer {command}`" for command in row.get("run", [])])
 
 
 def coverage_page() -> str:

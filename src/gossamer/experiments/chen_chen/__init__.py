@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.experiments.chen_chen import cases, choices, comparison, flits, operations, theorem
+from gossamer.experiments.chen_chen import cases, choices, comparison, flits, operations, theorem, worked
 from gossamer.experiments.chen_chen.comparison import curves
 from gossamer.experiments.table import Table, computed_tables
 
@@ -26,7 +26,8 @@ corrected closed form at the same h, above."""
 """What is said below the curves."""
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    *operations.TABLES, *theorem.TABLES, *comparison.TABLES, *choices.TABLES, *flits.TABLES, *cases.TABLES,
+    *operations.TABLES, *worked.TABLES, *theorem.TABLES, *comparison.TABLES, *choices.TABLES, *flits.TABLES,
+    *cases.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.experiments.dimakopoulos import exchanges, fat_trees, single_source
+from gossamer.experiments.dimakopoulos import exchanges, fat_trees, single_source, worked
 from gossamer.experiments.dimakopoulos.fat_trees import curves
 from gossamer.experiments.table import Table, computed_tables
 
 __all__ = ["TABLES", "curves", "tables"]
 
-TABLES: tuple[Callable[[], Table], ...] = (*single_source.TABLES, *exchanges.TABLES, *fat_trees.TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (
+    *single_source.TABLES, *exchanges.TABLES, *worked.TABLES, *fat_trees.TABLES,
+)  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""
 
 

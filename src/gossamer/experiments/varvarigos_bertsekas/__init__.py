@@ -8,14 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gossamer.experiments.table import Table, computed_tables
-from gossamer.experiments.varvarigos_bertsekas import counterexamples, dynamic, exchanges, lines_and_routing, multinode
+from gossamer.experiments.varvarigos_bertsekas import (
+    counterexamples,
+    dynamic,
+    exchanges,
+    lines_and_routing,
+    multinode,
+    worked,
+)
 from gossamer.experiments.varvarigos_bertsekas.multinode import PARTIAL_ROWS, active_counts, curves
 
 __all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves", "tables"]
 
 TABLES: tuple[Callable[[], Table], ...] = (
     *multinode.TABLES, *lines_and_routing.TABLES, *exchanges.TABLES, *dynamic.TABLES,
-    *counterexamples.TABLES,
+    *worked.TABLES, *counterexamples.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
 

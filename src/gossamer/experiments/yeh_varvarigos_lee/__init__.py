@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from gossamer.dynamic.intervals import interval_scheme
 from gossamer.experiments.table import Curve, Table, computed_tables
-from gossamer.experiments.yeh_varvarigos_lee import balance, delays, variants
+from gossamer.experiments.yeh_varvarigos_lee import balance, delays, variants, worked
 from gossamer.networks.spec import network
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
@@ -25,7 +25,7 @@ CURVES_ABOUT = """The scheme of Varvarigos and Bertsekas, one partial multinode 
 points are simulated; the band lies between a lower bound and their bound (11). The other schemes are compared below."""
 """What the page says of the curves."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*balance.TABLES, *delays.TABLES, *variants.TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (*balance.TABLES, *delays.TABLES, *variants.TABLES, *worked.TABLES)
 """The functions that make the tables."""
 
 
