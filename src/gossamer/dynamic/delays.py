@@ -54,7 +54,8 @@ class Delays:
     reception, broadcast : Estimate
         Mean delays with 95% confidence; without a mean where not stable or not measured.
     reception_bound, broadcast_bound : float
-        Lower bounds; nan where none holds (arrivals that are not Poisson have only those by distance).
+        Lower bounds; nan where none holds (arrivals that are not Poisson have only those by distance). That of
+        broadcasts is 97.5% certain where it is the lower end of `in_flight_bound`.
     broadcast_upper_bound : float
         Upper bound; nan where none is proved.
     reception_estimate, broadcast_estimate : float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from gossamer.dynamic.arrivals import Poisson
@@ -10,10 +11,13 @@ from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.settings import Settings
 from gossamer.dynamic.simulator import simulate
 from gossamer.dynamic.statistics import NO_ESTIMATE
-from gossamer.dynamic.theory import Prepared, best_bound, delay_estimate
+from gossamer.dynamic.theory import Prepared, best_bound, delay_estimate, in_flight_bound
 from gossamer.networks.network import Network
 
 __all__ = ["TreeBroadcasts"]
+
+_STEPS = 10_000.0
+"""For how many steps the queues of the bound by broadcasts in flight are simulated at most."""
 
 
 class TreeBroadcasts:
@@ -61,7 +65,8 @@ class TreeBroadcasts:
         if load is None or load < limit.load:
             result = simulate(self.scheme, load=load, settings=settings, above_limit=True, progress=progress)
             load = result.load
-        bounds, estimates = self._theory(load, limit, settings)
+        measured = result.measured if result is not None and result.stable else 0.0
+        bounds, estimates = self._theory(load, limit, settings, measured)
         return Delays(
             network=self.network.spec,
             scheme=self.name,
@@ -78,10 +83,13 @@ class TreeBroadcasts:
             result=result,
         )
 
-    def _theory(self, load: float, limit: Limit, settings: Settings) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _theory(
+        self, load: float, limit: Limit, settings: Settings, measured: float
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return lower bounds and estimates of both delays; nan where there is none.
 
-        Bounds by queues and estimates ask for Poisson arrivals at all nodes, and for trees that are drawn.
+        Bounds by queues and estimates ask for Poisson arrivals at all nodes, and for trees that are drawn. The bound by
+        broadcasts in flight is for delays that were measured, and takes at most as many steps.
         """
         if self.scheme.traffic is not None:
             return self.scheme.traffic.bounds(), (NONE, NONE)
@@ -93,4 +101,9 @@ class TreeBroadcasts:
         if even and drawn and load < limit.load:
             found = delay_estimate(self._known, load)
             estimates = (found.reception, found.broadcast)
+        if even and drawn and measured:
+            steps, slotted = min(measured, _STEPS), settings.time == "slotted"
+            least = in_flight_bound(self._known, load, steps=steps, seed=settings.seed, slotted=slotted)
+            if not math.isnan(least.mean):
+                bounds = bounds[0], max(bounds[1], least.mean - least.half_width)
         return bounds, estimates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gossamer.dynamic.theory.bounds import DelayBound, best_bound, delay_bounds
 from gossamer.dynamic.theory.depths import eccentricity_mean, mean_distance
 from gossamer.dynamic.theory.estimates import DelayEstimate, class_loads, delay_estimate
+from gossamer.dynamic.theory.in_flight import in_flight_bound
 from gossamer.dynamic.theory.loads import (
     LinkLoads,
     StabilityLimit,
@@ -28,6 +29,7 @@ __all__ = [
     "delay_estimate",
     "eccentricity_mean",
     "head_of_line_waits",
+    "in_flight_bound",
     "link_loads",
     "load_factor",
     "many_server_wait",
