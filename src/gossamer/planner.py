@@ -22,7 +22,8 @@ from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.networks.recognition import recognized
 from gossamer.networks.renumbering import Renumbered
 from gossamer.outcome import Comparison, Expense, Outcome, peak_memory
-from gossamer.reading import choice
+from gossamer.processes.tries import ALONE, MOST, Tries
+from gossamer.reading import choice, whole
 from gossamer.reading import seed as read_seed
 from gossamer.reading.quantities import Bytes
 from gossamer.rules import Rules
@@ -117,8 +118,9 @@ class _Search:
         return fitting(self.kind, self.planned, candidates, allowed, self.names is not None)
 
     def _about(self, candidate: Candidate[Any]) -> str:
-        """Return what a candidate needs in words, where it is worth saying."""
+        """Return what a candidate needs in words, where it is worth saying; who carries out tries is told, too."""
         found = expected(self.kind, self.planned, candidate, self.names is not None)
+        self.planned.tries.expect(candidate.algorithm, *((0.0, 0) if found is None else (found.seconds, found.bytes)))
         if found is None or found.seconds < _WORTH_SAYING:
             return ""
         return f" (about {time_text(found.seconds)} and {memory_text(found.bytes)})"
@@ -145,18 +147,19 @@ class _Search:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
         kind, offer = self.kind, candidate.offer
         self.say(f"building with {candidate.algorithm}{self._about(candidate)}")
-        began = time.process_time()
+        tries = self.planned.tries
+        began = time.process_time() + tries.seconds
         if stream:
             seen = kind.stream(self.planned, offer, self.say)
             schedule, held, verification, facts = None, 0, seen.verification, seen.facts
-            completion, built = seen.completion_time, time.process_time() - began - verification.seconds
+            completion, built = seen.completion_time, time.process_time() + tries.seconds - began - verification.seconds
         else:
             schedule = offer.build().replace(algorithm=candidate.algorithm)
             if self.names is not None:
                 schedule = relabel(expand(schedule), self.names, self.case.network).replace(task=self.case.task)
             if isinstance(self.case.cost, Clock):
                 schedule = schedule.replace(cost=self.case.cost)
-            built = time.process_time() - began
+            built = time.process_time() + tries.seconds - began
             self.say(f"verifying the schedule of {candidate.algorithm}")
             verification = kind.verify(schedule, 20)
             completion, held = kind.completion(schedule), schedule.nbytes
@@ -192,6 +195,7 @@ def _asked(
     cost: AskedCost | None,
     seed: int,
     budget: float | None = None,
+    tries: Tries = ALONE,
 ) -> _Asked:
     """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)
@@ -199,14 +203,14 @@ def _asked(
         raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
     made = parse_task(task) if isinstance(task, str) else task
     net = recognized(as_network(network))
-    case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget)
+    case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget, tries)
     known = net.find(Renumbered)
     if known is None or not kind.renames:
         return _Asked(kind, case, case, None)
     place = known.place.astype(np.int64)
     names = np.empty_like(place)
     names[place] = np.arange(place.size)
-    inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed).within(budget)
+    inner = kind.case(known.original, made.renamed(lambda x: place[x]), rules, cost, seed).within(budget, tries)
     return _Asked(kind, case, inner, names)
 
 
@@ -245,6 +249,7 @@ def plan(
     budget: float | None = None,
     stream: bool = False,
     seed: int = 0,
+    jobs: int = 1,
     progress: Say | None = None,
 ) -> Outcome:
     """Plan a task on a network: choose an algorithm, build its schedule, verify it, and set it beside the bounds.
@@ -280,6 +285,10 @@ def plan(
         Check hops as they are made and keep none, for schedules too large to keep; not every algorithm can.
     seed : int
         For algorithms that make random choices.
+    jobs : int
+        Tries of a search at once, each in a process of its own; the plan is the same whatever their number. Most plans
+        take less time than a process to start, so that only searches of over about a second use several. Each takes the
+        memory of a plan; as many are started as fit.
     progress : callable, optional
         Called with the name of each stage as it begins.
 
@@ -314,16 +323,21 @@ def plan(
     Fraction(124, 5)
     """
     allowed = limits(memory, budget)
-    search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget), progress)
-    candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
-    chosen = Fitting(candidates[:1])  # of a stream nothing is kept, so that there is nothing to choose from
-    if not stream:
-        chosen = search.fitting(candidates, allowed)
+    with Tries(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
+        search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
+        candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
+        # of a stream nothing is kept, so that there is nothing to choose from
+        chosen = Fitting(candidates[:1]) if stream else search.fitting(candidates, allowed)
+        return _best(search, chosen, allowed.budget, stream)
+
+
+def _best(search: _Search, chosen: Fitting[Any], budget: float | None, stream: bool) -> Outcome:
+    """Return the best outcome of some candidates, beside all bounds."""
     bounds = search.bounds(at_first=True)
     least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None
     said = chosen.left_out
-    for candidate, left in _within(chosen.candidates, allowed.budget):
+    for candidate, left in _within(chosen.candidates, budget):
         if best is not None and best.completion_time <= max(least, candidate.offer.floor):
             continue
         if left and best is not None:

@@ -10,7 +10,7 @@ import pytest
 import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.cases import Case
-from gossamer.cases.needs import about_hops, free_memory, needs
+from gossamer.cases.needs import about_hops, needs
 from gossamer.compiling import uninterpreted
 from gossamer.errors import ModelError, TooLargeError
 
@@ -115,16 +115,6 @@ def test_a_budget_leaves_out_what_takes_far_longer():
     assert "priced-paths" not in found.algorithm
 
 
-def test_the_memory_that_is_left_is_known():
-    left = free_memory()
-    assert left is None or left > 10_000_000
-
-
 def test_words_of_billions_of_letters_are_not_written_down_to_be_refused():
     with pytest.raises(TooLargeError, match=r"ring:100000 needs about \d+ GB of memory .* would fit"):
         gossamer.plan("ring:100000", "alltoall", memory="8GB")
-
-
-def test_a_limit_of_the_process_is_a_limit(monkeypatch):
-    monkeypatch.setattr("resource.getrlimit", lambda which: (1, 1))
-    assert free_memory() == 0

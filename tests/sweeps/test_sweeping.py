@@ -14,8 +14,8 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, ModelError
+from gossamer.processes.memory import available
 from gossamer.sweeps import asked_point, merge, read_results, sweep
-from gossamer.sweeps.engines.memory import available
 from gossamer.sweeps.store import journal_of
 from swept_points import Deadly, Large, Line, Square
 

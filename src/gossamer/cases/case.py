@@ -16,6 +16,7 @@ from gossamer.cases.metric import Metric, metric_of
 from gossamer.costs import Cost, StepCost
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
+from gossamer.processes.tries import ALONE, Tries
 from gossamer.rules import Rules
 from gossamer.tasks import Messages, Task
 from gossamer.writing import quantity
@@ -49,6 +50,8 @@ class Case:
     ----------
     budget : float or None
         Seconds that a solver may take; None for an amount of work that is the same everywhere. Set by `within`.
+    tries : Tries
+        Who carries out the tries of a search: this process alone, or several. Set by `within`.
     rules : Rules
         As given, but for what they say of switches where there are none.
     whole : bool
@@ -79,12 +82,21 @@ class Case:
         self._cost = cost or StepCost()
         self.seed = seed
         self.budget: float | None = None
+        self.tries = ALONE
         self._floor = Fraction(0)
         self._turned: Case | None = None
         self.whole = not self.rules.split
         self.send_limited = self.rules.send_limited
         self.receive_limited = self.rules.receive_limited
         self._known: dict[Hashable, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what goes to another process: what is asked and its floor, and nothing that was computed."""
+        known = [
+            name for kind in type(self).__mro__ for name, v in vars(kind).items() if isinstance(v, cached_property)
+        ]
+        kept = {name: value for name, value in vars(self).items() if name not in known}
+        return {**kept, "_known": {}, "_turned": None, "_floor": self.floor}
 
     @property
     def cost(self) -> Cost:
@@ -130,15 +142,15 @@ class Case:
         known: T = self._known[key]
         return known
 
-    def within(self, budget: float | None) -> Self:
-        """Return the case for solvers that may take so many seconds, before anything is known of it.
+    def within(self, budget: float | None, tries: Tries = ALONE) -> Self:
+        """Return the case for solvers that may take so many seconds, and with who tries, as nothing is known of it.
 
         >>> import gossamer
         >>> Case(gossamer.network("ring:5"), gossamer.task("alltoall")).within(2.5).budget
         2.5
         """
         other = copy.copy(self)
-        other._known, other.budget = {}, budget
+        other._known, other.budget, other.tries = {}, budget, tries
         return other
 
     def related(self, network: Network | None = None, task: Task | None = None, rules: Rules | None = None) -> Case:
@@ -153,7 +165,7 @@ class Case:
         key = (Case, asked)
         if key not in self._known:
             other = Case(*asked, self._cost, seed=self.seed)
-            other.budget = self.budget
+            other.budget, other.tries = self.budget, self.tries
             other._known = self._known
             self._known[key] = other
         found: Case = self._known[key]

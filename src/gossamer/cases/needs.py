@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ from gossamer.cases.case import Case
 from gossamer.cases.demands import Demand, HubDemand
 from gossamer.cases.offers import Offer
 
-__all__ = ["Needs", "about_hops", "free_memory", "needs"]
+__all__ = ["Needs", "about_hops", "needs"]
 
 _SAMPLE = 64
 """Nodes whose distances stand for those of all, where there are more."""
@@ -101,38 +99,3 @@ def needs(case: Case, offer: Offer[Any]) -> Needs:
     held = stored * offer.hop_bytes + kept * (_PER_PACKET + (nodes / 8 if copied else 0)) + links * per_link
     seconds = stored * offer.hop_seconds + links * _SECONDS_PER_LINK + _SECONDS_AT_LEAST
     return Needs(stored, round(held) + _AT_LEAST, seconds)
-
-
-def _limit_of_process() -> list[int]:
-    """Return the bytes of addresses that are left to this process, if it has a limit (``ulimit -v``)."""
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, getrlimit
-
-        most = getrlimit(RLIMIT_AS)[0]
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * getpagesize()
-    except (ImportError, OSError, ValueError):  # not on this system
-        return []
-    return [] if most == RLIM_INFINITY else [max(most - used, 0)]
-
-
-def free_memory() -> int | None:
-    """Return the bytes that the machine, the group of processes, or the process has left; None if unknown."""
-    found = _limit_of_process()
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii")
-        if limit != "max":
-            found.append(max(int(limit) - int(used), 0))
-    except (OSError, ValueError):
-        pass
-    if not found:
-        try:
-            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        except (OSError, ValueError, AttributeError):
-            return None
-    return min(found)

@@ -51,7 +51,7 @@ RULES = (
     Words("costs/time.py", "TimeCost", heading="Cost in seconds"),
     Words("costs/linear.py", "LinearCost", heading="Cost of wormhole messages"),
 )
-_PLAN = ("algorithm", "effort", "memory", "budget", "stream", "seed")
+_PLAN = ("algorithm", "effort", "memory", "budget", "stream", "seed", "jobs")
 SEARCH = (Words("planner.py", "plan", _PLAN, {"stream": "--stream"}, _SEARCHING),)
 RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed"), heading=_SEARCHING),)
 TaskArgument = Annotated[

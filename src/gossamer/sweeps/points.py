@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from gossamer.processes.job import Point, Progress
 
 __all__ = ["Line", "Point", "Progress", "StoredPoint"]
-
-Progress = Callable[[str], None]
 
 
 class Line(Protocol):
@@ -15,20 +15,6 @@ class Line(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line by column, plain values only."""
-
-
-Found = TypeVar("Found", covariant=True)
-
-
-class Point(Protocol[Found]):
-    """One case of a sweep: a plain record of everything that its result depends on."""
-
-    @property
-    def title(self) -> str:
-        """What is looked at, in a few words, for progress and errors."""
-
-    def run(self, progress: Progress) -> Found:
-        """Carry it out; tell `progress` a line now and then, so that the sweep can be seen and stopped."""
 
 
 @runtime_checkable

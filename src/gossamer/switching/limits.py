@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from gossamer.cases import EFFORTS, Case, Needs, Offer
-from gossamer.cases.needs import free_memory
 from gossamer.errors import TooLargeError
+from gossamer.processes.memory import free_memory
 from gossamer.reading import number
 from gossamer.reading.quantities import size
 from gossamer.switching.protocol import Switching

@@ -8,6 +8,7 @@ in a reduce-scatter and then an allgather, links stand idle that only one of the
 from __future__ import annotations
 
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,26 +56,41 @@ def overlapped_allreduce(case: Case) -> Schedule:
     Fraction(12, 1)
     """
     roads = Roads.of(case.network, case.rules)
-    inward, outward = _halves(case)
+    outward = _halves(case)[1]
     # and a contribution before the first result
     least = max(least_slots(outward, roads, moved=False) + 1, ceil(case.floor))
-    best: tuple[Starts, HopGraph, int] | None = None
+    best: _Built | None = None
     effort = 2 * max(1, outward.origin.size) * max(1, roads.source.size)
     costs = (0.3, 0.03, 2.0)
-    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
-        come, go = _grown(case, roads, inward, outward, depth_cost)
-        graph = _graph(come, go, _message_of(case))
-        orders = _orders(case, graph, roads, come.hops)
-        found = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
-        if best is None or found.slots < best[0].slots:
-            best = found, graph, come.hops
-        if best[0].slots <= least:
+    tries = costs if effort * _ROUNDS < _WORK else costs[:1]
+    for _, found in case.tries.in_order(_built, ((case, depth_cost, least) for depth_cost in tries)):
+        if best is None or found.starts.slots < best.starts.slots:
+            best = found
+        if best.starts.slots <= least:
             break
     assert best is not None
     starts, graph, reductions = best
     starts = shaken(graph, roads, starts, least=least, seed=case.seed)
     packet = graph.packet + np.int32(outward.origin.size) * (np.arange(graph.link.size) >= reductions)
     return timed(case, starts, graph.link, packet.astype(np.int32))
+
+
+class _Built(NamedTuple):
+    """The starts of the hops of both halves, of which so many reduce."""
+
+    starts: Starts
+    graph: HopGraph
+    reductions: int
+
+
+def _built(case: Case, depth_cost: float, least: int) -> _Built:
+    """Return the schedule of trees in which a slot of delay costs so much."""
+    roads = Roads.of(case.network, case.rules)
+    come, go = _grown(case, roads, *_halves(case), depth_cost)
+    graph = _graph(come, go, _message_of(case))
+    orders = _orders(case, graph, roads, come.hops)
+    starts = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
+    return _Built(starts, graph, come.hops)
 
 
 def _halves(case: Case) -> tuple[Demand, Demand]:

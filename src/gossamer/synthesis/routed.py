@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -69,27 +70,42 @@ def routed(case: Case) -> Schedule:
     demand, roads = demand_of(case), Roads.of(case.network, case.rules)
     moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
     least = max(least_slots(demand, roads, moved), ceil(case.floor))
-    best: tuple[Starts, IntArray, IntArray] | None = None
+    best: _Tried | None = None
     costs: tuple[float, ...] = (0.03, 0.3) if moved else (0.03, 0.3, 2.0)
     effort = max(1, demand.origin.size) * max(1, roads.source.size)
-    for depth_cost in costs if effort * _ROUNDS < _WORK else costs[:1]:
-        if moved and _bundles(demand, roads):
-            forest = _exchanged(demand, roads, depth_cost, least, case.seed)
-        else:
-            forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
-        graph = forest.graph()
-        tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
-        tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
-        found = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
-        if best is None or found.slots < best[0].slots:
-            best = found, graph.link, graph.packet
-        if best[0].slots <= least:
+    tries = costs if effort * _ROUNDS < _WORK else costs[:1]
+    for _, found in case.tries.in_order(_tried, ((case, moved, depth_cost, least) for depth_cost in tries)):
+        if best is None or found.starts.slots < best.starts.slots:
+            best = found
+        if best.starts.slots <= least:
             break
     assert best is not None
-    shorter = squeezed(demand, roads, branching(case) | moved, best[0].slots, least, case.seed)
+    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed)
     if shorter is not None:
-        best = Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3]
+        best = _Tried(Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)
+
+
+class _Tried(NamedTuple):
+    """The starts, links and packets of all hops."""
+
+    starts: Starts
+    link: IntArray
+    packet: IntArray
+
+
+def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
+    """Return the schedule of trees in which a slot of delay costs so much."""
+    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    if moved and _bundles(demand, roads):
+        forest = _exchanged(demand, roads, depth_cost, least, case.seed)
+    else:
+        forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
+    graph = forest.graph()
+    tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
+    tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
+    starts = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
+    return _Tried(starts, graph.link, graph.packet)
 
 
 def branching(case: Case) -> np.ndarray:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import os
 
 from gossamer.errors import ModelError
+from gossamer.processes.job import Done, Engine, Failure, Job, Say
+from gossamer.processes.memory import available
+from gossamer.processes.tries import MOST
 from gossamer.reading import choice, whole
 from gossamer.reading.quantities import size
 from gossamer.sweeps.engines.in_process import InProcess
-from gossamer.sweeps.engines.job import Done, Engine, Failure, Job, Say
-from gossamer.sweeps.engines.memory import available
 
 __all__ = ["ENGINES", "Done", "Engine", "Failure", "Job", "Say", "engine_of", "read_jobs"]
 
 ENGINES = ("in-process", "processes", "dask")
 """Names of the engines."""
 
-_MOST_JOBS = 1024
-
 
 def read_jobs(jobs: int | None) -> int:
     """Return how many points run at once: one a processor by default."""
-    return min(_processors(), _MOST_JOBS) if jobs is None else whole(jobs, "jobs", 1, _MOST_JOBS)
+    return min(_processors(), MOST) if jobs is None else whole(jobs, "jobs", 1, MOST)
 
 
 def engine_of(
@@ -58,7 +57,7 @@ def engine_of(
             raise ModelError("memory does not go with the engine 'dask', whose workers have limits of their own")
         return Distributed(scheduler, count)
     if name == "processes":
-        from gossamer.sweeps.engines.processes import Processes
+        from gossamer.processes.pool import Processes
 
         return Processes(count, most)
     return InProcess(most)

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.sweeps.engines.job import Done, Failure, Job, Say, attempt, too_large
+from gossamer.processes.job import Done, Failure, Job, Say, attempt, too_large
 from gossamer.version import __version__
 
 __all__ = ["Distributed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gossamer.sweeps.engines.job import Done, Job, Say, attempt, too_large
+from gossamer.processes.job import Done, Job, Say, attempt, too_large
 
 __all__ = ["InProcess"]
 

@@ -1,20 +1,34 @@
-"""What goes into an engine and what comes out: jobs, what was done, and failures that end no sweep."""
+"""What goes into an engine and what comes out: points, what was done of them, and failures that end nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from gossamer.errors import GossamerError, VerificationError
-from gossamer.sweeps.points import Point
 from gossamer.writing import memory_text
 
-__all__ = ["Done", "Engine", "Failure", "FailureKind", "Job", "Say", "attempt", "too_large"]
+__all__ = ["Done", "Engine", "Failure", "FailureKind", "Job", "Point", "Progress", "Say", "attempt", "too_large"]
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
+Say = Progress
 FailureKind = Literal["refused", "too large", "failed"]
+
+
+Found = TypeVar("Found", covariant=True)
+
+
+class Point(Protocol[Found]):
+    """One case of many: a plain record of everything that its result depends on."""
+
+    @property
+    def title(self) -> str:
+        """What is looked at, in a few words, for progress and errors."""
+
+    def run(self, progress: Progress) -> Found:
+        """Carry it out; tell `progress` a line now and then, so that the sweep can be seen and stopped."""
 
 
 class Job(NamedTuple):

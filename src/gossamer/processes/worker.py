@@ -1,6 +1,6 @@
 """A worker process: it reads points, runs them one after the other, and sends what came of them.
 
-It is started by `gossamer.sweeps.engines.processes`, never imported by what runs there, and ends when the other end of
+It is started by `gossamer.processes.pool`, never imported by what runs there, and ends when the other end of
 its connection does.
 """
 
@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any
 
-from gossamer.sweeps.engines.job import Done, Failure, Job, attempt
-from gossamer.sweeps.engines.memory import limit_data
+from gossamer.processes.job import Done, Failure, Job, attempt
+from gossamer.processes.memory import limit_data
 
 __all__ = ["main"]
 

@@ -11,14 +11,14 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from gossamer.errors import GossamerError
-from gossamer.sweeps.engines.job import Done, Failure, Job, Say, too_large
-from gossamer.sweeps.engines.packing import packed
+from gossamer.processes.job import Done, Failure, Job, Say, too_large
+from gossamer.processes.packing import packed
 from gossamer.writing import memory_text
 
 __all__ = ["Processes"]
@@ -28,7 +28,7 @@ _TRIES = 3
 _QUICK, _AHEAD = 0.02, 6
 """Points of less than so many seconds are handed out this many at a time."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); " \
-    "from gossamer.sweeps.engines.worker import main; main(int(sys.argv[1]))"  # fmt: skip
+    "from gossamer.processes.worker import main; main(int(sys.argv[1]))"  # fmt: skip
 _ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -73,6 +73,8 @@ class Processes:
     memory : int
         Bytes for all points together. A point that certainly needs more is refused. One that turns out to need more
         than its share is tried again alone, and refused if that is not enough either.
+    kept : bool
+        Whether workers that have nothing to do wait for another run, until `close`.
 
     Attributes
     ----------
@@ -80,8 +82,8 @@ class Processes:
         Which workers died, and at what.
     """
 
-    def __init__(self, jobs: int, memory: int) -> None:
-        self.jobs, self.memory = jobs, memory
+    def __init__(self, jobs: int, memory: int, *, kept: bool = False) -> None:
+        self.jobs, self.memory, self.kept = jobs, memory, kept
         self.deaths: list[str] = []
         self._workers: list[_Worker] = []
         self._numbers = itertools.count(1)
@@ -89,8 +91,8 @@ class Processes:
         self._stillborn = 0
         self._mean = 1.0
 
-    def run(self, jobs: Iterable[Job], say: Say) -> Iterator[Done]:
-        """Yield what came of each job as it is done; the workers end with the iterator."""
+    def run(self, jobs: Iterable[Job], say: Say) -> Generator[Done]:
+        """Yield what came of each job as it is done; the workers, or those at work if others are kept, end with it."""
         source = iter(jobs)
         try:
             while True:
@@ -103,9 +105,17 @@ class Processes:
                     if done is not None:
                         yield done
         finally:
-            for worker in self._workers:
-                worker.end()
-            self._workers.clear()
+            self._end(worker for worker in self._workers if worker.given or not self.kept)
+            self._again.clear()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._end(self._workers)
+
+    def _end(self, workers: Iterable[_Worker]) -> None:
+        for worker in list(workers):
+            worker.end()
+            self._workers.remove(worker)
 
     # -- handing out --------------------------------------------------------------------------------------------
 

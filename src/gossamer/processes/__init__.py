@@ -1,0 +1,1 @@
+"""Worker processes: many points, or the tries of a search, on all processors of a machine."""
