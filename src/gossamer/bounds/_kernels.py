@@ -68,7 +68,8 @@ def grow_clusters(first_link, link_target, active, seeds, largest, inside, joine
             links += first_link[v + 1] - first_link[v] - 2 * joined[v]
             if links > 0 and hubs * (n - count) / links > highest:
                 highest, size = hubs * (n - count) / links, count
-                best[:count] = members[:count]
+                for k in range(count):
+                    best[k] = members[k]
             if count == largest:
                 break
             for e in range(first_link[v], first_link[v + 1]):

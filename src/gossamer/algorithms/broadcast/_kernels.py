@@ -119,7 +119,9 @@ def spread(
                     size += 1
         if missing == 0 or size == 0:
             return slot
-        edge[:size] = edge[:size][_descending(weight[edge[:size]])]
+        chosen = edge[:size].copy()
+        for k, place in enumerate(_descending(weight[chosen])):
+            edge[k] = chosen[place]
         slot += 1
         matched = 0
         for k in range(size):

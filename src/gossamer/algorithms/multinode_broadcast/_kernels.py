@@ -100,7 +100,8 @@ def insert(slot, link, packet, first, release, reach, parts, links):
     """
     nodes = first.size - 1
     waiting = np.empty((2, nodes), np.int64)
-    waiting[:, :] = first[:-1]
+    for u in range(nodes):
+        waiting[0, u] = waiting[1, u] = first[u]
     passing, arriving = np.empty((2, nodes), np.int64), np.empty((2, nodes), np.int64)  # message of a packet, -1: none
     left, still = np.zeros((2, nodes), np.int64), np.zeros((2, nodes), np.int64)  # hops that it has to go
     passing[:, :] = -1

@@ -202,7 +202,9 @@ def _sorted_by(h, size, column, rows):
         if k and h[k, column] < h[k - 1, column]:
             ascending = False
     if not ascending:
-        rows[:size] = np.argsort(h[:size, column].copy(), kind="mergesort")
+        order = np.argsort(h[:size, column].copy(), kind="mergesort")
+        for k in range(size):
+            rows[k] = order[k]
 
 
 @njit(cache=True, nogil=True, inline="always")
