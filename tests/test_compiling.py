@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import os
 import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -18,7 +20,15 @@ from gossamer.compiling import njit, telling, uninterpreted
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
-CASES = [("torus:4x4", "allgather"), ("kautz:2,2", "reduce")]
+CASES = [
+    ("torus:4x4", "allgather", {}),
+    ("torus:4x4", "alltoall", {}),
+    ("torus:4x4", "broadcast", {"switching": "wormhole"}),
+    ("kautz:2,2", "reduce", {}),
+    ("kautz:2,2", "alltoall", {"algorithm": "priced-paths"}),
+    ("kautz:2,3", "allgather", {"algorithm": "greedy-flooding"}),
+    ("dragonfly:2,1", "alltoall", {"algorithm": "orbit-paths"}),
+]
 
 
 def doubled(values, factor):
@@ -108,19 +118,70 @@ def test_python_and_compiled_code_find_the_same(tmp_path):
     """A process with nothing compiled beside this one, where every kernel is."""
     script = (
         "import json, sys, gossamer\n"
-        "for network, task in json.load(sys.stdin):\n"
-        "    s = gossamer.plan(network, task).schedule\n"
-        "    print(json.dumps([s.slot.tolist(), s.link.tolist(), s.packet.tolist()]))\n"
+        "for network, task, options in json.load(sys.stdin):\n"
+        "    s = gossamer.plan(network, task, **options).schedule\n"
+        "    print(json.dumps(columns(s)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], input=json.dumps(CASES), capture_output=True, text=True, check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        [sys.executable, "-c", inspect.getsource(columns) + script], input=json.dumps(CASES), capture_output=True,
+        text=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     )  # fmt: skip
     with uninterpreted():
-        for case, line in zip(CASES, done.stdout.splitlines(), strict=True):
-            schedule = gossamer.plan(*case).schedule
-            ours = [schedule.slot.tolist(), schedule.link.tolist(), schedule.packet.tolist()]
-            assert json.loads(line) == ours, case
+        for (network, task, options), line in zip(CASES, done.stdout.splitlines(), strict=True):
+            assert json.loads(line) == columns(gossamer.plan(network, task, **options).schedule), (network, task)
+
+
+def columns(schedule):
+    names = ("source", "target", "step") if schedule.switching == "wormhole" else ("slot", "link", "packet")
+    return [getattr(schedule, name).tolist() for name in names]
+
+
+def powers(seed, base, exponent, drawn):
+    np.random.seed(seed)
+    for i in range(base.size):
+        drawn[0, i] = np.random.random()
+        drawn[1, i] = np.random.randint(0, i + 1)
+        drawn[2, i] = np.random.randint(i + 1)
+        drawn[3, i] = math.log(base[i])
+        drawn[4, i] = math.exp(exponent[i])
+        drawn[5, i] = math.pow(base[i], exponent[i])
+        drawn[6, i] = base[i] ** exponent[i]
+
+
+def test_chance_and_powers_are_those_of_compiled_code():
+    kernel = njit(small=100_000, cache=False)(powers)
+    base, exponent = np.random.default_rng(1).random((2, 5_000))
+    found, expected = np.zeros((2, 7, base.size))
+    for seed in (0, 1, 2**31 - 1):
+        kernel(seed, base, 9 * exponent - 3, found)
+        assert not kernel.signatures
+        with uninterpreted():
+            njit(cache=False)(powers)(seed, base, 9 * exponent - 3, expected)
+        assert np.array_equal(found, expected)
+
+
+def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone():
+    def drawn(seed, values, wait):
+        np.random.seed(seed)
+        for i in range(values.size):
+            values[i] = np.random.random()
+            if wait[0]:
+                turns.wait()
+
+    turns = threading.Barrier(2)
+    kernel = njit(small=100, cache=False)(drawn)
+    alone, together = np.zeros((2, 5)), np.zeros((2, 5))
+    np.random.seed(7)
+    before = np.random.get_state()[1].tolist()
+    for seed in (0, 1):
+        kernel(seed, alone[seed], np.zeros(1))
+    threads = [threading.Thread(target=kernel, args=(seed, together[seed], np.ones(1))) for seed in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(alone, together)
+    assert np.random.get_state()[1].tolist() == before
 
 
 KERNEL = """
@@ -217,7 +278,10 @@ def test_what_python_may_carry_out_leaves_nothing_to_the_last_digit_or_to_chance
     for kernel, inside in found:
         for part in inside:
             code = inspect.getsource(part.py_func)
-            odd = re.search(r"np\.(exp|log|sqrt|sin|cos|power|random|sum|mean|dot)\b|\.sum\(|\.mean\(", code)
+            odd = re.search(r"np\.(exp|log|sqrt|sin|cos|power|sum|mean|dot)\b|\.sum\(|\.mean\(", code)
             assert odd is None, f"{kernel.__module__}.{kernel.__name__}: {odd}"
+            drawn = set(re.findall(r"np\.random\.(\w+)", code))
+            assert drawn <= {"seed", "random", "randint"}, f"{kernel.__module__}.{kernel.__name__}: {drawn}"
+            assert not drawn or "np.random.seed(seed)" in inspect.getsource(kernel.py_func), kernel.__name__
             sorts = re.findall(r"np\.(?:arg)?sort\(.*|\.sort\(.*", code)
             assert all('kind="mergesort"' in line for line in sorts), f"{kernel.__module__}.{kernel.__name__}: {sorts}"

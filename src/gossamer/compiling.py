@@ -10,10 +10,14 @@ and is not kept on its own, until Python calls it.
 from __future__ import annotations
 
 import ctypes
+import gc
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,12 +30,27 @@ from numba.core.sigutils import normalize_signature
 
 __all__ = ["njit", "telling", "uninterpreted"]
 
-_SHARE = 0.6
+_SHARE = 0.25
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
+
+_LOOK = 0.005
+"""Seconds that a look for kept code counts at most; the first one of a process takes longer, as Numba prepares."""
 
 _state = threading.local()
 _interpreting = True
 _listener: Callable[[str, float], None] | None = None
+
+
+class _Chance(threading.local):
+    """What kernels know of ``np.random``, with numbers of each thread's own, as in compiled code: the same ones."""
+
+    def seed(self, seed: int) -> None:
+        drawn = np.random.RandomState(seed)
+        self.random, self.randint = drawn.random_sample, drawn.randint
+
+
+_numpy = ModuleType("numpy")
+_numpy.__dict__.update(vars(np), random=_Chance())
 
 
 class _NotKept(Exception):  # noqa: N818 - no error: it ends a look into the cache
@@ -44,6 +63,11 @@ class _TooLong(Exception):  # noqa: N818 - no error: it ends an attempt
 
 class _Kept(FunctionCache):  # type: ignore[misc]
     """Compiled code on the disk, which may be damaged, of another version, or impossible to write."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is kept for any types: then no look is worth its time."""
+        return not os.path.exists(self._cache_file._index_path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None
@@ -66,6 +90,8 @@ class _Kept(FunctionCache):  # type: ignore[misc]
 
 class _Unkept(NullCache):  # type: ignore[misc]
     """No place for compiled code; what is compiled is told all the same."""
+
+    empty = True
 
     def __init__(self, function: Any) -> None:
         self._py_func = function
@@ -128,7 +154,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, sig: Any) -> Any:
         """Return code for a signature: machine code for Python, or what goes into a kernel that calls it."""
-        with global_compiler_lock:
+        with global_compiler_lock, _uncollected():
             args = tuple(normalize_signature(sig)[0])
             if args in self._closed and not self._compiler.closed:
                 self._closed.remove(args)
@@ -150,23 +176,27 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._closed.add(args)
         self.overloads[args] = cres
 
+    @cached_property
+    def interpreted(self) -> Callable[..., Any]:
+        """What Python carries out: the function, with those that it calls, and random numbers of the thread's own."""
+        return _interpreted(self, {})
+
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         if kws or not (_interpreting and self._small(args)):
             return super()._compile_for_args(*args, **kws)
-        if not getattr(_state, "inside", False):
-            began = time.thread_time()
-            _state.looking = True
-            try:
-                return super()._compile_for_args(*args)
-            except _NotKept:  # a look costs as much as a small piece of work: it counts as one
-                self.spent += time.thread_time() - began
-            finally:
-                _state.looking = False
+        if self._cache.empty:
+            return self._carried_out
+        began = time.thread_time()
+        _state.looking = True
+        try:
+            return super()._compile_for_args(*args)
+        except _NotKept:  # a look costs as much as a small piece of work: it counts as one
+            self.spent += min(time.thread_time() - began, _LOOK)
+        finally:
+            _state.looking = False
         return self._carried_out
 
     def _small(self, args: tuple[Any, ...]) -> bool:
-        if getattr(_state, "inside", False):
-            return True
         return (
             self.small > 0
             and self.spent < _SHARE * _seconds(self.py_func)
@@ -179,22 +209,30 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         Compiled code counts in 64 bits where NumPy's numbers keep to the 32 of their arrays. An integer that runs over
         there, a division by zero, or any other error undoes what Python did, and compiled code does it.
         """
-        if getattr(_state, "inside", False):
-            return self.py_func(*args)
         before = [(a, a.copy()) for a in _arrays(args) if a.flags.writeable]
         began = time.thread_time()
-        _state.inside = True
         try:
             with _interrupted(_SHARE * _seconds(self.py_func) - self.spent), np.errstate(all="raise", under="ignore"):
-                return _plain(self.py_func(*args))
+                return _plain(self.interpreted(*args))
         except Exception:  # it takes long, or a number runs over in Python's narrower types: compiled code decides
             for array, values in before:
                 array[...] = values
             self.spent = np.inf
         finally:
-            _state.inside = False
             self.spent += time.thread_time() - began
         return self(*args)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage in the block: compiling makes many objects that stay, and each look counts them all."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 @contextmanager
@@ -227,9 +265,10 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
     ----------
     small : int
         Elements that all array arguments may have together for the function to be carried out by Python while it is
-        not compiled. Such a function draws no random numbers, takes no powers, exponentials or logarithms of fractions
-        (which may differ in their last digit), sorts stably, shifts no number of an array to the left, and counts on no
-        integer running over.
+        not compiled. Such a function sets the seed of ``np.random`` before it calls ``random`` or ``randint``, which
+        then draw the same numbers; takes powers, exponentials and logarithms of fractions from ``math`` (NumPy's may
+        differ in their last digit); sorts stably; shifts no number of an array to the left; and counts on no integer
+        running over.
     cache : bool
         Whether compiled code is kept.
     options
@@ -275,6 +314,17 @@ def uninterpreted() -> Iterator[None]:
         _interpreting = before
 
 
+def _interpreted(kernel: Kernel, made: dict[Kernel, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return the function of a kernel as Python carries it out, which calls others without a way through Numba."""
+    if kernel not in made:
+        of, known = kernel.py_func, {}
+        made[kernel] = FunctionType(of.__code__, known, of.__name__, of.__defaults__, of.__closure__)
+        for name, value in of.__globals__.items():
+            called = isinstance(value, Kernel) and name in of.__code__.co_names
+            known[name] = _numpy if value is np else _interpreted(value, made) if called else value
+    return made[kernel]
+
+
 def _arrays(args: tuple[Any, ...]) -> Iterator[np.ndarray]:
     """Yield the arrays among arguments, those in tuples too."""
     for value in args:
@@ -286,7 +336,7 @@ def _arrays(args: tuple[Any, ...]) -> Iterator[np.ndarray]:
 
 def _seconds(function: Any) -> float:
     """Return how long a function takes to compile, about: it grows with the length of its code."""
-    return 0.1 + len(function.__code__.co_code) / 1600
+    return 0.05 + len(function.__code__.co_code) / 2200
 
 
 def _plain(value: Any) -> Any:

@@ -76,6 +76,18 @@ def _cheapest(link_target, degree, cost, distance, last, queue, queued):
 
 
 @njit(cache=True, nogil=True)
+def _power(base, exponent):
+    """Return a power with a whole exponent by squaring, as compiled code has it: the same digits in Python."""
+    result = 1.0
+    while exponent:
+        if exponent & 1:
+            result *= base
+        exponent >>= 1
+        base *= base
+    return result
+
+
+@njit(cache=True, nogil=True, small=100_000)
 def reroute(link_target, degree, inverse, inverse_generator, offsets, batch, sweeps, letters, best):
     """Choose words anew, batch by batch, by the cost ((load + 1) / largest load)**power of a letter, the power rising.
 
@@ -103,7 +115,7 @@ def reroute(link_target, degree, inverse, inverse_generator, offsets, batch, swe
                 top = max(top, load[g] + 1.0)
             for g in range(degree):
                 both = 0.5 * (load[g] + load[inverse_generator[g]])
-                cost[g] = ((both + 1.0) / top) ** (4 + 2 * sweep) + 1e-3 * load[g] / top + 1e-9
+                cost[g] = _power((both + 1.0) / top, 4 + 2 * sweep) + 1e-3 * load[g] / top + 1e-9
             _cheapest(link_target, degree, cost, distance, last, queue, queued)
             for i in range(a, b):
                 y = offsets[i]

@@ -5,6 +5,8 @@ Plain arrays in and out.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gossamer.compiling import njit
@@ -15,7 +17,7 @@ __all__ = ["choose", "forest", "sweep"]
 
 @njit(cache=True, nogil=True, inline="always")
 def _price(load, scale, power):
-    return np.exp(min(power * np.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
+    return math.exp(min(power * math.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -79,7 +81,7 @@ def _nearest(heap, place, size, key):
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def sweep(
     visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, ports, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, old, new,
@@ -152,7 +154,7 @@ def sweep(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def choose(
     visit, source, owner, target, trees, tail, head, use, occupancy, delay, ports, depth_cost,
     loads, price, scale, power, send_limited, receive_limited, choice,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gossamer.compiling import njit
@@ -51,11 +53,11 @@ def _nearest(heap, place, size, key):
 def _price(load, scale, power):
     """Return what one more slot costs where the load is a share of the scale."""
     share = load / scale
-    exponent = power * np.log(share if share > 1e-9 else 1e-9)
-    return np.exp(exponent if exponent < 500.0 else 500.0) + 1e-7
+    exponent = power * math.log(share if share > 1e-9 else 1e-9)
+    return math.exp(exponent if exponent < 500.0 else 500.0) + 1e-7
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def prices(load, use, scale, power, price):
     """Write the price of each resource at its load with one more use."""
     for i in range(load.size):
@@ -105,7 +107,7 @@ def _warm(e, ports, load, hot):
     return (sends >= 0 and load[sends] >= hot) or (receives >= 0 and load[receives] >= hot)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def grow(
     visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, ports,
     depth_cost, loads, price, scale, power, send_limited, receive_limited, hot,

@@ -46,7 +46,7 @@ def _push(words, words_of, head, following, link, level, p):
     words_of[link] |= np.uint64(1) << np.uint64(word)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def run(first, path, level, levels, links, slot, link, packet, when):
     """Send the first packet of every queue in every slot; write the hops by slot and return the number of slots.
 
@@ -64,7 +64,8 @@ def run(first, path, level, levels, links, slot, link, packet, when):
     """
     packets = first.size - 1
     at = np.empty((packets, 2), np.int64)
-    head = np.full((links, levels), -1, np.int32)
+    head = np.empty((links, levels), np.int32)
+    head[:, :] = -1
     following = np.empty(packets, np.int32)
     words = np.zeros((links, (levels + 63) // 64), np.uint64)
     words_of = np.zeros(links, np.uint64)

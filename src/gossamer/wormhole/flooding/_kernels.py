@@ -28,7 +28,7 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def one_step(
     has, near, holders, dist, first, path, urgent, order, busy, one_out, one_in, share, copies, noise, state, source,
     target, piece,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gossamer.compiling import njit
@@ -45,7 +47,7 @@ def _excess(depth, height, cap):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed, steps, warmth):
     """Change the choices of orbits until no node lies deeper than `height`; say whether that was reached.
 
@@ -81,7 +83,7 @@ def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed,
         for k in range(size[o]):
             parent[member[o, k]] = candidate[o, k, turns[choice[o], k]]
     depths(parent, depth, path)
-    cap = 2 * int(np.sqrt(nodes))
+    cap = 2 * int(math.sqrt(nodes))
     cost = _excess(depth, height, cap)
     for step in range(steps):
         if cost == 0:
@@ -102,7 +104,7 @@ def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed,
             parent[member[o, k]] = candidate[o, k, turns[new, k]]
         depths(parent, depth, path)
         changed = _excess(depth, height, cap)
-        if changed <= cost or np.random.random() < np.exp((cost - changed) / heat):
+        if changed <= cost or np.random.random() < math.exp((cost - changed) / heat):
             cost = changed
             choice[o] = new
         else:

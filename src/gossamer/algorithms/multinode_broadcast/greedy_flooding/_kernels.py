@@ -135,7 +135,7 @@ def _noted(v, p, by, first, node, weight, near):
         near[node[i], p] += by * weight[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def flood(
     link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
     one_send, one_receive, looks, share, around, near, deadline, seed, slot, link, packet,

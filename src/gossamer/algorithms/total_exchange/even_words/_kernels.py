@@ -54,6 +54,25 @@ def _cheapest(onward, price, cost, last, queue, queued):
 
 
 @njit(cache=True, nogil=True)
+def _copy(words, length, load, to_words, to_length, to_load):
+    """Write words with their lengths and the loads that they make to other arrays."""
+    for j in range(length.size):
+        to_length[j] = length[j]
+        for i in range(length[j]):
+            to_words[j, i] = words[j, i]
+    for c in range(load.size):
+        to_load[c] = load[c]
+
+
+@njit(cache=True, nogil=True)
+def _largest(load):
+    most = load[0]
+    for c in range(1, load.size):
+        most = max(most, load[c])
+    return most
+
+
+@njit(cache=True, nogil=True)
 def _trace(y, last, before, word):
     """Write the word that ends in y, in order; return its length, or -1 where it does not fit."""
     size = 0
@@ -101,11 +120,11 @@ def settle_words(
     change = np.zeros(load.size, np.int64)
     price = np.empty(load.size)
     step = np.empty((n, degree))
-    best_words, best_length, best = words.copy(), length.copy(), load.max()
+    best_words, best_length, best = words.copy(), length.copy(), _largest(load)
     best_load = load.copy()
     least = 0.0
     for i in range(passes):
-        top = load.max()
+        top = _largest(load)
         if 0 < best <= goal:
             break
         power = 2.0 + 62.0 * i / passes if i < passes // 2 else 64.0 * (1.0 + 8.0 * np.random.random())
@@ -117,7 +136,9 @@ def settle_words(
             if wander:
                 price[c] = 1.0 + 0.8 * np.random.random() + 0.2 * (load[c] - mean)
                 price[c] = max(price[c], 0.1)
-        paid, offered = 0.0, price.sum()
+        paid, offered = 0.0, 0.0
+        for c in range(load.size):
+            offered += price[c]
         for r in range(origins):
             at = left[r]
             if free:
@@ -130,8 +151,8 @@ def settle_words(
             else:
                 _cheapest_shortest(order, distance, before, at, orbit, degree, price, cost, last)
             start = np.random.randint(n)
-            for k in range(n):
-                y = (start + k) % n
+            for turn in range(n):
+                y = (start + turn) % n
                 j = r * n + y
                 size = _trace(y, last, before, word)
                 if size <= 0:
@@ -152,24 +173,23 @@ def settle_words(
                 if moved and (length[j] == 0 or gain >= 0.0):
                     for c in range(load.size):
                         load[c] += change[c]
-                    words[j, :size] = word[:size]
+                    for k in range(size):
+                        words[j, k] = word[k]
                     length[j] = size
-                    if wander and load.max() < best:
-                        best = load.max()
-                        best_load[:] = load
-                        best_words[:], best_length[:] = words, length
+                    if wander and _largest(load) < best:
+                        best = _largest(load)
+                        _copy(words, length, load, best_words, best_length, best_load)
                         if best <= goal:
                             return best, least
                 change[:] = 0
         if free:
             least = max(least, paid / offered)
-        if load.max() < best or best == 0:
-            best = load.max()
-            best_load[:] = load
-            best_words[:], best_length[:] = words, length
+        if _largest(load) < best or best == 0:
+            best = _largest(load)
+            _copy(words, length, load, best_words, best_length, best_load)
         if free and best < least + 1.0 - 1e-6:
             break
-    words[:], length[:], load[:] = best_words, best_length, best_load
+    _copy(best_words, best_length, best_load, words, length, load)
     return best, least
 
 
@@ -282,7 +302,7 @@ def list_hops(
     return t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def list_by_queues(words, length, left, orbit, onward, classes, slot, link, packet):
     """Serve, in every slot and class of links, the word whose letters left wait in the shortest queues.
 
@@ -300,8 +320,11 @@ def list_by_queues(words, length, left, orbit, onward, classes, slot, link, pack
             coming[j, k] = orbit[left[j // n, x]] * degree + words[j, k]
             todo[j, coming[j, k]] += 1
             x = onward[x, words[j, k]]
-    waiting = np.flatnonzero(length)
-    alive = waiting.size
+    waiting, alive = np.empty(count, np.int64), 0
+    for j in range(count):
+        if length[j]:
+            waiting[alive] = j
+            alive += 1
     where, done = np.zeros(count, np.int64), np.zeros(count, np.int64)
     queue, worth = np.empty(classes, np.int64), np.empty(classes)
     best, pick = np.empty(classes), np.empty(classes, np.int64)

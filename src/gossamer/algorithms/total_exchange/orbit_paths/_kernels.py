@@ -9,7 +9,7 @@ from gossamer.compiling import njit
 __all__ = ["place"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, small=100_000)
 def place(
     first_in, in_links, link_source, link_class, capacity, order, distance, origin_row, target, again, visit, price,
     begin, path, load,
