@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -67,7 +67,7 @@ class _Kept(FunctionCache):  # type: ignore[misc]
     @property
     def empty(self) -> bool:
         """Whether nothing is kept for any types: then no look is worth its time."""
-        return not os.path.exists(self._cache_file._index_path)
+        return not Path(self._cache_file._index_path).exists()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None
@@ -317,7 +317,8 @@ def uninterpreted() -> Iterator[None]:
 def _interpreted(kernel: Kernel, made: dict[Kernel, Callable[..., Any]]) -> Callable[..., Any]:
     """Return the function of a kernel as Python carries it out, which calls others without a way through Numba."""
     if kernel not in made:
-        of, known = kernel.py_func, {}
+        of = kernel.py_func
+        known: dict[str, Any] = {}
         made[kernel] = FunctionType(of.__code__, known, of.__name__, of.__defaults__, of.__closure__)
         for name, value in of.__globals__.items():
             called = isinstance(value, Kernel) and name in of.__code__.co_names
