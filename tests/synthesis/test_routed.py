@@ -92,3 +92,26 @@ def test_packets_moved_in_time_shorten_an_allreduce_to_its_optimum():
     found = overlapped_allreduce(case)
     assert gossamer.verify(found).ok
     assert found.completion_time == 11
+
+
+def rails(servers, size):
+    graph = nx.Graph()
+    graph.add_nodes_from(range(servers * size))
+    graph.add_nodes_from([f"server {i}" for i in range(servers)] + [f"rail {j}" for j in range(size)], terminal=False)
+    for i in range(servers):
+        graph.add_edges_from((f"server {i}", i * size + j, {"capacity": 4}) for j in range(size))
+        graph.add_edges_from((f"rail {j}", i * size + j) for j in range(size))
+    return from_networkx(graph)
+
+
+@pytest.mark.parametrize(
+    ("network", "task", "most"),
+    [(rails(4, 8), "reduce-scatter", 9), (from_networkx(nx.ring_of_cliques(8, 8)), "allgather", 29)],
+)
+def test_a_known_bound_does_not_lengthen_a_schedule(network, task, most):
+    """Trees were loaded as much as the bound allows, so that little room was left: 18 and 31 slots."""
+    case = Case(network, gossamer.task(task))
+    if task == "reduce-scatter":
+        case = case.dual
+    case.tell_floor(best_bound(case).value)
+    assert routed(case).completion_time <= most

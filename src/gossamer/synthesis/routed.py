@@ -23,7 +23,7 @@ from gossamer.synthesis.demands import demand_of, least_slots
 from gossamer.synthesis.squeezed import squeezed
 from gossamer.tasks import COMBINE, MOVE
 
-__all__ = ["branching", "grown", "propose_moves", "propose_trees", "routed", "timed"]
+__all__ = ["branching", "propose_moves", "propose_trees", "routed", "timed"]
 
 _WORK = 150_000_000
 """Links looked at, after which trees are not grown again."""
@@ -98,14 +98,22 @@ def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     """Return the schedule of trees in which a slot of delay costs so much."""
     demand, roads = demand_of(case), Roads.of(case.network, case.rules)
     if moved and _bundles(demand, roads):
-        forest = _exchanged(demand, roads, depth_cost, least, case.seed)
+        forests = iter([_exchanged(demand, roads, depth_cost, least, case.seed)])
     else:
-        forest = grown(demand, roads, branching(case) | moved, depth_cost, least, case.seed)
-    graph = forest.graph()
-    tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
-    tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
-    starts = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
-    return _Tried(starts, graph.link, graph.packet)
+        load = least_slots(demand, roads, moved)
+        forests = _grown(demand, roads, branching(case) | moved, depth_cost, least, load, case.seed)
+    best: _Tried | None = None
+    for forest in forests:
+        graph = forest.graph()
+        tries, rounds = (6, 4) if graph.link.size < 100_000 else (3, 1)
+        tries = max(tries, min(_MOST_TRIES, _HOPS // max(1, graph.link.size)))
+        starts = scheduled(graph, roads, least=least, tries=tries, rounds=rounds, seed=case.seed)
+        if best is None or starts.slots < best.starts.slots:
+            best = _Tried(starts, graph.link, graph.packet)
+        if best.starts.slots <= least:
+            break
+    assert best is not None
+    return best
 
 
 def branching(case: Case) -> np.ndarray:
@@ -113,8 +121,13 @@ def branching(case: Case) -> np.ndarray:
     return (np.arange(case.network.node_count) < case.network.terminal_count) | case.rules.replication
 
 
-def grown(demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float, least: int, seed: int) -> Forest:
-    """Return the trees of least congestion of some rounds."""
+def _grown(
+    demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float, least: int, load: int, seed: int
+) -> Iterator[Forest]:
+    """Yield trees of a congestion that is enough for a schedule of `least` slots, then those of the least congestion.
+
+    There are no trees of less congestion than `load`. With room to spare the schedule is often shorter.
+    """
     growth, draw = Growth(roads), np.random.default_rng(seed)
     best: Forest | None = None
     now: Forest | None = None
@@ -123,13 +136,17 @@ def grown(demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float,
         visit = draw.permutation(demand.origin.size)
         now = growth.grow(demand, branches, now, power=power, depth_cost=depth_cost, visit=visit)
         if growth.congestion < lowest - 1e-9:
+            enough = growth.congestion <= least < lowest
             best, lowest, vain = now, growth.congestion, 0
+            if enough:
+                yield best
+                best = None
         else:
             vain += 1
-        if lowest <= least or vain == _VAIN:
+        if lowest <= load or vain == _VAIN:
             break
-    assert best is not None
-    return best
+    if best is not None:
+        yield best
 
 
 def _bundles(demand: Demand, roads: Roads) -> bool:
