@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gossamer.compiling import njit
 from gossamer.routers._kernels import (
+    ADAPTIVE,
     CREATED,
     ENDED,
     FINISHED,
@@ -16,41 +17,73 @@ from gossamer.routers._kernels import (
     SUCCESSOR,
     TARGET,
     WAITING,
-)
+)  # fmt: skip
 
 
-@njit(cache=True, nogil=True, _nrt=False, small=20_000)
-def write(message, rows, source, route, flits, origin, target, other):
-    """Write messages that are still to be released to `rows` of the table; int64[M] each."""
+@njit(cache=True, nogil=True, _nrt=False, small=60_000)
+def write(
+    message, used, rows, source, target, flits, route, size, second, begin, terminals, drawn, by_link, ways_first, ways
+):  # fmt: skip
+    """Write messages that are still to be released to `rows` of the table; int64[M] each.
+
+    A route begins at ``begin[...]`` by source, target, and the bits that are `drawn` int64[draws, M], the first lowest;
+    where `begin` is empty, in the places of the row, of which there are `size`. Another begins `second` places behind
+    it, or none at 0. The source queue is that of the source or, `by_link`, of its first link; on the way of an adaptive
+    function, of `ways_first` and `ways`, the first of all.
+    """
     for k in range(rows.size):
-        m = rows[k]
-        message[m, SOURCE] = source[k]
-        message[m, ROUTE] = route[k]
+        m, u, v = rows[k], source[k], target[k]
+        at = m * size + 1
+        if begin.size > 0:
+            entry = u * terminals + v
+            for bit in range(drawn.shape[0] - 1, -1, -1):
+                entry = 2 * entry + drawn[bit, k]
+            at = begin[entry]
+        queue = u
+        if by_link:
+            step = route[at]
+            if step == ADAPTIVE:
+                step = ways[ways_first[u, v], 0]
+            queue = step >> 8
+        used[m] = True
+        message[m, SOURCE] = queue
         message[m, FLITS] = flits[k]
-        message[m, ORIGIN] = origin[k]
-        message[m, TARGET] = target[k]
-        message[m, OTHER] = other[k]
+        message[m, ROUTE] = at
         message[m, WAITING] = 0
         message[m, SUCCESSOR] = -1
+        message[m, OTHER] = at + second if second > 0 else -1
+        message[m, TARGET] = v
         message[m, CREATED] = 0
         message[m, FINISHED] = -1
+        message[m, ORIGIN] = u
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=20_000)
-def take_delivered(message, used, delivered, counters, rows):
-    """Fill `rows` int64[...] with those of `delivered` that have come by now, free them, and return how many."""
-    n, kept = 0, 0
+def take_delivered(message, used, delivered, counters, low, high, rows, found):
+    """Fill `rows` int32[...] with those of `delivered` that have come by now, and free them.
+
+    `found` int64[4, ...] are creation, latency, source and target of those that were created in cycles low..high-1.
+    Returns how many there are, and how many of them were created then.
+    """
+    n, kept, inside = 0, 0, 0
     for k in range(counters[ENDED]):
         m = delivered[k]
-        if message[m, FINISHED] < counters[NOW]:
-            used[m] = False
-            rows[n] = m
-            n += 1
-        else:
+        if message[m, FINISHED] >= counters[NOW]:
             delivered[kept] = m
             kept += 1
+            continue
+        used[m] = False
+        rows[n] = m
+        n += 1
+        created = message[m, CREATED]
+        if low <= created < high:
+            found[0, inside] = created
+            found[1, inside] = message[m, FINISHED] - created
+            found[2, inside] = message[m, ORIGIN]
+            found[3, inside] = message[m, TARGET]
+            inside += 1
     counters[ENDED] = kept
-    return n
+    return n, inside
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=20_000)

@@ -278,10 +278,10 @@ def _prepared(
         route[begin + hops] = ends(fabric, settings, schedule.target)
     state = with_routes(new_state(fabric, settings, hops.size, classes=classes, record=moves), route)
     if settings.injection == "node":
-        write_messages(state, slice(None), schedule.source, begin, flits)
+        write_messages(state, schedule.source, begin, flits)
         return state, np.zeros(hops.size, np.int64)
     into = route[begin] >> 8
-    write_messages(state, slice(None), into, begin, flits)
+    write_messages(state, into, begin, flits)
     return state, np.asarray(into, np.int64)
 
 

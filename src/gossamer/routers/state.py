@@ -163,28 +163,17 @@ def with_routes(state: State, route: IntArray) -> State:
 
 
 def write_messages(
-    state: State,
-    rows: npt.NDArray[np.integer] | slice,
-    source: npt.NDArray[np.integer],
-    route: npt.NDArray[np.integer],
-    flits: npt.NDArray[np.integer] | int,
-    origin: npt.NDArray[np.integer] | int = 0,
-    target: npt.NDArray[np.integer] | int = 0,
-    other: npt.NDArray[np.integer] | int = -1,
+    state: State, source: npt.NDArray[np.integer], route: npt.NDArray[np.integer], flits: npt.NDArray[np.integer]
 ) -> None:
-    """Write messages that are still to be released to rows of the table.
+    """Write all messages, which are still to be released.
 
-    `source` int[M] the source queue, `route` int[M] where the route of each begins, `flits` int[M], `origin` and
-    `target` the terminals, `other` a second route.
+    `source` int[M] the source queue, `route` int[M] where the route of each begins, `flits` int[M].
     """
-    from gossamer.routers import _tables
+    from gossamer.routers import _kernels as k
 
-    where = np.arange(len(state.message))[rows] if isinstance(rows, slice) else np.asarray(rows, np.int64)
-    columns = (
-        np.ascontiguousarray(np.broadcast_to(values, where.shape), np.int64)
-        for values in (source, route, flits, origin, target, other)
-    )
-    _tables.write(state.message, where, *columns)
+    for column, values in ((k.SOURCE, source), (k.ROUTE, route), (k.FLITS, flits)):
+        state.message[:, column] = values
+    state.message[:, [k.SUCCESSOR, k.OTHER, k.FINISHED]] = -1
 
 
 def crossings(state: State) -> npt.NDArray[np.int64]:

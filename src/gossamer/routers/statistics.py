@@ -25,12 +25,12 @@ class Latencies:
 
     def add(
         self,
-        created: npt.NDArray[np.integer],
-        latency: npt.NDArray[np.integer],
-        source: npt.NDArray[np.integer],
-        target: npt.NDArray[np.integer],
+        created: npt.NDArray[np.int64],
+        latency: npt.NDArray[np.int64],
+        source: npt.NDArray[np.int64],
+        target: npt.NDArray[np.int64],
     ) -> None:
-        """Count messages that were created in the measured cycles, int[k] each."""
+        """Count messages that were created in the measured cycles, int64[k] each."""
         from gossamer.routers import _tables
 
         size = int(latency.max(initial=0)) + 1
@@ -38,10 +38,10 @@ class Latencies:
             grown = np.zeros(max(size, 2 * self.histogram.size), np.int64)
             grown[: self.histogram.size] = self.histogram
             self.histogram = grown
-        columns = (np.ascontiguousarray(column, np.int64) for column in (created, latency, source, target))
         _tables.count_latencies(
-            *columns, self.first, self.cycles, self.histogram, self.sums, self.counts, self.flows, self._ends
-        )
+            created, latency, source, target, self.first, self.cycles, self.histogram, self.sums, self.counts,
+            self.flows, self._ends,
+        )  # fmt: skip
 
     @property
     def sent(self) -> npt.NDArray[np.float64]:

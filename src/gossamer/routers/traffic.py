@@ -19,7 +19,7 @@ from gossamer.routers.fabric import Fabric
 from gossamer.routers.routing import Routing, routing_on
 from gossamer.routers.routing.function import Sent
 from gossamer.routers.routing.written import written_routes
-from gossamer.routers.state import crossings, grown, new_state, with_routes, write_messages
+from gossamer.routers.state import crossings, grown, new_state, with_routes
 from gossamer.routers.statistics import Latencies, settled
 from gossamer.routers.trace import Trace
 from gossamer.routers.traffic_run import TrafficRun
@@ -262,46 +262,36 @@ class Simulation:
     ) -> npt.NDArray[np.int64]:
         if source.size > self.free:
             self.grow(max(2 * self.used.size, self.used.size + source.size))
+        from gossamer.routers import _tables
+
         rows = np.ascontiguousarray(self.rows[self.free - source.size : self.free][::-1])
         self.free -= source.size
-        self.used[rows] = True
+        rule, state = self.rule, self.state
+        begin, drawn = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
         if self.written is None:
-            begin = rows * self.rule.row_size + 1
-            self.rule.write(Sent(self.state.route, begin, source, target, self.random))
+            rule.write(Sent(state.route, rows * rule.row_size + 1, source, target, self.random))
         else:
-            begin = self.written.find(source, target, self.random)
-        queue = source
-        if self.settings.routers.injection == "channels":
-            queue = self._first_link(source, target, begin)
-        other = begin + self.rule.longest + 2 if self.rule.routes == 2 else -1
-        write_messages(self.state, rows, queue, begin, flits, source, target, other)
+            begin, drawn = self.written.begin, self.written.draw(source.size, self.random)
+        second = rule.longest + 2 if rule.routes == 2 else 0
+        by_link = self.settings.routers.injection == "channels"
+        _tables.write(
+            state.message, self.used, rows, source, target, flits, state.route, rule.row_size, second, begin,
+            self.fabric.terminal_count, drawn, by_link, state.candidate_first, state.candidate,
+        )  # fmt: skip
         return rows
-
-    def _first_link(
-        self, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64], begin: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
-        """Return the source queue of messages that have one for each link: that of their first link."""
-        step = self.state.route[begin]
-        if self.rule.adaptive is not None:  # the first way of all
-            table = self.rule.adaptive
-            step = table.way[table.first[source, target], 0]
-        return np.asarray(step >> 8, np.int64)
 
     def harvest(self) -> None:
         """Count the messages delivered and free their rows."""
         from gossamer.routers import _kernels, _tables
 
-        message, low, high = self.state.message, *self.window
-        done = np.empty(int(self.state.counters[_kernels.ENDED]), np.int64)
-        done = done[: _tables.take_delivered(message, self.used, self.state.delivered, self.state.counters, done)]
-        done.sort()
-        found = message.take(done, axis=0)
-        inside = (found[:, _kernels.CREATED] >= low) & (found[:, _kernels.CREATED] < high)
-        found = found if inside.all() else found[inside]
-        created, finished, *ends = (
-            found[:, k] for k in (_kernels.CREATED, _kernels.FINISHED, _kernels.ORIGIN, _kernels.TARGET)
+        state = self.state
+        ended = int(state.counters[_kernels.ENDED])
+        done, found = np.empty(ended, np.int32), np.empty((4, ended), np.int64)
+        count, inside = _tables.take_delivered(
+            state.message, self.used, state.delivered, state.counters, *self.window, done, found
         )
-        self.latencies.add(created, finished - created, *ends)
+        self.latencies.add(*found[:, :inside])
+        done = np.sort(done[:count])
         self.rows[self.free : self.free + done.size] = done[::-1]
         self.free += done.size
 

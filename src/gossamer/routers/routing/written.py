@@ -45,18 +45,12 @@ class WrittenRoutes:
         begin = (np.cumsum(length) - length.reshape(-1) + 1).reshape(shape[:2])
         self.begin = np.where(other, begin, begin[:, :1]).reshape(-1)
 
-    def find(
-        self, source: npt.NDArray[np.integer], target: npt.NDArray[np.integer], random: Draws
-    ) -> npt.NDArray[np.int64]:
-        """Return where the routes of messages begin, int64[M]; the same as `Routing.write` would write."""
-        entry = np.multiply(source, self.terminals, dtype=np.int64)
-        entry += target
-        entry <<= self.draws
-        for bit in range(self.draws):
-            drawn = random.integers(0, 2, source.size)
-            drawn <<= bit
-            entry |= drawn
-        return np.asarray(self.begin.take(entry), np.int64)
+    def draw(self, count: int, random: Draws) -> npt.NDArray[np.int64]:
+        """Return what is drawn for so many messages, int64[draws, count]: what `Routing.write` would draw."""
+        drawn = np.empty((self.draws, count), np.int64)
+        for row in drawn:
+            row[:] = random.integers(0, 2, count)
+        return drawn
 
 
 class _Drawn:
