@@ -1,8 +1,9 @@
-"""The flit simulator: flit-hops a second on one core.
+"""The flit simulator: flit-hops a second on one core, of whole calls.
 
     pytest benchmarks/bench_flit_simulator.py --benchmark-only --benchmark-timer=time.process_time
 
-Stated limit: at least 5 million flit-hops a second.
+Stated limit: at least 15 million flit-hops a second on networks of tens of nodes that keep up with their load. Beyond
+saturation most messages are created, kept and never carried; a flit-hop then stands for the whole of that work.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ import pytest
 import gossamer
 from gossamer.compiling import uninterpreted
 from gossamer.costs import LinearCost
-from gossamer.routers import TrafficSettings, simulate_schedule, simulate_traffic
+from gossamer.routers import Routers, TrafficSettings, simulate_schedule, simulate_traffic
 
-MILLION_FLIT_HOPS_PER_SECOND = 5
+MILLION_FLIT_HOPS_PER_SECOND = 15
 
-TRAFFIC = {
-    "array:8x8 at load 0.3": ("array:8x8", 0.3),
-    "torus:8x8 at load 0.3": ("torus:8x8", 0.3),
-    "torus:8x8 at load 0.05": ("torus:8x8", 0.05),
-    "torus:8x8 in overload": ("torus:8x8", 1.0),
-    "torus:32x32 at load 0.1": ("torus:32x32", 0.1),
-}
+LANES = Routers(virtual_channels=4)
+TRAFFIC = [
+    *(("torus:8x8", load, flits, {}) for flits in (1, 2, 8) for load in (0.1, 0.3, 0.5, 0.9)),
+    *((spec, 0.3, 1, {}) for spec in ("torus:4x4x4", "hypercube:6", "array:8x8")),
+    *((spec, 0.2, 1, {}) for spec in ("dragonfly:a=4,h=2,p=2", "fat-tree:k=2,h=4")),
+    *((spec, 0.3, 1, {"routing": "adaptive", "routers": LANES}) for spec in ("torus:8x8", "hypercube:6")),
+    ("torus:8x8", 0.3, 1, {"routers": Routers.preset("booksim")}),
+    ("torus:32x32", 0.1, 1, {}),
+]
 SCHEDULES = {
     "ring all-gather on torus:16x16, barriers": "barrier",
     "ring all-gather on torus:16x16, dependencies": "dependencies",
@@ -41,18 +44,25 @@ def told(benchmark, capsys, what: str, flit_hops: int) -> None:
         print(f"\n{what}: " + ", ".join(f"{name} {value}" for name, value in facts.items()))
 
 
-@pytest.mark.parametrize("name", TRAFFIC)
-def test_traffic(benchmark, capsys, name):
-    spec, load = TRAFFIC[name]
+def named(spec: str, load: float, flits: int, changes: dict) -> str:
+    unit = "flit" if flits == 1 else "flits"
+    of = f", {changes.get('routing', 'booksim routers')}" if changes else ""
+    return f"{spec} at load {load}, {flits} {unit} a message{of}"
+
+
+@pytest.mark.parametrize(("spec", "load", "flits", "changes"), TRAFFIC, ids=[named(*case) for case in TRAFFIC])
+def test_traffic(benchmark, capsys, spec, load, flits, changes):
     network = gossamer.network(spec)
-    measured = 20_000 if network.node_count <= 64 else 2_000
+    measured = 20_000 if network.node_count <= 128 else 2_000
+    settings = TrafficSettings(message_flits=flits, warmup=0, measured=measured, **changes)
 
     def work():
         with uninterpreted():
-            return simulate_traffic(network, "uniform", load, settings=TrafficSettings(warmup=0, measured=measured))
+            return simulate_traffic(network, "uniform", load, settings=settings)
 
-    run = benchmark.pedantic(work, rounds=3, warmup_rounds=1)
-    told(benchmark, capsys, f"uniform traffic, {name}", run.flit_hops)
+    run = benchmark.pedantic(work, rounds=5, warmup_rounds=1)
+    state = ", saturated" if run.saturated else ""
+    told(benchmark, capsys, f"uniform traffic, {named(spec, load, flits, changes)}{state}", run.flit_hops)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

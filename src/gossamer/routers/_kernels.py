@@ -444,29 +444,31 @@ def _adaptive(rules, queue, channel, message, candidate_first, candidate, q, m):
     assume(queue.shape[1] == QUEUES)
     assume(channel.shape[1] == CHANNELS)
     assume(message.shape[1] == MESSAGES)
+    assume(candidate.shape[1] == 2)
     lanes = natural(rules[LANES])
     p = natural(queue[q, CHANNEL])
     best, rank, chosen = 1 << 60, -1, -1
     size = channel[p, OUTPUTS] * lanes
-    first = candidate_first[channel[p, TO], message[m, TARGET]]
+    here, there = natural(channel[p, TO]), natural(message[m, TARGET])
     # a message that took an escape stays there if the function says so
     stays = p < rules[LINKS] and (rules[ESCAPE] >> queue[q, LANE]) & 1
-    for k in range(first, candidate_first[channel[p, TO], message[m, TARGET] + 1]):
-        if stays and candidate[k, 1] > 0:
+    for k in range(natural(candidate_first[here, there]), natural(candidate_first[here, there + 1])):
+        way, level = candidate[k, 0], candidate[k, 1]
+        if level < rank:
+            break  # the highest come first
+        if stays and level > 0:
             continue
-        o = candidate[k, 0] >> 8
-        if o < 0:
-            o = channel[p, EJECTION]
-        free = _lanes_of(rules, queue, candidate[k, 0] & 255 if candidate[k, 0] >= 0 else 0, q) & ~channel[o, TAKEN]
-        if free == 0 or candidate[k, 1] < rank:
+        o = natural(way >> 8 if way >= 0 else channel[p, EJECTION])
+        free = _lanes_of(rules, queue, way & 255 if way >= 0 else 0, q) & ~channel[o, TAKEN]
+        if free == 0:
             continue
         base = channel[o, OUT_PLACE] * lanes
         v = _in_turn(free, base, queue[q, ASK_TURN], lanes)
         away = base + v - queue[q, ASK_TURN]
         if away < 0:
             away += size
-        if candidate[k, 1] > rank or away < best:
-            best, rank, chosen = away, candidate[k, 1], o * lanes + v
+        if level > rank or away < best:
+            best, rank, chosen = away, level, o * lanes + v
     return chosen
 
 

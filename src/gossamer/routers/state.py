@@ -26,7 +26,8 @@ class Adaptive:
     """The ways that heads may take, by router and target terminal.
 
     `first` int32[R, T+1]: those at router r to terminal t are ``way[first[r, t]:first[r, t+1]]``; `way` int32[..., 2]
-    is ``256*channel + class`` and a rank, of which the highest with a free virtual channel counts.
+    is ``256*channel + class`` and a rank, of which the highest with a free virtual channel counts; those
+    of the highest rank come first.
     """
 
     first: IntArray
