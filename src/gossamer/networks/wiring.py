@@ -116,9 +116,11 @@ class Wiring:
         """Return the network of the links on nodes in their order; links of a node are in the order of adding."""
         checked_size(self.name, len(nodes), len(self._links))
         number = {node: i for i, node in enumerate(nodes)}
-        ends = np.array([(number[u], number[v]) for u, v, _ in self._links], np.int32).reshape(-1, 2)
-        order = np.argsort(ends[:, 0], kind="stable")
-        capacity = np.fromiter(self._links.values(), np.int32, len(self._links))
+        count = len(self._links)
+        source = np.fromiter((number[u] for u, _, _ in self._links), np.int32, count)
+        target = np.fromiter((number[v] for _, v, _ in self._links), np.int32, count)
+        order = np.argsort(source, kind="stable")
+        capacity = np.fromiter(self._links.values(), np.int32, count)
         times: dict[str, Any] = {}
         known = list(structures)
         if any(kind is not PLAIN and kind != PLAIN for _, _, kind in self._links):
@@ -130,8 +132,8 @@ class Wiring:
         return Network(
             spec,
             len(nodes),
-            ends[order, 0],
-            ends[order, 1],
+            source[order],
+            target[order],
             capacity[order],
             terminal_count=terminal_count,
             structures=known,

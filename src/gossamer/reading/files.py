@@ -100,8 +100,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 def read_text(path: str | os.PathLike[str], what: str = "text in UTF-8") -> str:
     """Return the text that a regular file holds; FileFormatError if it is not what it should be, or cannot be read."""
+    return _decoded(path, read_bytes(path), what)
+
+
+def _decoded(path: str | os.PathLike[str], data: bytes, what: str) -> str:
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileFormatError(f"{file_name(path)} is not {what}") from None
 
@@ -134,7 +138,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return json.loads(data.decode("utf-8-sig"))
 
 
-def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> Iterator[tuple[int, str]]:
+def text_lines(
+    path: str | os.PathLike[str], what: str, comment: str = "#", pieces: Mapping[bytes, int] | None = None
+) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file that say something, with their numbers from 1, without comments.
 
     Parameters
@@ -145,8 +151,18 @@ def text_lines(path: str | os.PathLike[str], what: str, comment: str = "#") -> I
         What the file should be, for the message if it is no text.
     comment : str
         What starts a comment; with an empty text nothing does.
+    pieces : mapping
+        What the file is made of and how many bytes each takes when it is read, as of `check_pieces`.
     """
-    for at, line in enumerate(read_text(path, what).split("\n"), start=1):
+    data = read_bytes(path)
+    check_pieces(path, data, pieces or {})
+    text = _decoded(path, data, what)
+    del data
+    at = end = 0
+    while end < len(text):
+        at, start = at + 1, end  # the end of each line is looked for in turn: a list of lines would be large
+        end = (text.find("\n", start) + 1) or len(text)
+        line = text[start:end]
         said = (line.partition(comment)[0] if comment else line).strip()
         if said:
             yield at, said

@@ -23,6 +23,7 @@ from gossamer.networks import (
     to_networkx,
     torus,
 )
+from gossamer.networks.files.hostlists import expanded
 
 DATA = Path(__file__).parents[2] / "data" / "networks"
 
@@ -147,7 +148,7 @@ def test_slurm_gives_a_tree(tmp_path):
     text = "terminals node[00-08] gpu1 gpu2 gpu4\nswitches rack[0-2] top\n"
     racks = {"rack0": "node[00-03]", "rack1": "node[04-07]", "rack2": "node08,gpu[1-2,4]", "top": "rack[0-2]"}
     for rack, nodes in racks.items():
-        text += "".join(f"{n} {rack}\n" for n in gossamer.networks.files.hostlists.expanded(nodes, "test"))
+        text += "".join(f"{n} {rack}\n" for n in expanded(nodes, "test"))
     assert links(net) == links(edges(tmp_path, text))
     assert net.terminal_count == 12
     assert net.link_count == 2 * (net.node_count - 1)
@@ -285,7 +286,7 @@ IB = 'Switch 2 "S-1" # "leaf"\n[1] "H-1"[1] # "a" 4xHDR\n{}\nCa 1 "H-1" # "a"\n[
         ("slurm", "SwitchName=s Node=a\n", r"line 1: expected one of .* got 'Node=a' \(did you mean 'Nodes'\?\)"),
         ("slurm", "SwitchName=s Nodes=a[1\n", r"line 1: brackets do not match"),
         ("slurm", "SwitchName=s Nodes=a[3-1]\n", r"line 1: a range must be such as 0-7, got '3-1'"),
-        ("slurm", "SwitchName=s Nodes=a[0-99999999]\n", "line 1: .* stands for over 10,000,000 names"),
+        ("slurm", "SwitchName=s Nodes=a[0-99999999]\n", "line 1: .* has over 800,000 names"),
         ("slurm", "SwitchName=s Nodes=a,a\n", "line 1: 'a' is there twice"),
         ("slurm", "SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n", "line 2: switch 's' is there twice"),
         ("slurm", "\nSwitchName=s Switches=t\n", "line 2: switch 't' is not described"),
@@ -354,3 +355,45 @@ def test_bytes_folders_and_missing_files_are_refused(tmp_path, kind):
         with pytest.raises(GossamerError) as caught:
             parse(f"{kind}:{path}")
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a,b", ["a", "b"]),
+        ("a[1,3-4],b", ["a1", "a3", "a4", "b"]),
+        ("[0-1][5,7]x,y[2]", ["05x", "07x", "15x", "17x", "y2"]),
+        ("a]", None),
+        ("a,b]", None),
+        ("a[1,b", None),
+        ("a[1],,b", None),
+        ("a[[1]]", None),
+    ],
+)
+def test_host_lists_are_split_outside_brackets(text, names):
+    if names is None:
+        with pytest.raises(FileFormatError, match=r"x: (brackets do not match|a name is missing|a range must be)"):
+            expanded(text, "x")
+    else:
+        assert expanded(text, "x") == names
+
+
+def test_long_lists_take_time_in_proportion(tmp_path):
+    path = tmp_path / "topology.conf"
+    names = [f"n{i}" for i in range(100_000)]
+    path.write_text(f"SwitchName=s Nodes={','.join(names[:50_000])},\\\n" + ",\\\n".join(names[50_000:]) + "\n")
+    with pytest.raises(FileFormatError, match="expected one of"):  # a line that goes on begins a new word
+        read_slurm_topology(path)
+    path.write_text(f"SwitchName=s Nodes={','.join(names)}\n")
+    assert read_slurm_topology(path).labels[:100_000] == tuple(names)
+    ranks = tmp_path / "x.ranks"
+    ranks.write_text("".join(f"{i} {i}\n" for i in range(30_000)))
+    assert read_coordinates(ranks).node_count == 30_000
+
+
+@pytest.mark.parametrize("text", ["SwitchName=s Nodes=n[0-799999],m\n", "SwitchName=s Nodes=" + 900_000 * "n," + "n\n"])
+def test_names_beyond_memory_are_refused(text, tmp_path):
+    path = tmp_path / "topology.conf"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=r"has over 800,000 names|would take about 5\d\d MB"):
+        read_slurm_topology(path)

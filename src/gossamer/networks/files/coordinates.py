@@ -61,7 +61,8 @@ def read_coordinates(path: str | PathLike[str]) -> Network:
     shape: tuple[str, tuple[int, ...]] | None = None
     place_of: dict[int, tuple[int, ...]] = {}
     rank_at: dict[tuple[int, ...], int] = {}
-    for number, line in text_lines(path, "a rank map"):
+    dimensions = 0
+    for number, line in text_lines(path, "a rank map", pieces={b"\n": 450}):
         where = f"{name}, line {number}"
         if re.match("(?i)torus|array", line):
             if shape is not None or place_of:
@@ -72,7 +73,8 @@ def read_coordinates(path: str | PathLike[str]) -> Network:
         if rank in place_of or place in rank_at:
             what = f"rank {rank}" if rank in place_of else f"a rank at {place}"
             raise FileFormatError(f"{where}: {what} is there twice")
-        if place_of and len(place) != len(place_of[min(place_of)]):
+        dimensions = dimensions or len(place)
+        if len(place) != dimensions:
             raise FileFormatError(f"{where}: {len(place)} coordinates are given, before it was another number")
         if shape is not None and (
             len(place) != len(shape[1]) or any(x >= s for x, s in zip(place, shape[1], strict=True))

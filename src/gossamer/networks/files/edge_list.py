@@ -10,15 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from gossamer.errors import FileFormatError, NetworkError, nearest, shown
+from gossamer.networks._parameters import checked_size
 from gossamer.networks.conversion import port_attributes
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.hostlists import expanded, folded
 from gossamer.networks.files.numbering import numbering
+from gossamer.networks.files.plain_edges import PlainEdges, plain_edges
 from gossamer.networks.half_duplex import half_duplex
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.networks.wiring import ATTRIBUTES, PLAIN, Wiring, attributed
-from gossamer.reading.files import file_name, text_lines
+from gossamer.reading.files import file_name, read_bytes, text_lines
 from gossamer.writing import exact_bandwidth, exact_duration
 
 __all__ = ["DIRECTED_EDGES", "EDGES", "read_edge_list", "write_edge_list"]
@@ -95,10 +97,39 @@ def read_edge_list(path: str | PathLike[str], *, directed: bool = False) -> Netw
     >>> triangle.labels, triangle.link_capacity.tolist()
     (('a', 'b', 'c'), [1, 2, 1, 1, 1, 2])
     """
+    spec = f"{'directed-' if directed else ''}edges:{path}"
     found = _EdgeList(Path(path), directed)
-    for place, line in text_lines(path, "an edge list: not a UTF-8 text file", comment=""):
-        found.take(place, line)
-    return found.network(f"{'directed-' if directed else ''}edges:{path}")
+    what = "an edge list: not a UTF-8 text file"
+    plain = plain_edges(read_bytes(path), _STATEMENTS)
+    if plain is None:
+        for place, line in text_lines(path, what, comment="", pieces={b"\n": 600}):
+            found.take(place, line)
+        return found.network(spec)
+    fault = plain.first_fault(directed)
+    for edge, (place, line) in enumerate(text_lines(path, what)) if fault else ():
+        if edge in fault:  # the line that is repeated, and the one that repeats it
+            found.take(place, line)
+    return _of_plain(plain, found, spec)
+
+
+def _of_plain(edges: PlainEdges, found: _EdgeList, spec: str) -> Network:
+    """Return the network of a file that only lists edges, as of one whose lines are taken one by one."""
+    nodes, one_way = edges.letters.size, found.one_way
+    checked_size(found.name, nodes, edges.source.size * (1 if one_way else 2))
+    number, labels = edges.numbers(), None
+    if number is None:
+        names = edges.names()
+        ordered, _, labels = numbering(dict.fromkeys(names, True), found.name)
+        place = {name: i for i, name in enumerate(ordered)}
+        number = np.fromiter((place[name] for name in names), np.int32, nodes)
+    ends = number[edges.source], number[edges.target]
+    capacity = np.broadcast_to(edges.capacity, edges.source.shape)
+    if not one_way:  # the link back stands behind each
+        source, target = np.stack(ends, axis=1).ravel(), np.stack(ends[::-1], axis=1).ravel()
+        ends, capacity = (source, target), np.repeat(capacity, 2)
+    order = np.argsort(ends[0], kind="stable")
+    of = (ends[0][order], ends[1][order], capacity[order])
+    return Network(spec, nodes, *of, terminal_count=nodes, labels=labels, links_only=True)
 
 
 class _EdgeList:
@@ -130,7 +161,7 @@ class _EdgeList:
     def _state(self, where: str, statement: str, words: list[str]) -> None:
         if statement in ("terminals", "switches"):
             for word in words:
-                for name in [word] if isinstance(word, _Name) else expanded(word, where):
+                for name in [word] if isinstance(word, _Name) else expanded(word, where, len(self.names)):
                     if self.roles.setdefault(name, statement == "terminals") != (statement == "terminals"):
                         raise FileFormatError(f"{where}: node {shown(name)} is a terminal and a switch")
                     self.names.setdefault(name)

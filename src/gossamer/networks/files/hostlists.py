@@ -11,14 +11,14 @@ from gossamer.errors import FileFormatError, shown
 
 __all__ = ["MOST_NAMES", "expanded", "folded"]
 
-MOST_NAMES = 10_000_000
-"""How many names one list may stand for."""
+MOST_NAMES = 800_000
+"""How many names the lists of a file may stand for: each takes about 600 bytes in a network."""
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
-def expanded(text: str, where: str) -> list[str]:
+def expanded(text: str, where: str, known: int = 0) -> list[str]:
     """Return the names that a host list stands for.
 
     Parameters
@@ -28,11 +28,13 @@ def expanded(text: str, where: str) -> list[str]:
         whose first number has leading zeros keeps its width.
     where : str
         The place that messages name.
+    known : int
+        Names that the file has said before.
 
     Raises
     ------
     FileFormatError
-        If brackets do not match, a range is malformed or empty, or there would be over 10,000,000 names.
+        If brackets do not match, a range is malformed or empty, or there would be over 800,000 names.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def expanded(text: str, where: str) -> list[str]:
     ['rack0n08', 'rack0n09', 'rack0n10', 'rack1n08', 'rack1n09', 'rack1n10', 'login']
     """
     names: list[str] = []
-    for word in re.split(r",(?![^\[]*\])", text):
+    for word in _split(text):
         if not word.strip():
             raise FileFormatError(f"{where}: a name is missing in {shown(text)}")
         pieces = list(_PIECE.finditer(word))
@@ -50,10 +52,25 @@ def expanded(text: str, where: str) -> list[str]:
             _spans(p[1], word, where) if p[2] is None else [(p[2], None, 0)] for p in pieces
         ]
         count = math.prod(sum(1 if s[1] is None else s[1] - int(s[0]) + 1 for s in span) for span in spans)
-        if len(names) + count > MOST_NAMES:
-            raise FileFormatError(f"{where}: {shown(text)} stands for over {MOST_NAMES:,} names")
+        if known + len(names) + count > MOST_NAMES:
+            raise FileFormatError(f"{where}: with {shown(text)} the file has over {MOST_NAMES:,} names")
         names += map("".join, itertools.product(*map(_words, spans)))
     return names
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts of a text between commas, but for those that a bracket closes behind."""
+    *closed, rest = text.split("]")
+    found: list[list[str]] = [[]]
+    for segment in closed:
+        before, bracket, inside = segment.rpartition("[")
+        first, *others = before.split(",")
+        found[-1].append(first)
+        found += [[part] for part in others]
+        found[-1].append(f"{bracket}{inside}]")
+    first, *others = rest.split(",")
+    found[-1].append(first)
+    return ["".join(parts) for parts in found] + others
 
 
 def _spans(text: str, word: str, where: str) -> list[tuple[str, int | None, int]]:

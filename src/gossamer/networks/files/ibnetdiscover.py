@@ -71,7 +71,7 @@ def read_ibnetdiscover(path: str | PathLike[str]) -> Network:
     """
     fabric = _Fabric(f"ibnetdiscover output {file_name(path)}")
     node = ""
-    for place, line in text_lines(path, "the text of ibnetdiscover", comment=""):
+    for place, line in text_lines(path, "the text of ibnetdiscover", comment="", pieces={b"\n": 800}):
         where = f"{fabric.name}, line {place}"
         if line.startswith(("#", "vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid=", "Chassis ")):
             continue

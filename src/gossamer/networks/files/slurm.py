@@ -41,14 +41,16 @@ def read_slurm_topology(path: str | PathLike[str]) -> Network:
     """
     name = f"Slurm topology {file_name(path)}"
     below: dict[str, tuple[str, list[str], list[str]]] = {}  # place, nodes and switches of each switch
+    known = 0
     for where, line in _lines(path, name):
         given = _fields(line, where)
         if "switchname" not in given:
             raise FileFormatError(f"{where}: a line begins with SwitchName=, got {shown(line)}")
-        nodes, switches = (expanded(given[key], where) if key in given else [] for key in ("nodes", "switches"))
+        nodes, switches = (expanded(given[key], where, known) if key in given else [] for key in ("nodes", "switches"))
+        known += len(nodes) + len(switches)
         if not nodes and not switches:
             raise FileFormatError(f"{where}: a switch needs Nodes= or Switches=")
-        for switch in expanded(given["switchname"], where):
+        for switch in expanded(given["switchname"], where, known):
             if switch in below:
                 raise FileFormatError(f"{where}: switch {shown(switch)} is there twice")
             below[switch] = (where, nodes, switches)
@@ -76,14 +78,15 @@ def read_slurm_topology(path: str | PathLike[str]) -> Network:
 
 def _lines(path: str | PathLike[str], name: str) -> Iterator[tuple[str, str]]:
     """Yield the lines with their places; a line that ends in a backslash goes on in the next."""
-    start, text = 0, ""
-    for place, line in text_lines(path, "a topology.conf"):
-        start, text = start or place, f"{text} {line.removesuffix(chr(92))}"
+    start, parts = 0, []
+    for place, line in text_lines(path, "a topology.conf", pieces={b"\n": 600, b",": 600}):
+        start = start or place
+        parts.append(line.removesuffix("\\"))
         if not line.endswith("\\"):
-            yield f"{name}, line {start}", text.strip()
-            start, text = 0, ""
-    if text:
-        yield f"{name}, line {start}", text.strip()
+            yield f"{name}, line {start}", " ".join(parts).strip()
+            start, parts = 0, []
+    if parts:
+        yield f"{name}, line {start}", " ".join(parts).strip()
 
 
 def _fields(line: str, where: str) -> dict[str, str]:
