@@ -14,7 +14,7 @@ from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
 from gossamer.synthesis import routed as module
-from gossamer.synthesis.overlapped import overlapped_allreduce
+from gossamer.synthesis.overlapped import _apart, overlapped_allreduce
 from gossamer.synthesis.routed import routed
 
 
@@ -115,3 +115,18 @@ def test_a_known_bound_does_not_lengthen_a_schedule(network, task, most):
         case = case.dual
     case.tell_floor(best_bound(case).value)
     assert routed(case).completion_time <= most
+
+
+def test_results_leave_branches_of_a_tree_between_contributions_for_others():
+    """In the order of the nodes, or in a random one, it took 84 slots."""
+    network = from_networkx(nx.balanced_tree(2, 5))
+    place = _apart(network)
+    assert sorted(place) == list(range(63))
+    tree = nx.bfs_tree(nx.balanced_tree(2, 5), 0)
+    half = np.isin(np.arange(63), [1, *nx.descendants(tree, 1)])
+    order = np.argsort(place)
+    assert order[-1] == 0  # the middle
+    assert (half[order[:-1:2]] != half[order[1:-1:2]]).all()
+    found = overlapped_allreduce(Case(network, gossamer.task("allreduce")))
+    assert gossamer.verify(found).ok
+    assert found.completion_time <= 82

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.cases import Case, Offer, Refusal
+from gossamer.networks.network import IntArray, Network
 from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import HopGraph, Roads, Starts, heights, scheduled, shaken
 from gossamer.schedules import Schedule
@@ -86,9 +87,10 @@ class _Built(NamedTuple):
 def _built(case: Case, depth_cost: float, least: int) -> _Built:
     """Return the schedule of trees in which a slot of delay costs so much."""
     roads = Roads.of(case.network, case.rules)
-    come, go = _grown(case, roads, *_halves(case), depth_cost)
+    inward, outward = _halves(case)
+    come, go = _grown(case, roads, inward, outward, depth_cost)
     graph = _graph(come, go, _message_of(case))
-    orders = _orders(case, graph, roads, come.hops)
+    orders = _orders(case, graph, roads, come.hops, outward.origin)
     starts = scheduled(graph, roads, least=least, rounds=4 if graph.link.size < 100_000 else 1, orders=orders)
     return _Built(starts, graph, come.hops)
 
@@ -156,15 +158,42 @@ def _graph(come: Forest, go: Forest, message: npt.NDArray[np.int64]) -> HopGraph
     return HopGraph(link, numbers, first, following[order].astype(np.int32))
 
 
-def _orders(case: Case, graph: HopGraph, roads: Roads, reductions: int) -> list[npt.NDArray[np.float64]]:
+def _orders(
+    case: Case, graph: HopGraph, roads: Roads, reductions: int, origin: IntArray
+) -> list[npt.NDArray[np.float64]]:
     """Return orders in which roots are served in turn, their results some turns later than contributions for them."""
-    draw, roots = np.random.default_rng(case.seed), int(graph.packet.max(initial=0)) + 1
+    draw, roots = np.random.default_rng(case.seed), origin.size
     out = (np.arange(graph.link.size) >= reductions).astype(np.float64)
     height, _ = heights(graph, roads)
     way = float(height[reductions:].max(initial=0))  # slots from a root to all terminals
     turns = [np.arange(roots)] + [draw.permutation(roots) for _ in range(3 if graph.link.size < 100_000 else 1)]
+    turns.append(np.argsort(np.argsort(_apart(case.network)[origin], kind="stable"), kind="stable"))
     waits = (roots, 0.0, way, 2 * way)
     return [-height.astype(np.float64)] + [turn[graph.packet] + wait * out for turn in turns for wait in waits]
+
+
+def _apart(network: Network) -> npt.NDArray[np.int64]:
+    """Return a place for each node, int64[N]: those that follow each other lie in different branches.
+
+    Of a breadth-first tree from the middle. A link then brings results out of its branch while contributions for roots
+    outside pass it in the slots between. A node comes after those below it.
+    """
+    far = int(network.breadth_first(0).order[-1])
+    search = network.breadth_first(far)
+    middle = int(search.order[-1])
+    for _ in range(int(search.distance[middle]) // 2):
+        middle = int(network.link_source[search.parent_link[middle]])
+    search = network.breadth_first(middle)
+    place = np.zeros(network.node_count)  # in its branch, as a share of it
+    below: list[list[int]] = [[] for _ in range(network.node_count)]
+    for v in search.order[::-1].tolist():
+        below[v].sort(key=place.__getitem__)
+        below[v].append(v)
+        place[below[v]] = (np.arange(len(below[v])) + 0.5) / len(below[v])
+        if v != middle:
+            below[int(network.link_source[search.parent_link[v]])] += below[v]
+            below[v] = []
+    return np.argsort(below[middle])
 
 
 def _sources(graph: HopGraph) -> np.ndarray:
