@@ -13,6 +13,7 @@ import pytest
 import gossamer
 from command_lines import parsed
 from gossamer.algorithms.registry import ALGORITHMS
+from gossamer.cli import main
 from gossamer.dynamic.schemes import SCHEMES
 from gossamer.experiments import REPRODUCTIONS
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
@@ -62,6 +63,16 @@ def test_commands_are_read_and_name_what_there_is(command):
     ):
         if option in words:
             assert set(words[words.index(option) + 1].split(",")) <= known
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if not c.startswith("reproduce")])
+def test_commands_do_what_they_say(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demands.csv").write_text("origin,destinations\n0,12\n", encoding="utf-8")
+    assert main(shlex.split(command)) == 0, capsys.readouterr().err
+    out = capsys.readouterr().out
+    if command.startswith("plan"):
+        assert re.search(r"^verified +yes", out, re.MULTILINE), out
 
 
 @pytest.mark.parametrize("name", OBJECTS)
