@@ -78,9 +78,9 @@ def kunde_split(case: Case, blocks: int = 2) -> Schedule:
         slots = max(made.phases[k].slots for made in (first, second))
         phases.append(Phase(phase.name, slots, Fraction(1, _HALVES)))
         end += slots
-    slot, link, packet = (np.concatenate(some).astype(np.int32) for some in zip(*columns, strict=True))
-    order = np.lexsort((link, slot))
-    return Schedule.of(case, slot[order], link[order], packet[order], parts=_HALVES, phases=phases)
+    slots_of, links, packets = (np.concatenate(some).astype(np.int32) for some in zip(*columns, strict=True))
+    order = np.lexsort((links, slots_of))
+    return Schedule.of(case, slots_of[order], links[order], packets[order], parts=_HALVES, phases=phases)
 
 
 def _propose(blocks: int, case: Case) -> Offer[Schedule] | Refusal:
