@@ -170,13 +170,12 @@ class WormholeSchedule(MessageTable, Pictured):
         """Return what happens when, a row a piece that a message carries; see `gossamer.schedules.timeline`."""
         tick, ticks, length = in_ticks(self.step_cost, self.completion_time)
         began = np.concatenate([[0], np.cumsum(ticks)]).astype(np.int64)
-        control = self.payload == CONTROL
-        sizes = np.append(np.diff(self.payloads.first), 1)[self.payload]  # the last place is that of control messages
-        row = np.repeat(np.arange(self.message_count), sizes)
-        within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        entry = np.append(self.payloads.packet, np.int32(0))
-        piece = entry[np.where(control[row], -1, self.payloads.first[self.payload][row] + within)]
-        message, part = (np.append(column, 0)[piece] for column in (self.packets.message, self.packets.piece))
+        row, piece = self.payloads.carried(self.payload)
+        control = np.flatnonzero(self.payload == CONTROL)
+        row, piece = np.append(row, control), np.append(piece, np.full(control.size, -1))
+        order = np.argsort(row, kind="stable")
+        row, piece = row[order], piece[order]
+        message, part = (np.append(column, -1)[piece] for column in (self.packets.message, self.packets.piece))
         steps = np.array([p.steps for p in self.phases], np.int64)
         step = self.step[row]
         return Timeline(
@@ -184,8 +183,8 @@ class WormholeSchedule(MessageTable, Pictured):
             began[step + 1],
             self.source[row],
             self.target[row],
-            np.where(control[row], -1, message).astype(np.int64),
-            np.where(control[row], -1, part).astype(np.int32),
+            message.astype(np.int64),
+            part.astype(np.int32),
             np.repeat(np.arange(steps.size, dtype=np.int32), steps)[step],
             tick,
             tuple(p.name for p in self.phases),
