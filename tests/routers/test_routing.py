@@ -207,3 +207,9 @@ def test_what_does_not_fit_is_told_in_one_line(words):
 def test_the_help_of_traffic_names_every_routing_function():
     told = TrafficSettings.__doc__.split("The routing function:")[1].split(".")[0]
     assert set(told.replace("\n", " ").replace(" or ", ", ").replace(" ", "").split(",")) == {"default", *ROUTINGS}
+
+
+def test_networks_of_one_way_links_are_told_what_up_down_lacks():
+    with pytest.raises(ModelError, match=r"^kautz:2,2 has no way up towards a root and then down from 1 to 0;"):
+        routing(gossamer.network("kautz:2,2"), "up-down")
+    assert routing(gossamer.network("kautz:2,2"), "layered").longest == 2

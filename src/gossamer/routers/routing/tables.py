@@ -179,7 +179,11 @@ def _paths(fabric: Fabric, legal: bool, rounds: int) -> tuple[npt.NDArray[np.int
         if (far[:, 1] < 0).any():
             missing = int(np.flatnonzero(far[:, 1] < 0)[0])
             name = fabric.network.node_name
-            raise ModelError(f"{fabric.network.spec} has no way from {name(missing)} to {name(to)} for messages")
+            ways = "has no way up towards a root and then down" if legal else "has no way"
+            raise ModelError(
+                f"{fabric.network.spec} {ways} from {name(missing)} to {name(to)}"
+                + ("; 'layered' routing takes any shortest paths, on more virtual channels" if legal else "")
+            )
         at = np.cumsum(far[:, 1]) - far[:, 1]
         step = np.zeros(int(far[:, 1].sum()), np.int32)
         _kernels.follow(
