@@ -210,6 +210,16 @@ def test_local_choice_is_unstable_at_high_load_and_guarded_is_not():
     assert guarded.stable
 
 
+def test_the_mean_over_neighbors_chooses_better_than_the_source_alone_on_the_4_cube():
+    settings = {c: Settings(choose=c, seed=1, steps=8000) for c in ("oblivious", "local", "neighbors")}
+    found = {c: simulate(cube(priority="optimal"), load=0.8, settings=s) for c, s in settings.items()}
+    assert not found["local"].stable
+    assert found["neighbors"].stable
+    assert found["neighbors"].reception.mean < 0.95 * found["oblivious"].reception.mean
+    fifo = {c: simulate(cube(priority="fifo"), load=0.8, settings=s).reception.mean for c, s in settings.items()}
+    assert fifo["neighbors"] < 0.97 * fifo["local"] < fifo["oblivious"]
+
+
 def test_load_aware_choice_needs_dimensions_and_choices():
     with pytest.raises(NotApplicableError, match="says no dimensions"):
         simulate(one_link(), rate=0.5, settings=Settings(choose="global"))

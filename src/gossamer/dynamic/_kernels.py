@@ -55,7 +55,7 @@ LINKS, TIES, CHOOSE, PARTS, FIRST_CELL, UNTIL, FAN, WORDS = range(8)
 AS_GIVEN, BY_DEGREE, BY_TABLE = range(3)
 FIRST_COME, OLDEST, LONGEST = range(3)
 ARRIVALS_USED, ALL_DONE, MEASURED_DONE = range(3)
-OBLIVIOUS, GLOBAL, LOCAL, GUARDED = range(4)
+OBLIVIOUS, GLOBAL, LOCAL, GUARDED, NEIGHBORS = range(5)
 
 IDLE, BUSY, TO_START = 0, 1, 2
 STATE, SERVICES, TARGET, QUEUE_HEADER = 0, 1, 2, 3
@@ -223,6 +223,7 @@ def run(
     degree = np.int64(link_table.shape[1])
     head_at = QUEUE_HEADER + words
     local = choose >= LOCAL
+    around = np.zeros(load.shape[1])
     far = links != BY_TABLE and queue.size > FAR
     bins = histogram.shape[1]
     scale_0, scale_1 = clock[CELLS_PER_UNIT], clock[CELLS_PER_UNIT + 1]
@@ -384,6 +385,16 @@ def run(
                 choose == GUARDED and arrival_uniform[i, 1] >= mixture and waiting[node] <= guard * degree
             ):
                 choice = _cheapest(probability[table], demand[table], weight, load[node], arrival_uniform[i, 0])
+            elif choose == NEIGHBORS:
+                around[:] = load[node]
+                link = np.int64(np.searchsorted(link_source, node))
+                many = 1
+                while link < link_source.size and link_source[link] == node:
+                    around += load[queue[link, TARGET]]
+                    link += 1
+                    many += 1
+                around /= many
+                choice = _cheapest(probability[table], demand[table], weight, around, arrival_uniform[i, 0])
             birth[b] = now
             if now > last_birth:
                 last_birth = now

@@ -13,7 +13,7 @@ __all__ = ["CHOICES", "MOST_STEPS", "TIES", "TIMES", "Settings"]
 
 TIMES = ("continuous", "slotted")
 TIES = ("fifo", "age", "critical-path")
-CHOICES = ("oblivious", "global", "local", "guarded")
+CHOICES = ("oblivious", "global", "local", "guarded", "neighbors")
 
 MOST_STEPS = 10**12
 """The simulated time at most: beyond, a number of 64 bits no longer tells a delay to a thousandth of a step."""
@@ -39,7 +39,8 @@ class Settings:
         ``oblivious`` (drawn by the scheme's probabilities), or the choice that balances the load over the dimensions:
         ``global`` (knows all transmissions still to be made), ``local`` (knows the queues at the source; not stable at
         high load), ``guarded`` (local, but drawn for a part `mixture` of the broadcasts and wherever more than `guard`
-        copies wait per outgoing link of the source).
+        copies wait per outgoing link of the source), ``neighbors`` (local, by the mean of the queues of the source and
+        its neighbors as they are).
     mixture, guard : float
         Of the guarded choice, 0 to 1 and at least 0.
     seed : int
