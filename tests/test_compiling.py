@@ -16,7 +16,7 @@ import pytest
 
 import gossamer
 from gossamer import compiling
-from gossamer.compiling import njit, telling, uninterpreted
+from gossamer.compiling import njit, often, telling, uninterpreted
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
@@ -55,6 +55,14 @@ def test_large_work_is_compiled():
     assert len(kernel.signatures) == 1
     assert told[0][0] == "doubled"
     assert 0 < told[0][1] < 10
+
+
+def test_what_is_called_often_is_compiled_at_once():
+    kernel = njit(small=10, cache=False)(doubled)
+    often(kernel)
+    assert kernel(np.arange(3), 2) == (6, 3)
+    assert len(kernel.signatures) == 1
+    often(doubled)  # nothing to say of a plain function
 
 
 def test_a_kernel_that_kernels_call_serves_python_too():

@@ -28,7 +28,7 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-__all__ = ["njit", "telling", "uninterpreted"]
+__all__ = ["njit", "often", "telling", "uninterpreted"]
 
 _SHARE = 0.25
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
@@ -290,6 +290,12 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
         return kernel
 
     return compiled
+
+
+def often(kernel: object) -> None:
+    """Say that a kernel will be called so often that it pays to compile it, however small its arrays are."""
+    if isinstance(kernel, Kernel):
+        kernel.spent = np.inf
 
 
 @contextmanager

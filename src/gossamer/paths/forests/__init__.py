@@ -196,11 +196,12 @@ class Growth:
         visit = np.arange(packets) if visit is None else visit
         first, out = self._backward if inward else self._forward
         reached, used = 0, 0
+        room = (*np.empty((2, branches.size)), *np.empty((6, branches.size), np.int64))
         while reached < packets:
             reached, used = _kernels.grow(
                 visit, reached, demand.origin, demand.first, demand.target, first, out, tail, head, branches, self.use,
                 self.occupancy, self.delay, self.ports, depth_cost, loads, price, scale, power, *limits, hot,
-                old.begin, old.end, old.link, old.parent, begin, end, link, parent, used,
+                old.begin, old.end, old.link, old.parent, begin, end, link, parent, used, room,
             )  # fmt: skip
             if reached < 0:
                 raise NetworkError(f"no path from node {int(demand.origin[used])} to some target")

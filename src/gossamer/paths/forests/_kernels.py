@@ -1,4 +1,7 @@
-"""Compiled growth of trees over links that cost the more the more they carry; plain arrays in and out."""
+"""Compiled growth of trees over links that cost the more the more they carry; plain arrays in and out.
+
+No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from gossamer.compiling import njit
 __all__ = ["charge_ports", "grow", "prices", "toll"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _rise(heap, place, i, key):
     x = heap[i]
     while i > 0:
@@ -25,7 +28,7 @@ def _rise(heap, place, i, key):
     place[x] = i
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _nearest(heap, place, size, key):
     """Take the nearest node off a heap of `size` nodes."""
     nearest, x = heap[0], heap[size - 1]
@@ -49,7 +52,7 @@ def _nearest(heap, place, size, key):
     return nearest
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _price(load, scale, power):
     """Return what one more slot costs where the load is a share of the scale."""
     share = load / scale
@@ -57,14 +60,14 @@ def _price(load, scale, power):
     return math.exp(exponent if exponent < 500.0 else 500.0) + 1e-7
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def prices(load, use, scale, power, price):
     """Write the price of each resource at its load with one more use."""
     for i in range(load.size):
         price[i] = _price(load[i] + use[i], scale, power)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
     """Put a packet on a link and on its ports, or take it off, and bring the prices up to date."""
     loads[0][e] += times * use[e]
@@ -79,7 +82,7 @@ def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, se
         price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def charge_ports(e, times, ports, load, price, scale, power):
     """Put a packet into the shared ports of a link, or take it out, and bring their prices up to date."""
     sends_by, receives_by, share = ports
@@ -89,7 +92,7 @@ def charge_ports(e, times, ports, load, price, scale, power):
             price[x] = _price(load[x] + share[x], scale, power)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def toll(e, ports, price):
     """Return what the shared ports of a link cost."""
     sends_by, receives_by, share = ports
@@ -100,18 +103,18 @@ def toll(e, ports, price):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _warm(e, ports, load, hot):
     """Return whether a shared port of a link has that load or more."""
     sends, receives = ports[0][e], ports[1][e]
     return (sends >= 0 and load[sends] >= hot) or (receives >= 0 and load[receives] >= hot)
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def grow(
     visit, begin_at, origin, first_target, targets, first, out, tail, head, branches, use, occupancy, delay, ports,
     depth_cost, loads, price, scale, power, send_limited, receive_limited, hot,
-    old_begin, old_end, old_link, old_parent, begin, end, link, parent, used,
+    old_begin, old_end, old_link, old_parent, begin, end, link, parent, used, room,
 ):  # fmt: skip
     """Grow a tree for each packet of `visit` from number `begin_at` on, the old one given up first.
 
@@ -141,6 +144,8 @@ def grow(
         what it carries on, counted from begin[p], or -1.
     used : int
         Entries of `link` that are used.
+    room : 2 arrays float64[N] and 6 arrays int64[N]
+        To work in.
 
     Returns
     -------
@@ -149,12 +154,7 @@ def grow(
         the packet, if it does not get to a target.
     """
     nodes = first.size - 1
-    key, by = np.empty(nodes), np.empty(nodes, np.int64)
-    at = np.empty(nodes, np.int64)  # the hop that brought the packet, -1 at its origin, -2 elsewhere
-    depth = np.empty(nodes)
-    heap, place = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    wanted = np.empty(nodes, np.int64)
-    way = np.empty(nodes, np.int64)
+    key, depth, by, at, heap, place, wanted, way = room  # at: the hop by which a packet came, -1: origin, -2: none
     passing = 0
     for x in range(nodes):
         depth[x], wanted[x] = 0.0, -1
@@ -164,8 +164,8 @@ def grow(
         p = visit[i]
         size_before = old_end[p] - old_begin[p]
         wants = first_target[p + 1] - first_target[p]
-        room = nodes + wants * passing
-        if used + (room if room > size_before else size_before) > link.size:
+        spare = nodes + wants * passing
+        if used + (spare if spare > size_before else size_before) > link.size:
             return i, used
         warm = hot <= 0.0
         for h in range(old_begin[p], old_end[p]):

@@ -26,6 +26,9 @@ _MOVED, _BY = 0.05, (2.0, 4.0, 8.0)
 _SHAKEN, _SHAKES, _FEWEST = 3_000_000, 1_000, 10
 """Hops scheduled in all by moving packets, how often at the most, and how seldom it is not begun."""
 
+_PAYS = 150_000
+"""Hops that it takes Python as long to schedule as to compile what does."""
+
 Longs = npt.NDArray[np.int64]
 
 
@@ -249,14 +252,18 @@ def _ranked(*keys: npt.NDArray[np.generic]) -> Longs:
 def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = None) -> Starts:
     from gossamer.paths.precedence import _kernels
 
-    used = np.maximum(np.bincount(graph.link, minlength=roads.source.size), 1)
-    ring = np.zeros(roads.source.size + 1, np.int64)
-    np.cumsum(np.minimum(roads.capacity, used), out=ring[1:])
+    links = roads.source.size
+    used = np.bincount(graph.link, minlength=links)
+    ring = np.zeros(links + 1, np.int64)
+    np.cumsum(np.minimum(roads.capacity, np.maximum(used, 1)), out=ring[1:])
+    longest = int((roads.occupancy + roads.latency)[used > 0].max(initial=1))
+    ports = roads.ports
+    desk = _kernels.Desk.of(graph.link.size, links, roads.cut.size, longest, int(ports.ring[-1]), ports.hold.size)
     start = np.empty(graph.link.size, np.int64)
     slots = _kernels.list_schedule(
         graph.link, rank, graph.first, graph.following, graph.need, roads.source, roads.target, roads.occupancy,
         roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
-        roads.ports, roads.cut, start,
+        ports, roads.cut, start, desk,
     )  # fmt: skip
     return Starts(int(slots), start)
 
@@ -321,6 +328,11 @@ def shaken(
     count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0
     if count < _FEWEST or best.slots <= least:
         return best
+    if 3 * count * graph.link.size > _PAYS:
+        from gossamer.compiling import often
+        from gossamer.paths.precedence import _kernels
+
+        often(_kernels.list_schedule)
     turned, against = graph.turned_round(), roads.turned_round()
     takes = (roads.occupancy + roads.latency)[graph.link]
     draw, packets = np.random.default_rng(seed), int(graph.packet.max()) + 1

@@ -6,11 +6,48 @@ hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["heights", "list_schedule", "turned_round"]
+__all__ = ["Desk", "heights", "list_schedule", "turned_round"]
+
+
+class Desk(NamedTuple):
+    """What list scheduling works on: no kernel that is compiled without references to arrays makes its own."""
+
+    port_free: Any  # int64[]: when each place of a port is free again
+    port_turn: Any  # int64[P]
+    left_port: Any  # int64[P]: how long the hops to come occupy each port
+    low: Any  # int64[L + 1]: where the heap of each link is
+    size: Any  # int64[L]: of the heap
+    turn: Any  # int64[L]
+    left_send: Any  # int64[N]: how long the hops to come occupy a node that sends, and one that receives
+    left_receive: Any  # int64[N]
+    sending: Any  # int64[N]: until when a node sends, and receives
+    receiving: Any  # int64[N]
+    heap: Any  # int32[H]: hops that may begin, of each link those of the lowest ranks first
+    ready: Any  # int64[H]: when all before a hop have come
+    follower: Any  # int32[H]: the next in a list of the calendar
+    calendar: Any  # int32[S]: a hop that may begin in that slot, or -1
+    active: Any  # int64[L]: the links for which hops wait
+    moved: Any  # int64[L]
+    listed: Any  # bool[L]
+    top: Any  # float64[L]: the rank of the first hop of an active link
+    key: Any  # float64[L]
+    moved_key: Any  # float64[L]
+
+    @classmethod
+    def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> Desk:
+        """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
+        longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
+        heap, follower = np.empty((2, hops), np.int32)
+        calendar = np.full(longest + 1, -1, np.int32)
+        active, moved = np.empty((2, links), np.int64)
+        rest = active, moved, np.zeros(links, np.bool_), *np.empty((3, links))
+        return cls._make([*longs, heap, np.zeros(hops, np.int64), follower, calendar, *rest])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -47,7 +84,7 @@ def turned_round(first, following, need, behind, before):
             place[g] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _push(heap, low, size, e, h, rank):
     i = size[e]
     size[e] += 1
@@ -61,7 +98,7 @@ def _push(heap, low, size, e, h, rank):
     heap[base + i] = h
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _pop(heap, low, size, e, rank):
     base = low[e]
     top = heap[base]
@@ -83,7 +120,7 @@ def _pop(heap, low, size, e, rank):
     return top
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _sorted_links(
     active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by, key, moved, moved_key
 ):
@@ -120,10 +157,10 @@ def _sorted_links(
         width *= 2
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def list_schedule(
     link, rank, first, following, need, source, target, occupancy, latency, ring, room,
-    send_limited, receive_limited, ports, cut, start,
+    send_limited, receive_limited, ports, cut, start, desk,
 ):  # fmt: skip
     """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
 
@@ -143,14 +180,17 @@ def list_schedule(
         Whether a node passes packets on as they come.
     start : int64[H]
         Written.
+    desk : Desk
+        Fresh room to work in.
     """
     sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
     shared = hold.size > 0
-    port_free, port_turn = np.zeros(port_ring[-1], np.int64), np.zeros(hold.size, np.int64)
-    left_port = np.zeros(hold.size, np.int64)
-    hops, links, nodes = link.size, source.size, cut.size
-    low = np.zeros(links + 1, np.int64)
-    left_send, left_receive = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    port_free, port_turn, left_port, calendar = desk.port_free, desk.port_turn, desk.left_port, desk.calendar
+    low, size, turn, left_send, left_receive = desk.low, desk.size, desk.turn, desk.left_send, desk.left_receive
+    sending, receiving, heap, ready, follower = desk.sending, desk.receiving, desk.heap, desk.ready, desk.follower
+    active, moved, listed = desk.active, desk.moved, desk.listed
+    top, key, moved_key = desk.top, desk.key, desk.moved_key
+    hops, links, span = link.size, source.size, calendar.size
     for h in range(hops):
         e = link[h]
         low[e + 1] += 1
@@ -163,20 +203,8 @@ def list_schedule(
                 left_port[sends_by[e]] += hold[sends_by[e]]
             if receives_by[e] >= 0:
                 left_port[receives_by[e]] += hold[receives_by[e]]
-    longest = np.int64(1)
     for e in range(links):
-        if low[e + 1]:
-            longest = max(longest, occupancy[e] + latency[e])
         low[e + 1] += low[e]
-    heap, size, turn = np.empty(hops, np.int32), np.zeros(links, np.int64), np.zeros(links, np.int64)
-    sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    ready, follower = np.zeros(hops, np.int64), np.empty(hops, np.int32)
-    span = longest + 1
-    calendar = np.empty(span, np.int32)
-    calendar[:] = -1
-    active, listed = np.empty(links, np.int64), np.zeros(links, np.bool_)
-    top = np.empty(links, np.float64)
-    key, moved, moved_key = np.empty(links, np.float64), np.empty(links, np.int64), np.empty(links, np.float64)
     count, waiting, begun = 0, 0, 0
     t = np.int64(0)
     over = np.int64(0)
