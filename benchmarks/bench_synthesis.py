@@ -5,7 +5,7 @@ as argument, are measured too. A row is the best schedule of the algorithms for 
 largest bound and CPU seconds, and a row says how far it is missed. The marks are the best that a published synthesizer
 did on the same network, in steps.
 
-    python benchmarks/bench_synthesis.py [--large] [--each] [--task TASK] [--only WORD] [FOLDER]
+    python benchmarks/bench_synthesis.py [--large] [--huge] [--each] [--task TASK] [--only WORD] [FOLDER]
 """
 
 from __future__ import annotations
@@ -84,8 +84,10 @@ def _any_network(name: str) -> bool:
 
 
 def found(case: Case, packets: int) -> Iterator[Row]:
-    """Yield what each algorithm for any network does."""
-    for algorithm in (a for a in ALGORITHMS if _any_network(a.name) and a.covers(case)):
+    """Yield what each algorithm for any network does; of very large ones, flooding alone."""
+    huge = case.network.node_count > 4096
+    known = (a for a in ALGORITHMS if (a.name == "greedy-flooding" if huge else _any_network(a.name)))
+    for algorithm in (a for a in known if a.covers(case)):
         began = time.process_time()
         schedule: Schedule = algorithm.build(case)
         took = time.process_time() - began
@@ -140,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--large", action="store_true", help="up to 4,096 nodes (allgather only beyond 512)")
+    parser.add_argument("--huge", action="store_true", help="also 16,384 nodes, flooding alone (minutes, 4 GB)")
     parser.add_argument("--each", action="store_true", help="a row for each algorithm")
     parser.add_argument("--task", choices=TASKS, action="append")
     parser.add_argument("--only", help="networks with that word in their names")
@@ -149,6 +152,8 @@ def main() -> None:
     for task in asked.task or TASKS:
         list(found(Case(small, gossamer.task(task)), 1))  # compile
         measured = list(networks(asked.large))
+        if asked.huge:
+            measured.append(("random 4-regular 16384", from_networkx(nx.random_regular_graph(4, 16384, seed=1))))
         for path in sorted(Path(asked.folder).iterdir()) if asked.folder else ():
             try:
                 measured.append((path.name, gossamer.network(str(path))))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from gossamer.algorithms.multinode_broadcast import greedy_flooding
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING, _kernels
 from gossamer.bounds import best_bound
 from gossamer.cases import Case
@@ -186,3 +187,22 @@ def test_the_copies_that_are_left_out_are_those_that_lead_nowhere():
     assert entered <= left
     for p in range(4):  # a switch next to the origin, one spine, the other leaf
         assert sum(q == p for q, _ in entered) == 3
+
+
+@pytest.mark.parametrize(("spec", "ports"), [("jellyfish:n=640,d=4,seed=1", "all"), ("torus:25x25", "one-send")])
+def test_looking_at_few_packets_in_a_slot_takes_hardly_longer(monkeypatch, spec, ports):
+    case = Case(gossamer.network(spec), gossamer.task("allgather"), Rules(ports=ports))
+    often = GREEDY_FLOODING.build(case)
+    monkeypatch.setattr(greedy_flooding, "_WIDE", 0)
+    seldom = GREEDY_FLOODING.build(case)
+    assert seldom != often
+    assert gossamer.verify(seldom)
+    assert seldom.completion_time <= 1.02 * often.completion_time
+
+
+def test_few_packets_are_looked_at_all_over(monkeypatch):
+    """A node's words for 512 packets are not more than the memory brings at once."""
+    case = Case(gossamer.network("jellyfish:n=512,d=4,seed=1"), gossamer.task("allgather"))
+    often = GREEDY_FLOODING.build(case)
+    monkeypatch.setattr(greedy_flooding, "_WIDE", 0)
+    assert GREEDY_FLOODING.build(case) == often

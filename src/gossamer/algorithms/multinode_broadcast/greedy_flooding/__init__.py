@@ -37,6 +37,8 @@ _AROUND_LOOKS, _AROUND_WORK = 256, 60_000_000
 """Candidates compared by what is around, and nodes around all targets of hops up to which that is tried."""
 _FEW = 3
 """Candidates where there is one try only."""
+_WIDE = 1_000_000
+"""Words for the packets of all nodes (8 MB) that are more than is at hand: of more, few are looked at in a slot."""
 _WORK = 8_000_000
 """Hops after which no further order is tried."""
 _TRIES = 12
@@ -172,7 +174,7 @@ def _flooded(
         network.link_source, network.link_target, roads.occupancy, roads.occupancy + roads.latency, roads.latency,
         ring, np.zeros(int(ring[-1]), np.int64), first_in, np.argsort(network.link_target, kind="stable"),
         has, np.zeros_like(has), network.terminal_count, origin, case.send_limited, case.receive_limited, looks,
-        around.share, around[:3], near, deadline, seed, *columns,
+        around.share, around[:3], near, has.size > _WIDE and has.shape[1] > 8, deadline, seed, *columns,
     )  # fmt: skip
     if made == -1:
         raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")

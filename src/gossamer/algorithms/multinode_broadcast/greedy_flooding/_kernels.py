@@ -8,6 +8,11 @@ from gossamer.compiling import njit
 
 __all__ = ["flood", "nearby"]
 
+_LINE = 8
+"""Words that the memory brings at once; links begin to look somewhere in so many."""
+_AHEAD = 32
+"""Links whose words are read before any of them sends."""
+
 
 @njit(cache=True, nogil=True, small=100_000)
 def nearby(first_link, link_target, length, radius, first, node, distance):
@@ -49,25 +54,14 @@ def nearby(first_link, link_target, length, radius, first, node, distance):
 
 @njit(cache=True, nogil=True)
 def _lowest(word):
-    """Return the place of the lowest set bit."""
-    place = 0
-    if not word & np.uint64(0xFFFFFFFF):
-        word >>= np.uint64(32)
-        place += 32
-    if not word & np.uint64(0xFFFF):
-        word >>= np.uint64(16)
-        place += 16
-    if not word & np.uint64(0xFF):
-        word >>= np.uint64(8)
-        place += 8
-    if not word & np.uint64(0xF):
-        word >>= np.uint64(4)
-        place += 4
-    if not word & np.uint64(3):
-        word >>= np.uint64(2)
-        place += 2
-    if not word & np.uint64(1):
-        place += 1
+    """Return the place of the lowest set bit; without branches, which nothing could foretell."""
+    bit = word & (~word + np.uint64(1))
+    place = np.int64((bit & np.uint64(0xAAAAAAAAAAAAAAAA)) != 0)
+    place += np.int64((bit & np.uint64(0xCCCCCCCCCCCCCCCC)) != 0) << 1
+    place += np.int64((bit & np.uint64(0xF0F0F0F0F0F0F0F0)) != 0) << 2
+    place += np.int64((bit & np.uint64(0xFF00FF00FF00FF00)) != 0) << 3
+    place += np.int64((bit & np.uint64(0xFFFF0000FFFF0000)) != 0) << 4
+    place += np.int64((bit & np.uint64(0xFFFFFFFF00000000)) != 0) << 5
     return place
 
 
@@ -129,6 +123,37 @@ def _changed_over(
 
 
 @njit(cache=True, nogil=True)
+def _touched(has, will, link_source, link_target, order, first, word):
+    """Read words of both ends of some links, all at once: later, one after the other, they are at hand."""
+    found = np.uint64(0)
+    after = (word + _LINE) % has.shape[1]
+    for i in range(first, min(first + _AHEAD, order.size)):
+        u, v = link_source[order[i]], link_target[order[i]]
+        found ^= has[u, word] ^ will[v, word] ^ has[u, after] ^ will[v, after]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _by_node(visit, first_out, order):
+    """Write the links of all nodes, these in a random order, and those of each from any one on."""
+    for i in range(visit.size - 1, 0, -1):
+        j = np.random.randint(0, i + 1)
+        visit[i], visit[j] = visit[j], visit[i]
+    place = 0
+    for u in visit:
+        begin, end = first_out[u], first_out[u + 1]
+        if begin == end:
+            continue
+        e = begin + np.random.randint(0, end - begin)
+        for _ in range(end - begin):
+            order[place] = e
+            place += 1
+            e += 1
+            if e == end:
+                e = begin
+
+
+@njit(cache=True, nogil=True)
 def _noted(v, p, by, first, node, weight, near):
     """Note, `by` times, for all around node v that packet p comes there."""
     for i in range(first[v], first[v + 1]):
@@ -138,7 +163,7 @@ def _noted(v, p, by, first, node, weight, near):
 @njit(cache=True, nogil=True, small=100_000)
 def flood(
     link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
-    one_send, one_receive, looks, share, around, near, deadline, seed, slot, link, packet,
+    one_send, one_receive, looks, share, around, near, wide, deadline, seed, slot, link, packet,
 ):  # fmt: skip
     """Let every free link, in a random order each slot, carry a packet that its target lacks.
 
@@ -165,6 +190,9 @@ def flood(
         The nodes around node u, and what a packet at u weighs for them: entries first[u]..first[u + 1]-1.
     near : int32[N, P] or int32[0, 0]
         Zero; written: what all nodes weigh that have a packet, for each node. Without entries it is not asked for.
+    wide : bool
+        Whether a slot's links look for packets from about the same word on, node by node, so that of many words few are
+        needed at a time; for more than 8 words a node.
     deadline : int
         Hops that would not be over by then are not made; give up when it is reached.
     slot, link, packet : int32[]
@@ -202,12 +230,25 @@ def flood(
     sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     made, on_way, t = 0, 0, np.int64(0)
     over, quiet = np.int64(0), np.int64(0)
+    tile, warm = np.int64(0), np.uint64(0)
+    visit, first_out = np.arange(nodes), np.zeros(nodes + 1, np.int64)
+    for e in range(order.size):
+        first_out[link_source[e] + 1] += 1
+    for u in range(nodes):
+        first_out[u + 1] += first_out[u]
     while missing:
         begin = made
-        for i in range(order.size - 1, 0, -1):
-            j = np.random.randint(0, i + 1)
-            order[i], order[j] = order[j], order[i]
-        for e in order:
+        if wide:
+            tile = np.random.randint(0, words)
+            _by_node(visit, first_out, order)
+        else:
+            for i in range(order.size - 1, 0, -1):
+                j = np.random.randint(0, i + 1)
+                order[i], order[j] = order[j], order[i]
+        for i in range(order.size):
+            if wide and i % _AHEAD == 0:
+                warm ^= _touched(has, will, link_source, link_target, order, i, tile)
+            e = order[i]
             u, v = link_source[e], link_target[e]
             if lacks[v] == 0 or t + takes[e] > deadline:
                 continue
@@ -217,7 +258,12 @@ def flood(
                     break
                 if one_receive and receiving[v] > t + latency[e]:
                     break
-                start = np.random.randint(0, words)
+                if wide:
+                    start = tile + made % _LINE
+                    if start >= words:
+                        start -= words
+                else:
+                    start = np.random.randint(0, words)
                 p = _chosen(has, will, u, v, start, words, spread, share, near, looks)
                 if p < 0 and room.size == order.size and not one_receive:
                     p = _changed_over(
@@ -232,7 +278,7 @@ def flood(
                     _noted(v, p, 1, around[0], around[1], around[2], near)
                 lacks[v] -= 1
                 room[place] = t + occupancy[e]
-                turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
+                turn[e] = turn[e] + 1 if ring[e] + turn[e] + 1 < ring[e + 1] else 0
                 sending[u] = t + occupancy[e]
                 receiving[v] = t + latency[e] + occupancy[e]
                 if v < terminals:
@@ -240,10 +286,11 @@ def flood(
                 slot[made], link[made], packet[made] = t, e, p
                 at[e], hop[e] = t, made
                 over = max(over, t + takes[e])
-                day = (t + takes[e]) % span
-                follower[made % aloft] = due[day]
-                due[day] = made
-                on_way += 1
+                if span > 2:
+                    day = (t + takes[e]) % span
+                    follower[made % aloft] = due[day]
+                    due[day] = made
+                    on_way += 1
                 made += 1
         t += 1
         quiet = np.int64(0) if made > begin else quiet + 1
@@ -251,6 +298,11 @@ def flood(
             return (-1 if deadline == np.int64(2**62) else -2), over
         if missing and t >= deadline:
             return -2, over
+        if span == 2:  # what was sent has come
+            for h in range(begin, made):
+                v, p = link_target[link[h]], packet[h]
+                has[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
+            continue
         h = due[t % span]
         due[t % span] = -1
         while h >= 0:
@@ -258,4 +310,5 @@ def flood(
             has[v, p // 64] |= np.uint64(1) << np.uint64(p % 64)
             on_way -= 1
             h = follower[h % aloft]
+    will[0, 0] ^= warm  # it is not asked for any more
     return made, over
