@@ -16,7 +16,7 @@ from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
-from gossamer.wormhole.flooding import flooded
+from gossamer.wormhole.flooding import flooded, flooding_offers
 from gossamer.wormhole.one_port import with_limited_ports
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
@@ -171,3 +171,16 @@ def test_floods_end_where_those_that_lack_a_piece_are_far_from_it():
     schedule = flooded(case, 1)
     assert verify(schedule)
     assert bounds(case)[0].value <= schedule.completion_time <= 1.7 * bounds(case)[0].value
+
+
+def test_pieces_tried_are_for_the_messages_that_arrive_in_a_step_whichever_end_has_one_port():
+    """What all nodes send in a step is what all receive: one a node, also where each could receive on every link."""
+    tried = {}
+    for ports in ("all", "one", "one-send", "one-receive"):
+        case = WormholeCase(
+            gossamer.network("torus:4x4"), gossamer.task("allgather"), LinearCost(startup=10, message_bytes=1024),
+            Rules(ports=ports),
+        )  # fmt: skip
+        tried[ports] = [offer.options["pieces"] for offer in flooding_offers(case)]
+    assert tried["one"] == tried["one-send"] == tried["one-receive"]
+    assert max(tried["one"]) == max(tried["all"]) // 2  # the balance goes with the root of the ports

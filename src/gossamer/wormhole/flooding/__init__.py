@@ -200,7 +200,8 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
     """Return numbers of pieces around the balance of start-ups and bytes, where a node gets so many messages."""
     cost = case.cost
     most = min(_MOST_PIECES, cost.message_bytes)
-    degree = max(1, int(_receiving(case, False).min()))
+    one = case.rules.send_limited or case.rules.receive_limited  # what all send in a step is what all receive
+    degree = 1 if one else max(1, int(_receiving(case, False).min()))
     reach = 4  # steps that a piece needs, about
     balance = most
     if cost.startup:
