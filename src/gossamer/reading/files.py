@@ -124,8 +124,10 @@ def check_pieces(path: str | os.PathLike[str], data: bytes, pieces: Mapping[byte
         raise FileFormatError(f"{file_name(path)} would take {about}: it is made of tiny pieces")
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
+def read_json(path: str | os.PathLike[str], pieces: Mapping[bytes, int] = JSON_PIECES) -> Any:
     """Return what a file of JSON holds; ValueError or RecursionError if it is none, FileFormatError if it is too large.
+
+    `pieces` says how many bytes objects, lists, entries and places take, with what is made of them.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.json"
@@ -134,7 +136,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     {'a': [1]}
     """
     data = read_bytes(path)
-    check_pieces(path, data, JSON_PIECES)
+    check_pieces(path, data, pieces)
     return json.loads(data.decode("utf-8-sig"))
 
 

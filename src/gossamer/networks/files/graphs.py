@@ -25,7 +25,7 @@ from gossamer.networks.files.xml import check_xml
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 from gossamer.networks.wiring import Wiring, attributed
-from gossamer.reading.files import file_name, opened, read_json
+from gossamer.reading.files import JSON_PIECES, file_name, opened, read_json
 from gossamer.writing import exact_bandwidth, exact_duration
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _read_json(path: Path) -> Network:
     """Read nodes and edges straight from the file: a NetworkX graph would put parallel links side by side."""
     kind, file = "node-link graph in JSON", f"graph file {file_name(path)}"
     try:
-        fields = read_json(path)
+        fields = read_json(path, {**JSON_PIECES, b"{": 270})  # a node or a link, in the network too
         if not isinstance(fields, dict) or not isinstance(fields.get("nodes"), list):
             raise ValueError("a node-link graph is an object with lists 'nodes' and 'edges'")
         nodes = {_name(node["id"]): node for node in fields["nodes"]}
