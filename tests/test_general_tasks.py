@@ -423,7 +423,7 @@ def test_a_table_by_every_kind_of_file(tmp_path):
         (
             "t.mtx",
             "%%MatrixMarket matrix coordinate real general\n99999999 99999999 1\n1 2 1\n",
-            "at most 32,768 a side",
+            "at most 2,048 a side",
         ),
     ],
 )

@@ -47,7 +47,7 @@ PROMISES = {
         ],
         "test_hostile_inputs.py": ["test_nobody_who_reads_is_no_invalid_schedule"],
     },
-    "JSON and XML made of pieces so tiny": {
+    "JSON, XML and lists made of pieces so tiny": {
         "test_hostile_inputs.py": ["test_a_file_of_tiny_pieces_is_refused_by_counting_them"],
     },
     "the same words give the same files": {

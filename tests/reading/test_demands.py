@@ -154,3 +154,24 @@ def test_demands_of_traffic_come_from_text_and_arrays_alike(tmp_path):
         written(tmp_path, *x) for x in (("x.txt", "# two\n0, 2\n1 0\n"), ("x.npy", np.array([[0, 2], [1, 0]])))
     )
     assert read_demands(text).tolist() == read_demands(array).tolist() == [[0, 2], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "origin,destinations\n" + "0,1\n" * 1_200_000),
+        ("x.json", '{"rows": [' + '{"origin":0,"destinations":1},' * 700_000 + "{}]}"),
+    ],
+)
+def test_a_table_of_rows_beyond_memory_is_refused_by_counting_them(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=r"would take about \d+ MB, too much for its \d+ MB"):
+        read_traffic(path, 8)
+
+
+def test_a_column_is_no_matrix_and_takes_no_memory(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1\n" * 300_000)
+    with pytest.raises(FileFormatError, match="line 2: there are 1 values in a matrix of 300000 rows"):
+        read_traffic(path, 8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import os
 import re
@@ -14,13 +15,26 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, TaskError, shown
-from gossamer.reading.files import file_name, guarded, read_array, read_json, read_text
+from gossamer.reading.files import (
+    JSON_PIECES,
+    check_pieces,
+    file_name,
+    guarded,
+    read_array,
+    read_bytes,
+    read_json,
+    read_text,
+)
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
 
 __all__ = ["Row", "Traffic", "in_units", "read_traffic"]
 
 _MOST_ROWS = 20_000_000
+_ROW = 450
+"""Bytes that a row takes, about."""
+_SIDE = 2048
+"""Of matrices that are read whatever the network is, so that the answer is the number of its terminals."""
 _COLUMNS = ("origin", "contributors", "destinations", "packets", "bytes", "message")
 _NODES = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})?")
 
@@ -74,7 +88,7 @@ def read_traffic(path: str | os.PathLike[str], node_count: int) -> Traffic:
     if ending.endswith(".npy"):
         return Traffic(_whole_matrix(read_array(path), path), [], [], False)
     if ending.endswith(MATRIX_MARKET):
-        return Traffic(_whole_matrix(read_matrix(path), path), [], [], False)
+        return Traffic(_whole_matrix(read_matrix(path, max(node_count, _SIDE)), path), [], [], False)
     if ending.endswith(".csv"):
         return _csv(path, node_count)
     if ending.endswith(".parquet"):
@@ -121,21 +135,26 @@ def _whole_matrix(matrix: npt.NDArray[Any], path: str | os.PathLike[str]) -> npt
 
 
 def _csv(path: str | os.PathLike[str], node_count: int) -> Traffic:
-    lines = list(_csv_lines(path))
-    if not lines:
+    lines = _csv_lines(path)
+    at, first = next(lines, (0, []))
+    if not first:
         raise FileFormatError(f"{file_name(path)} is empty; it must hold a matrix or a table of demands")
-    at, first = lines[0]
     if not any(re.search("[a-zA-Z]", word) for word in first):
-        return Traffic(_csv_matrix(lines, path), [], [], False)
+        return Traffic(_csv_matrix((at, first), lines, path), [], [], False)
     columns = [word.strip().lower() for word in first]
     _check_columns(columns, f"{file_name(path)}, line {at}")
-    rows = []
-    for number, words in lines[1:]:
+    check_pieces(path, read_bytes(path), {b"\n": _ROW})
+    return _table(_csv_rows(columns, lines, path), path, node_count)
+
+
+def _csv_rows(
+    columns: list[str], lines: Iterator[tuple[int, list[str]]], path: str | os.PathLike[str]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for at, words in lines:
         if len(words) != len(columns):
-            where = f"{file_name(path)}, line {number}"
+            where = f"{file_name(path)}, line {at}"
             raise FileFormatError(f"{where}: there are {len(words)} values for {len(columns)} columns")
-        rows.append((f"line {number}", dict(zip(columns, words, strict=True))))
-    return _table(rows, path, node_count)
+        yield f"line {at}", dict(zip(columns, words, strict=True))
 
 
 def _csv_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
@@ -148,14 +167,22 @@ def _csv_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         raise FileFormatError(f"{file_name(path)}, line {reader.line_num}: {error}") from None
 
 
-def _csv_matrix(lines: list[tuple[int, list[str]]], path: str | os.PathLike[str]) -> npt.NDArray[np.int64]:
-    rows = []
-    for at, words in lines:
-        if len(words) != len(lines):
-            where = f"{file_name(path)}, line {at}"
-            raise FileFormatError(f"{where}: there are {len(words)} values in a matrix of {len(lines)} rows")
-        rows.append([_number(word, f"{file_name(path)}, line {at}") for word in words])
-    return np.array(rows, np.int64).reshape(len(lines), -1)
+def _csv_matrix(
+    first: tuple[int, list[str]], lines: Iterator[tuple[int, list[str]]], path: str | os.PathLike[str]
+) -> npt.NDArray[np.int64]:
+    """Return a matrix of as many rows as its first row has values."""
+    side = len(first[1])
+    rows: list[npt.NDArray[np.int64]] = []
+    for at, words in itertools.chain([first], lines):
+        where = f"{file_name(path)}, line {at}"
+        if len(words) != side or len(rows) == side:
+            count = len(rows) + 1 + sum(1 for _ in lines)
+            raise FileFormatError(f"{where}: there are {len(words)} values in a matrix of {count} rows")
+        rows.append(np.array([_number(word, where) for word in words], np.int64))
+    if len(rows) != side:
+        where = f"{file_name(path)}, line {first[0]}"
+        raise FileFormatError(f"{where}: there are {side} values in a matrix of {len(rows)} rows")
+    return np.stack(rows)
 
 
 def _check_columns(columns: list[str], where: str) -> None:
@@ -247,7 +274,7 @@ def _parquet_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, Mapping[s
 def _json(path: str | os.PathLike[str], node_count: int) -> Traffic:
     with guarded(path):
         try:
-            held = read_json(path)
+            held = read_json(path, {**JSON_PIECES, b"{": _ROW + 70})
         except RecursionError:
             raise FileFormatError(f"cannot read {file_name(path)}: it is nested too deeply") from None
     if not isinstance(held, dict) or not held or not set(held) <= {"demands", "contributions", "rows"}:
