@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gossamer.errors import FileFormatError
-from gossamer.reading.files import read_text
+from gossamer.reading.files import text_lines
 
 __all__ = ["Transfer", "carried_out", "read_operations"]
 
@@ -54,9 +54,8 @@ class Transfer:
 def read_operations(path: Path) -> tuple[int, list[Operation]]:
     """Return the number of ranks of a GOAL file, and the operations of all of them; FileFormatError if it is none."""
     name = str(path)
-    text = read_text(path)
-    lines = ((i, line.strip()) for i, line in enumerate(text.splitlines(), 1))
-    stated = ((i, line) for i, line in lines if line and not line.startswith("//"))
+    lines = text_lines(path, "a GOAL file: not text in UTF-8", comment="", pieces={b"\n": 450})
+    stated = ((i, line) for i, line in lines if not line.startswith("//"))
     i, line = next(stated, (1, ""))
     head = _RANKS.fullmatch(line)
     if head is None:
