@@ -2,8 +2,8 @@
 
     pytest benchmarks/bench_flit_simulator.py --benchmark-only --benchmark-timer=time.process_time
 
-Stated limit: at least 15 million flit-hops a second on networks of tens of nodes that keep up with their load. Beyond
-saturation most messages are created, kept and never carried; a flit-hop then stands for the whole of that work.
+Target: 15 million flit-hops a second, messages of one flit included; the ratio printed is to that. Beyond saturation
+most messages are created, kept and never carried, and a flit-hop stands for the whole of that work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def told(benchmark, capsys, what: str, flit_hops: int) -> None:
     facts = {
         "flit_hops": flit_hops,
         "million_flit_hops_per_second": round(rate, 2),
-        "ratio_to_limit": round(rate / MILLION_FLIT_HOPS_PER_SECOND, 2),
+        "ratio_to_target": round(rate / MILLION_FLIT_HOPS_PER_SECOND, 2),
     }
     benchmark.extra_info.update(facts)
     with capsys.disabled():
