@@ -296,3 +296,31 @@ def test_what_python_may_carry_out_leaves_nothing_to_the_last_digit_or_to_chance
             assert not drawn or "np.random.seed(seed)" in inspect.getsource(kernel.py_func), kernel.__name__
             sorts = re.findall(r"np\.(?:arg)?sort\(.*|\.sort\(.*", code)
             assert all('kind="mergesort"' in line for line in sorts), f"{kernel.__module__}.{kernel.__name__}: {sorts}"
+
+
+def test_kept_code_is_of_no_use_when_the_file_of_what_it_calls_has_changed(tmp_path):
+    (tmp_path / "inner.py").write_text(
+        "from gossamer.compiling import njit\n@njit()\ndef added(n):\n    return n + 1\n"
+    )
+    (tmp_path / "middle.py").write_text(
+        "from gossamer.compiling import njit\nfrom inner import added\n"
+        "@njit()\ndef doubled(n):\n    return 2 * added(n)\n"
+    )
+    (tmp_path / "outer.py").write_text(
+        "from gossamer.compiling import njit, telling\nfrom middle import doubled\n"
+        "@njit()\ndef found(n):\n    return doubled(n)\n"
+        "with telling(lambda name, seconds: print(name)):\n    print(found(3))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+
+    def run():
+        command = [sys.executable, "-B", str(tmp_path / "outer.py")]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert run()[-1] == "8"
+    assert run() == ["8"]  # kept
+    (tmp_path / "inner.py").write_text(
+        "from gossamer.compiling import njit\n@njit()\ndef added(n):\n    return n + 100\n"
+    )
+    assert run()[-1] == "206"
+    assert run() == ["206"]

@@ -62,7 +62,19 @@ class _TooLong(Exception):  # noqa: N818 - no error: it ends an attempt
 
 
 class _Kept(FunctionCache):  # type: ignore[misc]
-    """Compiled code on the disk, which may be damaged, of another version, or impossible to write."""
+    """Compiled code on the disk, which may be damaged, of another version, or impossible to write.
+
+    It is of no use any more when the file of its function has changed, or one of those that kernels come from there.
+    """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        if others := sorted(_sources(function) - {function.__code__.co_filename}):
+            states = [Path(name).stat() for name in others]
+            self._cache_file._source_stamp = (
+                self._cache_file._source_stamp,
+                *((state.st_mtime, state.st_size) for state in states),
+            )
 
     @property
     def empty(self) -> bool:
@@ -123,6 +135,17 @@ class _Compiler(_FunctionCompiler):  # type: ignore[misc]
         if self.closed:
             made.no_cpython_wrapper = True
         return made
+
+
+def _sources(function: Any) -> set[str]:
+    """Return the files of a function and of the kernels that are known in its file, and of theirs in turn."""
+    found, left = set[str](), [function]
+    while left:
+        some = left.pop()
+        if some.__code__.co_filename not in found:
+            found.add(some.__code__.co_filename)
+            left += [kernel.py_func for kernel in some.__globals__.values() if isinstance(kernel, Kernel)]
+    return found
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
