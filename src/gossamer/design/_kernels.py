@@ -231,10 +231,12 @@ def arrange(first, near, at, place, swaps, seed):
             total += 2.0 * (after - before)
             if total < best - 1e-9:
                 best = total
-                kept[:] = place
+                for w in range(n):
+                    kept[w] = place[w]
         else:
             place[u], place[v] = place[v], place[u]
-    place[:] = kept
+    for w in range(n):
+        place[w] = kept[w]
 
 
 @njit(cache=True, nogil=True)
@@ -261,6 +263,14 @@ def _spread(target, sources, stop, distance, queue):
         if tail < n or total > stop:
             return -1
     return total
+
+
+@njit(cache=True, nogil=True)
+def _copy(rows, others):
+    """Write rows of numbers to others; a loop is compiled much sooner than the compiler's own copies."""
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            others[i, k] = rows[i, k]
 
 
 @njit(cache=True, nogil=True)
@@ -307,8 +317,8 @@ def joined_cubes(side, product, inverse, joins, looks, heat, seed):
         current = found
         if found < best:
             best = found
-            kept[:] = joins
-    joins[:] = kept
+            _copy(joins, kept)
+    _copy(kept, joins)
     return best
 
 

@@ -62,6 +62,14 @@ def _join(far, element, inverse, pair, a, b, g):
 
 
 @njit(cache=True, nogil=True)
+def _keep(other, here, pair, element):
+    """Write the ports that belong together, and their group elements, to the arrays of the best lift."""
+    for port in range(other.size):
+        pair[port] = other[port]
+        element[port // here.shape[1], port % here.shape[1]] = here[port // here.shape[1], port % here.shape[1]]
+
+
+@njit(cache=True, nogil=True)
 def best_lift(vertices, degree, product, inverse, looks, heat, seed, pair, element):
     """Anneal which ports are joined and by which elements; return the least sum of distances from all vertices.
 
@@ -84,7 +92,7 @@ def best_lift(vertices, degree, product, inverse, looks, heat, seed, pair, eleme
     current = _status(far, here, product, best, queue, mark)
     if current < 0:
         current = best
-    pair[:], element[:] = other, here
+    _keep(other, here, pair, element)
     for look in range(looks):
         a, c = np.random.randint(ports), np.random.randint(ports)
         b, e = other[a], other[c]
@@ -103,7 +111,7 @@ def best_lift(vertices, degree, product, inverse, looks, heat, seed, pair, eleme
             current = found
             if found < best:
                 best = found
-                pair[:], element[:] = other, here
+                _keep(other, here, pair, element)
         else:
             _join(far, here, inverse, other, a, b, one)
             if swap:
