@@ -319,3 +319,13 @@ def test_no_offer_lists_the_messages_of_a_large_exchange(monkeypatch):
     monkeypatch.setattr(type(case.task), "messages", refuse)
     offered = [a.name for a in gossamer.ALGORITHMS if isinstance(case.task, a.tasks) and a.covers(case)]
     assert "edge-colored" in offered
+
+
+@pytest.mark.parametrize("nodes", [2, 3])
+@pytest.mark.parametrize("task", ["broadcast", "gather", "allgather", "alltoall", "allreduce"])
+def test_networks_without_links_are_refused_by_a_path_that_is_missing(nodes, task):
+    network = gossamer.network(f"complete:{nodes}")
+    linkless = network.without(links=[(a, b) for a in range(nodes) for b in range(a)])
+    assert linkless.link_count == 0
+    with pytest.raises(gossamer.GossamerError, match="is not connected: no path from node"):
+        gossamer.plan(linkless, task)

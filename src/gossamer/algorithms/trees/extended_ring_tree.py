@@ -47,7 +47,9 @@ def reach(network: Network) -> int | None:
     [1, 2, 3, None]
     """
     n, degree = network.node_count, network.degree if network.link_count else 0
-    if n < 2 or network.terminal_count != n or network.link_count != n * degree or network.uniform_capacity != 1:
+    if n < 2 or not degree or network.terminal_count != n:
+        return None
+    if network.link_count != n * degree or network.uniform_capacity != 1:
         return None
     rho = n // 2 if degree == n - 1 else degree // 2
     offsets = sorted({g % n for g in range(-rho, rho + 1)} - {0})
