@@ -15,6 +15,7 @@ from gossamer.cases import EFFORTS, Case, Offer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.networks.network import Network
 from gossamer.rules import Rules
+from gossamer.switching import limits
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
@@ -262,6 +263,34 @@ def test_a_budget_is_never_too_small_for_the_first(monkeypatch):
     assert [row["options"] for row in found] == ["n=1"]
     assert "not tried" in found.stopped
     assert "translated-tree" in found.stopped
+
+
+@pytest.mark.parametrize(("little", "budget", "effort"), [("1/4", None, "search"), ("1/4", 60, "search"),
+                                                         ("1/4", None, "solver"), ("1/5", None, "search")])  # fmt: skip
+def test_no_long_search_is_begun_for_little(monkeypatch, little, budget, effort):
+    """The first one takes 5 steps, the bound is 4: a quarter more."""
+    counts = {}
+    monkeypatch.setattr(limits, "_LITTLE", Fraction(little))
+    long = Offer(builder(counts, "long", 0), effort="search", hop_seconds=0.1, options={"n": 1})
+    short = Offer(builder(counts, "short", 1), effort="search", options={"n": 2})
+    offers(monkeypatch, Offer(builder(counts, "first", 1), options={"n": 0}), long, short)
+    found = gossamer.plan("torus:4x4", "allgather", budget=budget, effort=effort)
+    if (little, budget, effort) == ("1/4", None, "search"):
+        assert (found.completion_time, counts) == (5, {"first": 1, "short": 1})
+        told = "not tried for less than 25 %: translated-tree (about 3.01 MB and 24 s); a budget tries them"
+        assert found.stopped == told
+    else:
+        assert (found.completion_time, found.stopped) == (4, "")
+        assert list(counts) == ["first", "short", "long"]
+
+
+def test_of_searches_that_take_long_the_quicker_comes_first(monkeypatch):
+    counts = {}
+    seconds = {"long": 0.2, "short": 1e-5, "less long": 0.1, "shorter": 1e-6}
+    made = [Offer(builder(counts, name, 1), effort="search", hop_seconds=s) for name, s in seconds.items()]
+    offers(monkeypatch, *made)
+    gossamer.plan("torus:4x4", "allgather")
+    assert list(counts) == ["short", "shorter", "less long", "long"]
 
 
 def test_effort_limits_what_is_tried(monkeypatch):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gossamer import switching as switchings
 from gossamer.bounds import Bound, Bounds, counted_bounds, node_bounds
-from gossamer.cases import EFFORTS, Case, Offer, Refusal
+from gossamer.cases import EFFORTS, Case, Needs, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
 from gossamer.networks import as_network
@@ -29,7 +29,19 @@ from gossamer.reading.quantities import Bytes
 from gossamer.rules import Rules
 from gossamer.schedules import Schedule, expand, relabel
 from gossamer.switching import Switching
-from gossamer.switching.limits import Candidate, Fitting, Limits, expected, fitting, in_turn, limits, time_text
+from gossamer.switching.limits import (
+    Candidate,
+    Fitting,
+    Limits,
+    Told,
+    expected,
+    fitting,
+    hardly_worth,
+    hardly_worth_text,
+    in_turn,
+    limits,
+    time_text,
+)
 from gossamer.synthesis.repair import repaired
 from gossamer.tasks import Task
 from gossamer.tasks import task as parse_task
@@ -117,9 +129,13 @@ class _Search:
         """Return the candidates that are estimated to stay within the limits; TooLargeError if none does."""
         return fitting(self.kind, self.planned, candidates, allowed, self.names is not None)
 
+    def needs(self, candidate: Candidate[Any]) -> Needs | None:
+        """Return what a candidate needs, about; None if that is not known."""
+        return expected(self.kind, self.planned, candidate, self.names is not None)
+
     def _about(self, candidate: Candidate[Any]) -> str:
         """Return what a candidate needs in words, where it is worth saying; who carries out tries is told, too."""
-        found = expected(self.kind, self.planned, candidate, self.names is not None)
+        found = self.needs(candidate)
         self.planned.tries.expect(candidate.algorithm, *((0.0, 0) if found is None else (found.seconds, found.bytes)))
         if found is None or found.seconds < _WORTH_SAYING:
             return ""
@@ -280,7 +296,8 @@ def plan(
     budget : float, optional
         Seconds after which no further algorithm is begun; the best found so far is returned, and `Outcome.stopped`
         says so. An algorithm that is estimated to take over twice as long is not begun if there is another.
-        A solver stops after so many seconds, too.
+        A solver stops after so many seconds, too. Without one, no search of over about a second is begun for less than
+        1 % of the time.
     stream : bool
         Check hops as they are made and keep none, for schedules too large to keep; not every algorithm can.
     seed : int
@@ -306,7 +323,8 @@ def plan(
     -----
     ``"best"`` builds in the order of effort and promise, verifies every schedule that it builds, and passes over what
     certainly is no better than the best found: an exact promise or a floor that is as large, or a best time that meets
-    the lower bound.
+    the lower bound. Within 1 % of that, it passes over searches that are estimated to take more than a second, unless
+    there is a budget or the effort is that of a solver.
 
     A network that came as a list of links and is a torus, an array, a hypercube or another network whose structure
     `gossamer.networks.recognition` finds is planned as that, and the schedule renamed to its nodes before it is
@@ -322,27 +340,33 @@ def plan(
     >>> gossamer.plan("torus:3x3", "broadcast", switching="wormhole", cost=cost).bound
     Fraction(124, 5)
     """
-    allowed = limits(memory, budget)
+    allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
     with Tries(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
-        candidates = search.candidates(algorithm, options or {}, choice(effort, "effort", EFFORTS), stream)
+        candidates = search.candidates(algorithm, options or {}, effort, stream)
         # of a stream nothing is kept, so that there is nothing to choose from
         chosen = Fitting(candidates[:1]) if stream else search.fitting(candidates, allowed)
-        return _best(search, chosen, allowed.budget, stream)
+        return _best(search, chosen, allowed, stream)
 
 
-def _best(search: _Search, chosen: Fitting[Any], budget: float | None, stream: bool) -> Outcome:
+def _best(search: _Search, chosen: Fitting[Any], allowed: Limits, stream: bool) -> Outcome:
     """Return the best outcome of some candidates, beside all bounds."""
     bounds = search.bounds(at_first=True)
     least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None
-    said = chosen.left_out
-    for candidate, left in _within(chosen.candidates, budget):
+    said = [chosen.left_out]
+    long: list[Told] = []
+    for candidate, left in _within(chosen.candidates, allowed.budget):
         if best is not None and best.completion_time <= max(least, candidate.offer.floor):
             continue
         if left and best is not None:
-            said = "; ".join(filter(None, [_stopped(budget, left), said]))
+            said.insert(0, _stopped(allowed.budget, left))
             break
+        if best is not None and not allowed.thorough and candidate.offer.effort == "search":
+            needs = search.needs(candidate)
+            if hardly_worth(needs, best.completion_time, least):
+                long.append((candidate, needs))
+                continue
         found = search.carried_out(candidate, bounds, stream)
         bounds = search.improved(found, first=best is None)  # with what was proved on the way
         least = bounds[0].value if bounds else least
@@ -350,7 +374,8 @@ def _best(search: _Search, chosen: Fitting[Any], budget: float | None, stream: b
             best = found
     assert best is not None  # candidates is never empty
     best = replace(best, bounds=bounds)
-    return best if best.optimal else replace(best, stopped=said)
+    said.append(hardly_worth_text(long))
+    return best if best.optimal else replace(best, stopped="; ".join(filter(None, said)))
 
 
 def replan(

@@ -15,10 +15,24 @@ from gossamer.reading.quantities import size
 from gossamer.switching.protocol import Switching
 from gossamer.writing import memory_text
 
-__all__ = ["Candidate", "Fitting", "Limits", "expected", "fitting", "in_turn", "limits", "time_text"]
+__all__ = [
+    "Candidate",
+    "Fitting",
+    "Limits",
+    "expected",
+    "fitting",
+    "hardly_worth",
+    "hardly_worth_text",
+    "in_turn",
+    "limits",
+    "time_text",
+]
 
 _SURELY = 2
 """How many times the budget an estimate must be, so that its algorithm is left out: estimates are no better."""
+
+_LITTLE, _LONG = Fraction(1, 100), 1.0
+"""For less than such a share of the bound no search is begun that is estimated to take more than so many seconds."""
 
 S = TypeVar("S")
 
@@ -47,10 +61,11 @@ Told = tuple[Candidate[Any], Needs | None]
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes and seconds that a plan may take, None for no limit."""
+    """Bytes and seconds that a plan may take, None for no limit, and whether whatever may gain a step is tried."""
 
     memory: int | None
     budget: float | None
+    thorough: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,14 +76,40 @@ class Fitting(Generic[S]):
     left_out: str = ""
 
 
-def limits(memory: int | str | None, budget: float | None) -> Limits:
-    """Return the limits that are asked for; by default what memory the machine has, and any time.
+def limits(memory: int | str | None, budget: float | None, effort: str = "search") -> Limits:
+    """Return the limits that are asked for; by default what memory the machine has, and any time that is worth it.
+
+    Who gives a budget, or asks for a solver, wants whatever may gain a step.
 
     >>> limits("8GiB", None)
-    Limits(memory=8589934592, budget=None)
+    Limits(memory=8589934592, budget=None, thorough=False)
     """
     held = free_memory() if memory is None else size(memory, "memory")
-    return Limits(held, None if budget is None else number(budget, "budget", above=0))
+    thorough = budget is not None or EFFORTS.index(effort) > EFFORTS.index("search")
+    return Limits(held, None if budget is None else number(budget, "budget", above=0), thorough)
+
+
+def hardly_worth(needs: Needs | None, time: Fraction, least: Fraction) -> bool:
+    """Return whether a search takes long, where a time is at hand that is hardly more than a bound.
+
+    >>> hardly_worth(Needs(500_000, 10**8, 37.0), Fraction(172), Fraction(171))
+    True
+    >>> hardly_worth(Needs(500_000, 10**8, 37.0), Fraction(174), Fraction(171))
+    False
+    """
+    return _long(needs) > 0 and time <= least * (1 + _LITTLE)
+
+
+def _long(needs: Needs | None) -> float:
+    """Return the seconds of what takes long, else 0."""
+    return needs.seconds if needs is not None and needs.seconds > _LONG else 0.0
+
+
+def hardly_worth_text(left: Sequence[Told]) -> str:
+    """Return what is said of searches that were not begun because of that, or an empty text."""
+    if not left:
+        return ""
+    return f"not tried for less than {_LITTLE * 100} %: {_listed(left)}; a budget tries them"
 
 
 def time_text(seconds: float) -> str:
@@ -91,7 +132,7 @@ def expected(kind: Switching[Any, Any], case: Case, candidate: Candidate[Any], r
 def fitting(
     kind: Switching[Any, Any], case: Case, candidates: Sequence[Candidate[S]], allowed: Limits, renamed: bool
 ) -> Fitting[S]:
-    """Return the candidates that are estimated to stay within the limits.
+    """Return the candidates that are estimated to stay within the limits; of those that take long, the quicker first.
 
     Raises
     ------
@@ -107,6 +148,7 @@ def fitting(
     quick = [(c, n) for c, n in small if budget is None or n is None or n.seconds <= _SURELY * budget]
     quick = quick or [min(small, key=lambda pair: 0.0 if pair[1] is None else pair[1].seconds)]
     kept = {id(c) for c, _ in small}, {id(c) for c, _ in quick}
+    quick.sort(key=lambda pair: (pair[0].place, _long(pair[1])))
     text = []
     if large := [pair for pair in told if id(pair[0]) not in kept[0]]:
         text.append(f"not tried with {memory_text(allowed.memory or 0)} of memory: {_listed(large)}")

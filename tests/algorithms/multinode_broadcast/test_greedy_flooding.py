@@ -140,6 +140,22 @@ def test_times_of_links_are_taken_into_account():
     assert set(np.unique(schedule.link % 4)) == {0, 1, 2, 3}
 
 
+@pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])
+@pytest.mark.parametrize(("occupancy", "latency"), [(1, 0), (1, 200_000), (200_000, 0), (70_000, 130_000)])
+def test_slots_in_which_nothing_happens_are_passed_over(ports, occupancy, latency):
+    """Each packet takes one way round a ring of 3 in one hop: with all ports both at once, else one after the other."""
+    network = gossamer.network("ring:3").with_times(occupancy, latency)
+    schedule = planned(network, gossamer.task("allgather"), Rules(ports=ports))
+    assert schedule.completion_time == (1 if ports == "all" else 2) * occupancy + latency
+
+
+def test_links_that_lead_nowhere_in_a_long_time_are_one_line():
+    one_way = Network("one way", 3, [0, 1], [1, 2], links_only=True).with_times(1, 10**5)
+    assert planned(one_way, gossamer.task("partial-multinode-broadcast", active=[0])).completion_time == 2 * 10**5 + 2
+    with pytest.raises(NetworkError, match="is not connected"):
+        GREEDY_FLOODING.build(Case(one_way, gossamer.task("partial-multinode-broadcast", active=[2])))
+
+
 def test_same_seed_gives_the_same_schedule_and_another_seed_another():
     network, task = gossamer.network("torus:5x5"), gossamer.task("allgather")
     first, again, other = (GREEDY_FLOODING.build(Case(network, task, seed=seed)) for seed in (3, 3, 11))

@@ -160,6 +160,30 @@ def _noted(v, p, by, first, node, weight, near):
         near[node[i], p] += by * weight[i]
 
 
+@njit(cache=True, nogil=True)
+def _next_change(t, span, due, room, one_send, sending, one_receive, receiving, link_target, latency):
+    """Return the first slot after t in which a packet comes, or a link or port is free that was not; -1 if none is."""
+    never = np.int64(2**62)
+    found = never
+    for after in range(t + 1, t + span):
+        if due[after % span] >= 0:
+            found = np.int64(after)
+            break
+    for i in range(room.size):
+        if t < room[i] < found:
+            found = room[i]
+    if one_send:
+        for u in range(sending.size):
+            if t < sending[u] < found:
+                found = sending[u]
+    if one_receive:
+        for e in range(link_target.size):
+            free = receiving[link_target[e]] - latency[e]
+            if t < free < found:
+                found = free
+    return found if found < never else np.int64(-1)
+
+
 @njit(cache=True, nogil=True, small=100_000)
 def flood(
     link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
@@ -292,6 +316,11 @@ def flood(
                     due[day] = made
                     on_way += 1
                 made += 1
+        if span > 2 and made == begin:  # until something comes or is free again, nothing can be sent
+            after = _next_change(t, span, due, room, one_send, sending, one_receive, receiving, link_target, latency)
+            if after < 0:
+                return (-1 if deadline == np.int64(2**62) else -2), over
+            t = after - 1
         t += 1
         quiet = np.int64(0) if made > begin else quiet + 1
         if quiet > span and on_way == 0:
