@@ -114,7 +114,7 @@ def _nothing(table, line):
 _prefetch = _nothing if config.DISABLE_JIT else _ask_for
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _prefetch_ahead(ring, soon, later, queue, head_at, ties, copies):
     """Ask for what two services further on in the ring will need: the next copy of a queue, and a queue."""
     _prefetch(queue, np.int64(ring[later, 2]))
@@ -127,7 +127,7 @@ def _prefetch_ahead(ring, soon, later, queue, head_at, ties, copies):
     _prefetch(copies, max(np.int64(queue[link, at]), 0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _merge(copies, key, order, a, b):
     """Join two pairing heaps; the root with the smaller (key, order) stays root."""
     if key[b] < key[a] or (key[b] == key[a] and order[b] < order[a]):
@@ -137,7 +137,7 @@ def _merge(copies, key, order, a, b):
     return a
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _without_root(copies, key, order, root):
     """Return the root of what is left of a pairing heap."""
     x, pairs = np.int64(copies[root, 3]), np.int64(-1)
@@ -161,21 +161,43 @@ def _without_root(copies, key, order, root):
     return root
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _widened(histogram, line, clock, delay):
     """Join the cells of a histogram in pairs until there is one for this delay; return the cells per unit of time."""
     bins = histogram.shape[1]
     while delay * clock[CELLS_PER_UNIT + line] >= bins:
         for i in range(bins // 2):
             histogram[line, i] = histogram[line, 2 * i] + histogram[line, 2 * i + 1]
-        histogram[line, bins // 2 :] = 0
+        for i in range(bins // 2, bins):
+            histogram[line, i] = 0
         clock[CELLS_PER_UNIT + line] *= 0.5
     return clock[CELLS_PER_UNIT + line]
 
 
-@njit(cache=True, nogil=True)
-def _cheapest(probability, demand, weight, load, uniform):
-    """Return the choice that minimizes sum_i (load_i + a_i)^2 weight_i; ties by `uniform` in [0, 1)."""
+@njit(cache=True, nogil=True, _nrt=False)
+def _around(load, queue, link_source, node):
+    """Add up the loads of a node and its neighbors in the last row of `load`; return how many nodes that are."""
+    row, many = load.shape[0] - 1, 1
+    for d in range(load.shape[1]):
+        load[row, d] = load[node, d]
+    link, last = 0, link_source.size
+    while link < last:  # the first link of the node
+        middle = (link + last) // 2
+        if link_source[middle] < node:
+            link = middle + 1
+        else:
+            last = middle
+    while link < link_source.size and link_source[link] == node:
+        for d in range(load.shape[1]):
+            load[row, d] += load[queue[link, TARGET], d]
+        link += 1
+        many += 1
+    return many
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _cheapest(probability, demand, weight, load, many, uniform):
+    """Return the choice that minimizes sum_i (load_i / many + a_i)^2 weight_i; ties by `uniform` in [0, 1)."""
     best, ties = np.inf, 0
     for turn in range(2):
         pick = np.int64(uniform * ties)
@@ -184,7 +206,7 @@ def _cheapest(probability, demand, weight, load, uniform):
                 continue
             cost = 0.0
             for i in range(demand.shape[1]):
-                cost += (load[i] + demand[c, i]) ** 2 * weight[i]
+                cost += (load[i] / many + demand[c, i]) ** 2 * weight[i]
             if turn == 0:
                 if cost < best * (1 - 1e-12):
                     best, ties = cost, 1
@@ -197,7 +219,7 @@ def _cheapest(probability, demand, weight, load, uniform):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def run(
     settings, mixture, guard,
     rows, key_of_row, below, link_table, link_source, dimension, source_nodes,
@@ -223,7 +245,6 @@ def run(
     degree = np.int64(link_table.shape[1])
     head_at = QUEUE_HEADER + words
     local = choose >= LOCAL
-    around = np.zeros(load.shape[1])
     far = links != BY_TABLE and queue.size > FAR
     bins = histogram.shape[1]
     scale_0, scale_1 = clock[CELLS_PER_UNIT], clock[CELLS_PER_UNIT + 1]
@@ -377,24 +398,20 @@ def run(
             free_cast = np.int64(casts[b, 3])
             table = source if entry_first.shape[0] > 1 else np.int64(0)
             choice = np.int64(arrival_choice[i])
+            row, many = -1, 1
             if choose == GLOBAL:
-                choice = _cheapest(probability[table], demand[table], weight, load[0], arrival_uniform[i, 0])
-                for d in range(load.shape[1]):
-                    load[0, d] += demand[table, choice, d]
+                row = 0
             elif choose == LOCAL or (
                 choose == GUARDED and arrival_uniform[i, 1] >= mixture and waiting[node] <= guard * degree
             ):
-                choice = _cheapest(probability[table], demand[table], weight, load[node], arrival_uniform[i, 0])
+                row = node
             elif choose == NEIGHBORS:
-                around[:] = load[node]
-                link = np.int64(np.searchsorted(link_source, node))
-                many = 1
-                while link < link_source.size and link_source[link] == node:
-                    around += load[queue[link, TARGET]]
-                    link += 1
-                    many += 1
-                around /= many
-                choice = _cheapest(probability[table], demand[table], weight, around, arrival_uniform[i, 0])
+                row, many = load.shape[0] - 1, _around(load, queue, link_source, node)
+            if row >= 0:
+                choice = _cheapest(probability[table], demand[table], weight, load[row], many, arrival_uniform[i, 0])
+            if choose == GLOBAL:
+                for d in range(load.shape[1]):
+                    load[0, d] += demand[table, choice, d]
             birth[b] = now
             if now > last_birth:
                 last_birth = now
@@ -408,7 +425,8 @@ def run(
                 open_casts += 1
             work += entry_total[table, choice]
             if parts > 1:
-                got[b, :] = 0
+                for u in range(got.shape[1]):
+                    got[b, u] = 0
             slices = parts
             entering = True
             i += 1

@@ -226,7 +226,8 @@ class Machine:
         self._more_casts(max(64, links // 256))
         local = tables.choose >= k.LOCAL
         dimensions = tables.demand.shape[2]
-        self._load = np.zeros((network.node_count if local else 1, dimensions), np.int64)
+        loads = network.node_count + (tables.choose == k.NEIGHBORS) if local else 1  # one row more to add up in
+        self._load = np.zeros((loads, dimensions), np.int64)
         self._waiting = np.zeros(network.node_count if local else 0, np.int64)
         self.wait_sum, self.wait_count = np.zeros(ranks), np.zeros(ranks, np.int64)
         self.histogram = np.zeros((2, BINS), np.int64)
