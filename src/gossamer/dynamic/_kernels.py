@@ -398,17 +398,17 @@ def run(
             free_cast = np.int64(casts[b, 3])
             table = source if entry_first.shape[0] > 1 else np.int64(0)
             choice = np.int64(arrival_choice[i])
-            row, many = -1, 1
+            line, many = np.int64(-1), 1
             if choose == GLOBAL:
-                row = 0
+                line = np.int64(0)
             elif choose == LOCAL or (
                 choose == GUARDED and arrival_uniform[i, 1] >= mixture and waiting[node] <= guard * degree
             ):
-                row = node
+                line = node
             elif choose == NEIGHBORS:
-                row, many = load.shape[0] - 1, _around(load, queue, link_source, node)
-            if row >= 0:
-                choice = _cheapest(probability[table], demand[table], weight, load[row], many, arrival_uniform[i, 0])
+                line, many = np.int64(load.shape[0] - 1), _around(load, queue, link_source, node)
+            if line >= 0:
+                choice = _cheapest(probability[table], demand[table], weight, load[line], many, arrival_uniform[i, 0])
             if choose == GLOBAL:
                 for d in range(load.shape[1]):
                     load[0, d] += demand[table, choice, d]

@@ -50,13 +50,13 @@ class Desk(NamedTuple):
         return cls._make([*longs, heap, np.zeros(hops, np.int64), follower, calendar, *rest])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _lag(a, b, target, occupancy, latency, cut):
     """Return the slots from the start of a hop over link a to that of one over link b that waits for it."""
     return latency[a] + (max(0, occupancy[a] - occupancy[b]) if cut[target[a]] else occupancy[a])
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def heights(link, first, following, target, occupancy, latency, cut, height, weight):
     """Write the slots from the start of each hop to the end of all that wait for it, and how many these are."""
     for h in range(link.size - 1, -1, -1):
