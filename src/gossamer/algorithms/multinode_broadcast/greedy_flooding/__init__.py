@@ -148,7 +148,8 @@ def _all_around(network: Network, roads: Roads, most: int) -> list[_Around]:
     takes = roads.occupancy + roads.latency
     length = -(-takes // takes.min(initial=2**31))
     for radius, less, share in _AROUND:
-        if _kernels.nearby(network.first_link, network.link_target, length, radius, first, node, distance):
+        seen = np.full(network.node_count, -1, np.int64)
+        if _kernels.nearby(network.first_link, network.link_target, length, radius, first, node, distance, seen):
             weight = np.rint(1000 * less ** distance[: first[-1]]).astype(np.int32)
             found.append(_Around(first.copy(), node[: first[-1]].copy(), weight, share))
     return found
@@ -170,11 +171,15 @@ def _flooded(
     nothing = np.zeros(0, np.int32)
     around = rare or _Around(np.zeros(0, np.int64), nothing, nothing, 1)
     near = np.zeros((0, 0) if rare is None else (network.node_count, origin.size), np.int32)
+    takes = roads.occupancy + roads.latency
+    longest = int(takes.max(initial=0))
+    aloft = int((np.diff(ring) * (longest // roads.occupancy + 1)).sum())  # in `longest` slots, all one by one
+    desk = _kernels.Desk.of(network.node_count, origin.size, network.link_count, longest, max(1, min(aloft, most)))
     made, over = _kernels.flood(
-        network.link_source, network.link_target, roads.occupancy, roads.occupancy + roads.latency, roads.latency,
+        network.link_source, network.link_target, roads.occupancy, takes, roads.latency,
         ring, np.zeros(int(ring[-1]), np.int64), first_in, np.argsort(network.link_target, kind="stable"),
         has, np.zeros_like(has), network.terminal_count, origin, case.send_limited, case.receive_limited, looks,
-        around.share, around[:3], near, has.size > _WIDE and has.shape[1] > 8, deadline, seed, *columns,
+        around.share, around[:3], near, has.size > _WIDE and has.shape[1] > 8, deadline, seed, *columns, desk,
     )  # fmt: skip
     if made == -1:
         raise NetworkError(f"network {network.spec!r} is not connected: some terminal cannot be reached")

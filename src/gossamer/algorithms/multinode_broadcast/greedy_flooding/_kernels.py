@@ -1,12 +1,17 @@
-"""Compiled kernel of greedy flooding."""
+"""Compiled kernel of greedy flooding.
+
+No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
+"""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gossamer.compiling import njit
 
-__all__ = ["flood", "nearby"]
+__all__ = ["Desk", "flood", "nearby"]
 
 _LINE = 8
 """Words that the memory brings at once; links begin to look somewhere in so many."""
@@ -14,8 +19,35 @@ _AHEAD = 32
 """Links whose words are read before any of them sends."""
 
 
-@njit(cache=True, nogil=True, small=100_000)
-def nearby(first_link, link_target, length, radius, first, node, distance):
+class Desk(NamedTuple):
+    """What flooding works on."""
+
+    spread: Any  # int64[P]: how many nodes have a packet
+    lacks: Any  # int64[N]: how many packets a node lacks
+    order: Any  # int64[L]: in which links look for packets
+    turn: Any  # int64[L]
+    at: Any  # int64[L]: the slot of the last hop of each link, and that hop
+    hop: Any  # int64[L]
+    due: Any  # int64[S]: the last hop that comes in a slot, or -1
+    follower: Any  # int64[]: the one before in that slot, of all that can be on their way
+    sending: Any  # int64[N]: until when a node sends, and receives
+    receiving: Any  # int64[N]
+    visit: Any  # int64[N]: in which nodes let their links look
+    first_out: Any  # int64[N + 1]: the first of a node's links
+
+    @classmethod
+    def of(cls, nodes: int, packets: int, links: int, longest: int, aloft: int) -> Desk:
+        """Return room for so many slots from start to end of a hop, and hops on their way."""
+        return cls(
+            np.ones(packets, np.int64), np.full(nodes, packets, np.int64), np.arange(links),
+            np.zeros(links, np.int64), np.full(links, -1, np.int64), np.zeros(links, np.int64),
+            np.full(longest + 1, -1, np.int64), np.empty(aloft, np.int64),
+            np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.arange(nodes), np.zeros(nodes + 1, np.int64),
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def nearby(first_link, link_target, length, radius, first, node, distance, seen):
     """Write the nodes within `radius` of each node, and how far they are; return whether all fit.
 
     Parameters
@@ -27,9 +59,10 @@ def nearby(first_link, link_target, length, radius, first, node, distance):
         Written: the entries first[u]..first[u + 1]-1 of the others are those of node u.
     node, distance : int32[]
         Written, itself included.
+    seen : int64[N]
+        -1; room to work in.
     """
     nodes = first.size - 1
-    seen = np.full(nodes, -1, np.int64)
     size = 0
     for u in range(nodes):
         first[u] = size
@@ -52,7 +85,7 @@ def nearby(first_link, link_target, length, radius, first, node, distance):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _lowest(word):
     """Return the place of the lowest set bit; without branches, which nothing could foretell."""
     bit = word & (~word + np.uint64(1))
@@ -65,7 +98,7 @@ def _lowest(word):
     return place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _chosen(has, will, u, v, start, words, spread, share, near, looks):
     """Return the rarest of the first few packets, from word `start` on, that u has and v lacks; -1 if none.
 
@@ -92,7 +125,7 @@ def _chosen(has, will, u, v, start, words, spread, share, near, looks):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _changed_over(
     has, will, u, v, t, words, first_in, in_links, link_source, at, hop, packet, takes, mine, start, looks, spread,
     share, around, near,
@@ -122,7 +155,7 @@ def _changed_over(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _touched(has, will, link_source, link_target, order, first, word):
     """Read words of both ends of some links, all at once: later, one after the other, they are at hand."""
     found = np.uint64(0)
@@ -133,14 +166,15 @@ def _touched(has, will, link_source, link_target, order, first, word):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _by_node(visit, first_out, order):
     """Write the links of all nodes, these in a random order, and those of each from any one on."""
     for i in range(visit.size - 1, 0, -1):
         j = np.random.randint(0, i + 1)
         visit[i], visit[j] = visit[j], visit[i]
     place = 0
-    for u in visit:
+    for i in range(visit.size):
+        u = visit[i]
         begin, end = first_out[u], first_out[u + 1]
         if begin == end:
             continue
@@ -153,14 +187,14 @@ def _by_node(visit, first_out, order):
                 e = begin
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _noted(v, p, by, first, node, weight, near):
     """Note, `by` times, for all around node v that packet p comes there."""
     for i in range(first[v], first[v + 1]):
         near[node[i], p] += by * weight[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _next_change(t, span, due, room, one_send, sending, one_receive, receiving, link_target, latency):
     """Return the first slot after t in which a packet comes, or a link or port is free that was not; -1 if none is."""
     never = np.int64(2**62)
@@ -184,10 +218,10 @@ def _next_change(t, span, due, room, one_send, sending, one_receive, receiving, 
     return found if found < never else np.int64(-1)
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def flood(
     link_source, link_target, occupancy, takes, latency, ring, room, first_in, in_links, has, will, terminals, origin,
-    one_send, one_receive, looks, share, around, near, wide, deadline, seed, slot, link, packet,
+    one_send, one_receive, looks, share, around, near, wide, deadline, seed, slot, link, packet, desk,
 ):  # fmt: skip
     """Let every free link, in a random order each slot, carry a packet that its target lacks.
 
@@ -221,6 +255,8 @@ def flood(
         Hops that would not be over by then are not made; give up when it is reached.
     slot, link, packet : int32[]
         Written; must have room for a hop to every node for every packet.
+    desk : Desk
+        Fresh room to work in.
 
     Returns
     -------
@@ -230,9 +266,11 @@ def flood(
     np.random.seed(seed)
     count = origin.size
     nodes, words = has.shape
-    spread = np.ones(count, np.int64)
+    spread, lacks, order, turn, at, hop = desk.spread, desk.lacks, desk.order, desk.turn, desk.at, desk.hop
+    due, follower, sending, receiving = desk.due, desk.follower, desk.sending, desk.receiving
+    visit, first_out = desk.visit, desk.first_out
+    span, aloft = due.size, follower.size
     missing = np.int64(terminals) * count
-    lacks = np.full(nodes, count, np.int64)
     for p in range(count):
         if near.shape[0]:
             _noted(origin[p], p, 1, around[0], around[1], around[2], near)
@@ -242,20 +280,9 @@ def flood(
         lacks[origin[p]] -= 1
         if origin[p] < terminals:
             missing -= 1
-    order = np.arange(link_source.size)
-    turn, at, hop = np.zeros(order.size, np.int64), np.full(order.size, -1, np.int64), np.zeros(order.size, np.int64)
-    span, aloft = np.int64(1), np.int64(0)
-    for e in range(order.size):
-        span = max(span, takes[e] + 1)
-    for e in range(order.size):  # hops of `span` slots in a row: all that can be on their way at once
-        aloft += (ring[e + 1] - ring[e]) * ((span - 1) // occupancy[e] + 1)
-    aloft = max(min(aloft, np.int64(slot.size)), np.int64(1))
-    due, follower = np.full(span, -1, np.int64), np.empty(aloft, np.int64)
-    sending, receiving = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     made, on_way, t = 0, 0, np.int64(0)
     over, quiet = np.int64(0), np.int64(0)
     tile, warm = np.int64(0), np.uint64(0)
-    visit, first_out = np.arange(nodes), np.zeros(nodes + 1, np.int64)
     for e in range(order.size):
         first_out[link_source[e] + 1] += 1
     for u in range(nodes):
