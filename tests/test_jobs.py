@@ -103,3 +103,13 @@ def test_files_that_are_no_job(tmp_path):
         read_job(written(tmp_path, "[[["), RING)
     with pytest.raises(FileFormatError, match="no such file"):
         read_job(tmp_path / "none.toml", RING)
+
+
+@pytest.mark.parametrize("task", ["allreduce", "allgather", "broadcast"])
+def test_a_collective_among_no_others_takes_as_long_as_alone(tmp_path, task):
+    """With several packets a message, of which an allreduce has one for each rank: all by one clock."""
+    text = f'collectives = [{{task = "{task}", bytes = 64}}]\npacket = 4\n'
+    found = plan_job(RING, read_job(written(tmp_path, text), RING), cost={"bandwidth": "1GB/s", "latency": "1us"})
+    (collective,) = found.collectives
+    assert collective.bound <= collective.alone <= collective.end
+    assert collective.end <= 1.1 * collective.alone

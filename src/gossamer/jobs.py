@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.costs import Clock, TimeCost
+from gossamer.costs import AskedCost, Clock, TimeCost
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.outcome import Outcome
@@ -148,20 +148,19 @@ def plan_job(
     >>> [(c.begin, c.end, int(c.alone)) for c in found.collectives]
     [(0, 4, 4), (4, 8, 4)]
     """
-    net, asked = as_network(network), TimeCost(job.packet_bytes, **dict(cost or {}))
     say = progress or (lambda stage: None)
-    how: dict[str, Any] = {"cost": asked, "rules": rules, "seed": seed}
 
-    def planned(task: Task, **options: Any) -> Outcome:
-        return plan(net, task, progress=progress, **how, **options)
+    def planned(net: Network, task: Task, cost: AskedCost, **options: Any) -> Outcome:
+        return plan(net, task, cost=cost, rules=rules, seed=seed, progress=progress, **options)
 
-    union = planned(job.together, **search)
+    union = planned(as_network(network), job.together, TimeCost(job.packet_bytes, **dict(cost or {})), **search)
     times = _times(union)
     found = []
     for i, collective in enumerate(job.collectives):
         say(f"planning {collective.name} alone")
-        # a packet of the same bytes, so that both are told by one clock
-        alone = planned(collective.packets(job.packet_bytes), effort=search.get("effort", "search"))
+        # on links of the same slots, by the same clock
+        task, effort = collective.packets(job.packet_bytes), search.get("effort", "search")
+        alone = planned(union.case.network, task, union.case.cost, effort=effort)
         found.append(CollectiveTimes(collective.name, *times[i], alone.completion_time, alone.bound))
     return JobOutcome(job, union, tuple(found))
 

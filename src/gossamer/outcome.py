@@ -17,10 +17,12 @@ from gossamer.bounds import Bound
 from gossamer.cases import Case, Offer
 from gossamer.costs import Clock
 from gossamer.errors import ScheduleError
+from gossamer.forms import FormTime
 from gossamer.networks.renumbering import Renumbered
 from gossamer.schedules import Verification
 from gossamer.switching import Facts, Switching
-from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text
+from gossamer.tasks import Allreduce
+from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text, seconds_text
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
 
@@ -63,6 +65,8 @@ class Outcome(Rows):
         What it took.
     stopped : str
         Why not all offers were tried, or an empty text.
+    forms : tuple of FormTime
+        Of an allreduce of some bytes: the form in which it is carried out, and then the others.
     """
 
     case: Case
@@ -76,6 +80,7 @@ class Outcome(Rows):
     facts: Facts
     expense: Expense
     stopped: str = ""
+    forms: tuple[FormTime, ...] = ()
 
     @property
     def claim(self) -> Fraction | None:
@@ -186,6 +191,7 @@ class Outcome(Rows):
             "claim_is_bound": self.claim_is_bound,
             "verified": self.verification.ok,
             "stopped": self.stopped or None,
+            **({"form": self.forms[0].words} if self.forms else {}),
             **self.facts.values,
             "build_seconds": self.expense.build_seconds,
             "verify_seconds": self.expense.verify_seconds,
@@ -213,7 +219,8 @@ class Outcome(Rows):
         found = [
             ("network", f"{network.spec}: {network.node_count:,} nodes, {links}"),
             *self._known_row(),
-            ("task", self.case.task.describe()),
+            ("task", self._task_text()),
+            *self._form_rows(),
             ("rules", self.switching.describe(self.case)),
             ("algorithm", self.algorithm + options),
             *self._time_rows(),
@@ -232,6 +239,19 @@ class Outcome(Rows):
             return []
         same = np.array_equal(known.place, np.arange(known.place.size))
         return [("recognized", f"{known.original.spec}{'' if same else ', with its nodes renumbered'}")]
+
+    def _task_text(self) -> str:
+        """Return the task, and as what it is carried out where that is another one."""
+        own = self.case.task
+        return own.describe() if not self.forms or isinstance(own, Allreduce) else f"allreduce, as {own.describe()}"
+
+    def _form_rows(self) -> list[tuple[str, str]]:
+        """Return what form of the task that was asked for this is, and how long the others take."""
+        if not self.forms:
+            return []
+        first, *others = self.forms
+        told = [f"{f.words} {'at least ' * f.at_least}{seconds_text(f.seconds)}" for f in others]
+        return [("form", first.words + (f"; {', '.join(told)}" if told else ""))]
 
     def _time_rows(self) -> list[tuple[str, str]]:
         def text(time: Fraction) -> str:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from gossamer import switching as switchings
 from gossamer.bounds import Bound, Bounds, counted_bounds, node_bounds
 from gossamer.cases import EFFORTS, Case, Needs, Offer, Refusal
-from gossamer.costs import AskedCost, Clock
-from gossamer.errors import ModelError, NotApplicableError, nearest
+from gossamer.costs import AskedCost, Clock, Cost, TimeCost
+from gossamer.errors import GossamerError, ModelError, NotApplicableError, TooLargeError, nearest
+from gossamer.forms import FormTime, counted_alike, forms_of, in_seconds, in_slots
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, IntArray, Network
 from gossamer.networks.recognition import recognized
@@ -321,6 +322,8 @@ def plan(
 
     Notes
     -----
+    Where an allreduce has a `TimeCost`, the fastest of its forms is planned (`gossamer.forms`).
+
     ``"best"`` builds in the order of effort and promise, verifies every schedule that it builds, and passes over what
     certainly is no better than the best found: an exact promise or a floor that is as large, or a best time that meets
     the lower bound. Within 1 % of that, it passes over searches that are estimated to take more than a second, unless
@@ -343,15 +346,75 @@ def plan(
     allowed = limits(memory, budget, choice(effort, "effort", EFFORTS))
     with Tries(whole(jobs, "jobs", 1, MOST), allowed.memory, progress) as tries:
         search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget, tries), progress)
+        if not (stream or options) and algorithm == "best":
+            searches = _forms(search, network, rules, cost, progress)
+            if list(searches.values()) != [search]:
+                return _best_form(searches, effort, allowed)
         candidates = search.candidates(algorithm, options or {}, effort, stream)
         # of a stream nothing is kept, so that there is nothing to choose from
         chosen = Fitting(candidates[:1]) if stream else search.fitting(candidates, allowed)
-        return _best(search, chosen, allowed, stream)
+        return _best(search, chosen, allowed, stream, search.bounds(at_first=True))
 
 
-def _best(search: _Search, chosen: Fitting[Any], allowed: Limits, stream: bool) -> Outcome:
+def _forms(
+    search: _Search, network: Any, rules: Rules | None, cost: AskedCost | None, progress: Say | None
+) -> dict[str, _Search]:
+    """Return the forms of a task whose times are in seconds, by their words."""
+    asked, clock = search.case, search.case.cost
+    if not isinstance(cost, TimeCost):
+        return {"": search}
+    assert isinstance(clock, Clock)
+    found: dict[str, _Search] = {}
+    for form in forms_of(as_network(network), asked.task, rules, cost):
+        if form.task == asked.task:
+            found[form.words] = search
+            continue
+        new = _asked(
+            network, form.task, search.kind.name, rules, form.cost, asked.seed, asked.budget, search.planned.tries
+        )
+        told = counted_alike(new.case.cost, clock, cost.bytes)
+        cases = new.case.told_by(told), new.planned.told_by(told)
+        found[form.words] = _Search(new._replace(case=cases[0], planned=cases[1]), progress)
+    return found
+
+
+def _best_form(searches: dict[str, _Search], effort: str, allowed: Limits) -> Outcome:
+    """Return the best outcome of the form that takes least; one whose bound is no less than that is not planned."""
+    began = time.monotonic()
+    known = {words: Bounds(search.bounds(at_first=True)) for words, search in searches.items()}
+    least = {words: in_seconds(bounds, searches[words].case.cost) for words, bounds in known.items()}
+    found: dict[str, Outcome] = {}
+    times: list[FormTime] = []
+    refused: list[GossamerError] = []
+    for words in sorted(searches, key=least.__getitem__):
+        search = searches[words]
+        if least[words] >= min((t.seconds for t in times), default=least[words] + 1):
+            times.append(FormTime(words, least[words], True))
+            continue
+        try:
+            chosen = search.fitting(search.candidates("best", {}, effort), allowed)
+        except (NotApplicableError, TooLargeError) as error:
+            refused.append(error)
+            continue
+        left = None if allowed.budget is None else max(allowed.budget - (time.monotonic() - began), 1e-3)
+        found[words] = _best(search, chosen, replace(allowed, budget=left), False, known[words])
+        known[words] = Bounds(found[words].bounds)
+        times.append(FormTime(words, found[words].seconds or Fraction(0), False))
+    if not found:
+        raise refused[0]
+    times.sort(key=lambda form: (form.seconds, form.at_least))
+    best = found[times[0].words]
+    return replace(best, forms=tuple(times), bounds=_lowest(searches, known, best.case.cost))
+
+
+def _lowest(searches: dict[str, _Search], bounds: dict[str, Bounds], clock: Cost) -> Bounds:
+    """Return the bounds of the form that they allow the least time, which hold whatever the form, by a clock."""
+    least = min(bounds, key=lambda words: in_seconds(bounds[words], searches[words].case.cost))
+    return in_slots(bounds[least], least, searches[least].case.cost, clock)
+
+
+def _best(search: _Search, chosen: Fitting[Any], allowed: Limits, stream: bool, bounds: tuple[Bound, ...]) -> Outcome:
     """Return the best outcome of some candidates, beside all bounds."""
-    bounds = search.bounds(at_first=True)
     least = bounds[0].value if bounds else Fraction(0)
     best: Outcome | None = None
     said = [chosen.left_out]
@@ -565,5 +628,7 @@ def lower_bounds(
     >>> print(gossamer.lower_bounds("torus:8x8", "alltoall")[0])
     64 steps, total hops: all messages together need 16,384 hops, made over 256 links
     """
-    asked = _asked(network, task, switching, rules, cost, 0)
-    return Bounds(asked.kind.bounds(asked.planned))
+    search = _Search(_asked(network, task, switching, rules, cost, 0), None)
+    searches = _forms(search, network, rules, cost, None)
+    found = {words: Bounds(form.bounds()) for words, form in searches.items()}
+    return found[""] if "" in found else _lowest(searches, found, search.case.cost)

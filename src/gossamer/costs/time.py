@@ -14,9 +14,10 @@ from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, durati
 from gossamer.tasks import Chunked, Task
 from gossamer.tasks.sizes import sizing_of
 
-__all__ = ["Counting", "TimeCost"]
+__all__ = ["Counting", "Form", "TimeCost"]
 
 Counting = Literal["mpi", "nccl"]
+Form = Literal["best", "blocks", "root", "gather"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class TimeCost:
         Bandwidth of every link, such as 400Gbit/s or 50GB/s, where the network has none of its own.
     latency : Duration
         Latency of every link, such as 2us, where the network has none of its own.
+    form : {"best", "blocks", "root", "gather"}
+        Of an allreduce among all: blocks, one a rank, reduced there and sent out; root, all reduced at one rank and
+        sent out; gather, every rank gets all buffers whole and combines them itself; best, the fastest.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class TimeCost:
     counting: Counting = "mpi"
     bandwidth: Rate | None = None
     latency: Duration = Fraction(0)
+    form: Form = "best"
 
     def __post_init__(self) -> None:
         given: Any = self.bytes
@@ -55,6 +60,7 @@ class TimeCost:
         if not 1 <= self.bytes < 2**62:
             raise ModelError(f"bytes must be at least 1 and less than 2**62, got {self.bytes}")
         choice(self.counting, "counting", get_args(Counting))
+        choice(self.form, "form", get_args(Form))
         if self.bandwidth is not None:
             object.__setattr__(self, "bandwidth", bandwidth(self.bandwidth, "bandwidth"))
         object.__setattr__(self, "latency", duration(self.latency, "latency"))

@@ -187,6 +187,7 @@ class Problem:
             size(goal.bytes, "bytes"),
             bandwidth=bandwidth(self.wishes.bandwidth, "bandwidth"),
             latency=duration(self.wishes.latency, "latency"),
+            form="blocks",
         )
 
     def limit(self, nodes: int) -> Fraction:

@@ -39,7 +39,8 @@ def asked_case(words: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     said = {name: words[name] for name in _TASK if name in words}
     said |= {name: Path(said[name]) for name in ("destinations", "demands") if name in said}
     task = asked_task(words["task"], said, network, seed)
-    ruled = {name: words[name] for name in _RULES if name in words}
+    ruled = {"form": "blocks"} if "bytes" in words else {}
+    ruled |= {name: words[name] for name in _RULES if name in words}
     return network, task, rules_and_cost(words.get("switching", "store-and-forward"), ruled)
 
 
