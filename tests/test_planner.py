@@ -358,3 +358,10 @@ def test_networks_without_links_are_refused_by_a_path_that_is_missing(nodes, tas
     assert linkless.link_count == 0
     with pytest.raises(gossamer.GossamerError, match="is not connected: no path from node"):
         gossamer.plan(linkless, task)
+
+
+@pytest.mark.parametrize("ask", [gossamer.plan, gossamer.compare, gossamer.lower_bounds, gossamer.faults])
+@pytest.mark.parametrize("task", [None, 3, ["allgather"], b"allgather"])
+def test_what_is_no_task_is_told(ask, task):
+    with pytest.raises(TaskError, match="a task must be a name, such as allgather, or a task of gossamer.task, got "):
+        ask("ring:4", task)

@@ -44,8 +44,7 @@ from gossamer.switching.limits import (
     time_text,
 )
 from gossamer.synthesis.repair import repaired
-from gossamer.tasks import Task
-from gossamer.tasks import task as parse_task
+from gossamer.tasks import Task, as_task
 from gossamer.writing import memory_text
 
 __all__ = ["compare", "lower_bounds", "plan", "replan"]
@@ -218,7 +217,7 @@ def _asked(
     kind = switchings.named(switching)
     if rules is not None and not isinstance(rules, Rules):
         raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
-    made = parse_task(task) if isinstance(task, str) else task
+    made = as_task(task)
     net = recognized(as_network(network))
     case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget, tries)
     known = net.find(Renumbered)

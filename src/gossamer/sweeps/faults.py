@@ -27,8 +27,7 @@ from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
 from gossamer.rules import Rules
 from gossamer.sweeps.running import run_points
-from gossamer.tasks import Task
-from gossamer.tasks import task as parse_task
+from gossamer.tasks import Task, as_task
 from gossamer.writing import Rows, quantity, seconds_text
 
 __all__ = ["Fault", "FaultReport", "faults"]
@@ -259,7 +258,7 @@ def faults(
     (1, 32, Fraction(5, 1), Fraction(5, 1))
     """
     net = as_network(network)
-    made = parse_task(task) if isinstance(task, str) else task
+    made = as_task(task)
     ends = cables(net)
     count = whole(links, "links", 1, max(1, len(ends)))
     most = whole(sample, "sample", 1, 10**6)

@@ -18,8 +18,7 @@ from gossamer.planner import compare
 from gossamer.reading.ranges import sizes as read_sizes
 from gossamer.rules import Rules
 from gossamer.sweeps.running import run_points
-from gossamer.tasks import Task
-from gossamer.tasks import task as parse_task
+from gossamer.tasks import Task, as_task
 from gossamer.writing import Rows, bandwidth_text, bytes_text, seconds_text
 
 __all__ = ["Crossover", "SizeComparison", "compare_sizes"]
@@ -174,7 +173,7 @@ def compare_sizes(
     asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
     if not 1 <= len(asked) <= _MOST_SIZES:
         raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
-    made = parse_task(task) if isinstance(task, str) else task
+    made = as_task(task)
     how = {"rules": rules, "options": options, "effort": effort, "memory": memory, "budget": budget, "seed": seed}
     ladder = _Ladder(as_network(network), made, dict(cost or {}), how, progress)
     ordered = sorted(set(asked))

@@ -5,7 +5,7 @@ Each kind of task has a module; `task` gives any of them by name.
 
 from __future__ import annotations
 
-from gossamer.tasks.asking import task, task_from_dict
+from gossamer.tasks.asking import as_task, task, task_from_dict
 from gossamer.tasks.chunked import Chunked, chunked
 from gossamer.tasks.demand_table import DemandTable, as_table
 from gossamer.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
@@ -64,6 +64,7 @@ __all__ = [
     "UnevenScatter",
     "along_dimensions",
     "as_table",
+    "as_task",
     "chunked",
     "kind_of",
     "read_table",

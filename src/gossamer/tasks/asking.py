@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from gossamer.errors import TaskError
+from gossamer.errors import TaskError, shown
 from gossamer.networks import as_network
 from gossamer.tasks.chunked import chunked
 from gossamer.tasks.grouped import Grouped
@@ -15,7 +15,7 @@ from gossamer.tasks.patterns import one_to_many, permutation
 from gossamer.tasks.routing import OneToManyRouting, Permutation
 from gossamer.tasks.together import Together
 
-__all__ = ["task", "task_from_dict"]
+__all__ = ["as_task", "task", "task_from_dict"]
 
 
 def task(name: str, **fields: Any) -> Task:
@@ -82,6 +82,21 @@ def _patterned(kind: type[Task], **fields: Any) -> Task:
         if field not in ("density", "seed"):
             raise TaskError(f"a pattern of {kind.name} takes density and seed, not {field!r}")
     return makers[kind](pattern, network, **fields)
+
+
+def as_task(asked: Task | str) -> Task:
+    """Return a task that is asked by its name, or is one; TaskError if it is neither.
+
+    Examples
+    --------
+    >>> as_task("allgather") == as_task(task("multinode-broadcast"))
+    True
+    """
+    if isinstance(asked, str):
+        return task(asked)
+    if not isinstance(asked, Task):
+        raise TaskError(f"a task must be a name, such as allgather, or a task of gossamer.task, got {shown(asked)}")
+    return asked
 
 
 def task_from_dict(fields: dict[str, Any]) -> Task:
