@@ -363,5 +363,5 @@ def test_networks_without_links_are_refused_by_a_path_that_is_missing(nodes, tas
 @pytest.mark.parametrize("ask", [gossamer.plan, gossamer.compare, gossamer.lower_bounds, gossamer.faults])
 @pytest.mark.parametrize("task", [None, 3, ["allgather"], b"allgather"])
 def test_what_is_no_task_is_told(ask, task):
-    with pytest.raises(TaskError, match="a task must be a name, such as allgather, or a task of gossamer.task, got "):
+    with pytest.raises(TaskError, match=r"a task must be a name, such as allgather, or a task of gossamer\.task, got "):
         ask("ring:4", task)

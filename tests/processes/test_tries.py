@@ -148,7 +148,8 @@ def test_jobs_are_a_number():
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_an_interrupted_plan_leaves_no_process():
     code = (
-        "import gossamer.processes.tries as t, gossamer.cli.app as a, sys; t._WORTH = 0.0; "
+        "import gossamer.processes.tries as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored by what a shell has put in background
         "sys.argv = ['gossamer', 'plan', 'jellyfish:n=200,d=4,seed=1', 'allreduce', '--algorithm', 'overlapped-trees', "
         "'--jobs', '2']; from gossamer.__main__ import main; main()"
     )
