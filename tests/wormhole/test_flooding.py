@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,6 +66,15 @@ def test_broadcast_on_a_mesh_is_within_twice_its_bound(spec, startup, size, piec
         options={"pieces": pieces},
     )  # fmt: skip
     assert plan.completion_time < 1.8 * plan.bound
+
+
+@pytest.mark.parametrize("ports", ["one", "one-send"])
+def test_with_one_port_messages_are_cut_in_few_pieces_too(ports):
+    task = gossamer.task("partial-multinode-broadcast", active=[0, 5, 10])
+    cost = LinearCost(startup=Fraction(10), message_bytes=1024)
+    case = WormholeCase(gossamer.network("torus:4x4"), task, cost, Rules(ports=ports))
+    offered = [offer.build().completion_time for offer in flooding_offers(case)]
+    assert min(offered) <= min(flooded(case, k).completion_time for k in range(4, 12))
 
 
 @pytest.mark.parametrize("ports", ["one", "one-send", "one-receive"])

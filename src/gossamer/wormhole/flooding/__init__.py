@@ -209,6 +209,7 @@ def _pieces_tried(case: WormholeCase, count: int) -> list[int]:
     near = [1, balance - 1, balance + 1, 3 * balance // 2, 3 * balance]
     if case.network.terminal_count <= _LARGE:
         near += [balance // 2, balance, balance + 2, 2 * balance]
+        near += [2 * balance // 3] if one else []  # ports that are all busy gain less by shorter pieces
     return sorted({max(1, min(most, k)) for k in near})
 
 
