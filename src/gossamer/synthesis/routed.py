@@ -20,7 +20,7 @@ from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import Roads, Starts, scheduled
 from gossamer.schedules import Phase, Schedule
 from gossamer.synthesis.demands import demand_of, least_slots
-from gossamer.synthesis.squeezed import squeezed
+from gossamer.synthesis.squeezed import QUICK, STEADY, squeezed
 from gossamer.tasks import COMBINE, MOVE
 
 __all__ = ["branching", "propose_moves", "propose_trees", "routed", "timed"]
@@ -80,7 +80,9 @@ def routed(case: Case) -> Schedule:
         if best.starts.slots <= least:
             break
     assert best is not None
-    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed)
+    # packets that wait for ports leave more to gain than those that wait for links, if a bound says where it ends
+    effort = STEADY if moved and case.limited and case.floor else QUICK
+    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, effort)
     if shorter is not None:
         best = _Tried(Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)

@@ -7,6 +7,8 @@ grown there over cells, a link in a slot each. Cells that carried too much stay 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,16 +17,46 @@ from gossamer.networks.network import IntArray
 from gossamer.paths.forests import Demand, Forest, Growth
 from gossamer.paths.precedence import Roads
 
-__all__ = ["squeezed"]
+__all__ = ["PATIENT", "QUICK", "STEADY", "Effort", "squeezed"]
 
-_ROUNDS = 100
-_WORK = 5_000_000
-"""Cells looked at in all rounds of one number of slots."""
-_POWER, _PAST = 4.0, 0.1
+
+class Effort(NamedTuple):
+    """How long packets are led anew.
+
+    Attributes
+    ----------
+    rounds, work : int
+        Rounds, and cells that they may look at, for each number of slots.
+    power, past : float
+        How steeply prices rise with the load, and by how much a cell that carried too much is taken to carry more.
+    """
+
+    rounds: int
+    work: int
+    power: float
+    past: float
+
+
+QUICK = Effort(100, 5_000_000, 4.0, 0.1)
+"""A tenth of a second at most for each number of slots; so of those below."""
+STEADY = Effort(400, 150_000_000, 2.0, 0.3)
+"""Some two seconds at most."""
+PATIENT = Effort(400, 3_000_000_000, 2.0, 0.3)
+"""Some ten seconds at most."""
+
+_FEWEST = 8
+_HALVED, _FEW = 100, 10.0
+"""Rounds in which half of what is too much must go, or it is given up; not of so little."""
 
 
 def squeezed(
-    demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], slots: int, least: int, seed: int
+    demand: Demand,
+    roads: Roads,
+    branches: npt.NDArray[np.bool_],
+    slots: int,
+    least: int,
+    seed: int,
+    effort: Effort = QUICK,
 ) -> tuple[int, IntArray, IntArray, IntArray] | None:
     """Return a schedule of fewer slots, or None if none was found.
 
@@ -40,6 +72,8 @@ def squeezed(
         Slots of the schedule that is known, and a number that no schedule beats.
     seed : int
         For the order of the packets.
+    effort : Effort
+        How long to try each number of slots.
 
     Returns
     -------
@@ -48,7 +82,9 @@ def squeezed(
 
     Notes
     -----
-    O(P (L T + N T log(N T))) for each of at most 100 rounds, of P packets and T slots.
+    O(P (L T + N T log(N T))) for each round, of P packets and T slots. Packets are led anew
+    only if they cross a cell that was wanted too much before; where what is too much does not halve in 100
+    rounds, no more are tried.
 
     Examples
     --------
@@ -63,19 +99,19 @@ def squeezed(
     best = None
     tried = False
     while slots > least:
-        found = _within(demand, roads, branches, slots - 1 if tried else least, seed)
-        if found is None and tried:
+        found = _within(demand, roads, branches, slots - 1 if tried else least, seed, effort)
+        if found is None and (tried or slots - 1 == least):
             break
         best, slots, tried = found or best, slots if found is None else found[0], True
     return best
 
 
 def _within(
-    demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], slots: int, seed: int
+    demand: Demand, roads: Roads, branches: npt.NDArray[np.bool_], slots: int, seed: int, effort: Effort
 ) -> tuple[int, IntArray, IntArray, IntArray] | None:
     places = roads.cut.size + roads.source.size
-    rounds = min(_ROUNDS, _WORK // max(1, demand.origin.size * places * slots))
-    if rounds < 8:
+    rounds = min(effort.rounds, effort.work // max(1, demand.origin.size * places * slots))
+    if rounds < _FEWEST:
         return None
     cells = _cells(roads, slots)
     growth, draw = Growth(cells), np.random.default_rng(seed)
@@ -84,18 +120,26 @@ def _within(
     asked = Demand((demand.origin * np.int32(wide)).astype(np.int32), demand.first, there.astype(np.int32))
     forest: Forest | None = None
     past = [np.zeros(load.size) for load in growth.loads]
-    for _ in range(rounds):
+    lowest: list[float] = []
+    for turn in range(rounds):
         visit = draw.permutation(demand.origin.size)
+        hot = 1.0 + effort.past / 2 if turn else 0.0  # a cell that one packet uses, but was too dear before
         try:
-            forest = growth.grow(asked, np.repeat(branches, wide), forest, power=_POWER, visit=visit, scale=1.0)
+            forest = growth.grow(
+                asked, np.repeat(branches, wide), forest, power=effort.power, hot=hot, visit=visit, scale=1.0
+            )
         except NetworkError:
             return None  # some target is further away than that
-        over = [load - before > 1.0 + 1e-6 for load, before in zip(growth.loads, past, strict=True)]
-        if not any(bool(o.any()) for o in over):
+        over = [np.maximum(load - before - 1.0, 0.0) for load, before in zip(growth.loads, past, strict=True)]
+        much = float(sum(o.sum() for o in over))
+        if much < 1e-6:
             return _hops(forest, cells, roads, demand, branches)
+        lowest.append(min([much, *lowest[-1:]]))
+        if turn >= _HALVED and lowest[turn] > max(_FEW, lowest[turn - _HALVED] / 2):
+            return None
         for load, before, o in zip(growth.loads, past, over, strict=True):  # what was in demand stays dear
-            load[o] += _PAST
-            before[o] += _PAST
+            load[o > 1e-6] += effort.past
+            before[o > 1e-6] += effort.past
     return None
 
 

@@ -104,3 +104,12 @@ def test_a_large_total_exchange_is_left_to_others():
 def test_same_seed_same_schedule():
     net, task = array(4, 5), PartialExchange([1, 2, 13])
     assert balanced_orders(Case(net, task, seed=3)) == balanced_orders(Case(net, task, seed=3))
+
+
+def test_a_schedule_above_its_bound_is_squeezed():
+    case = Case(torus(4, 4, 4), PartialExchange(sets.drawn(64, 21, 16)))
+    plain = balanced_orders(case).completion_time
+    case.tell_floor(Fraction(17))
+    shorter = balanced_orders(case)
+    verify(shorter).raise_if_invalid()
+    assert shorter.completion_time == 17 == best_bound(case).value < plain
