@@ -81,8 +81,8 @@ def routed(case: Case) -> Schedule:
             break
     assert best is not None
     # packets that wait for ports leave more to gain than those that wait for links, if a bound says where it ends
-    effort = STEADY if moved and case.limited and case.floor else QUICK
-    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, effort)
+    patience = STEADY if moved and case.limited and case.floor else QUICK
+    shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, patience)
     if shorter is not None:
         best = _Tried(Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)
