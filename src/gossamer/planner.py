@@ -485,7 +485,9 @@ def replan(
     search = _Search(_Asked(kind, case, case, None), progress)
     known = schedule.bounds if isinstance(schedule, Outcome) and int((link >= 0).sum()) == left.link_count else ()
     told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
-    limits = _together(told, node_bounds(case)) if told else counted_bounds(case)
+    # what nodes must send and receive holds up what is copied, not what goes far
+    copied = any(demand.shared for demand in case.demands)
+    limits = _together(told, node_bounds(case) if copied else ()) if told else counted_bounds(case)
     case.tell_floor(limits[0].value)
     offer = Offer(lambda: repaired(found, case, link), effort="search")
     name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"

@@ -11,6 +11,7 @@ from gossamer import Rules
 from gossamer.bounds import counted_bounds
 from gossamer.errors import GossamerError, NotApplicableError
 from gossamer.networks import from_networkx
+from gossamer.synthesis import repair
 
 
 def cable(network, number):
@@ -113,3 +114,12 @@ def test_two_halves_of_a_repaired_allreduce_are_moved_in_time():
     found = gossamer.replan(sound, network.without(links=cable(network, 77)))
     assert found.verification.ok
     assert found.completion_time <= 38
+
+
+def test_trees_of_a_repaired_allreduce_are_grown_anew_so_that_results_are_out_sooner(monkeypatch):
+    networks = [gossamer.network(spec) for spec in ("torus:6x6", "dragonfly:4,2")]
+    sound = [gossamer.plan(network, "allreduce") for network in networks]
+    left = [network.without(links=cable(network, 41)) for network in networks]
+    found = sum(gossamer.replan(s, n).completion_time for s, n in zip(sound, left, strict=True))
+    monkeypatch.setattr(repair, "_ANEW", ())
+    assert found < sum(gossamer.replan(s, n).completion_time for s, n in zip(sound, left, strict=True))

@@ -31,10 +31,12 @@ _POWERS = (8.0, 30.0)
 _RELIEF = (30.0, 60.0, 100.0) * 4
 _VAIN = 2
 """Turns of relief that may change nothing."""
+_ANEW, _SHALLOW = (8.0, 30.0), 1.0
+"""Turns in which all trees of an allreduce are grown anew, and what a slot of delay costs: results are out sooner."""
 _SMALL = 30_000
 """Hops up to which orders are also drawn at random."""
-_SHAKES = 20
-"""How often packets are moved in time: few enough for a tenth of the time of a plan."""
+_SHAKES, _MOST_SHAKES, _SHAKEN = 20, 60, 150_000
+"""How often packets are moved in time, more often where few hops are: few enough for a tenth of the time of a plan."""
 _SHARES = (0.02, 0.1, 0.3, 1.0) * 3
 """Slots by which a packet that is drawn one place later may wait in each of them."""
 
@@ -111,11 +113,20 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
             )  # fmt: skip
         vain = 0 if growth.congestion < lowest - 1e-9 else vain + 1
         lowest = min(lowest, growth.congestion)
+    both = len(halves) == 2  # results wait for contributions: depths and the order of hops decide more than loads
+    for power in _ANEW if both else ():
+        for half in halves:
+            forests[half.inward] = growth.grow(
+                half.demand, half.branches, forests[half.inward],
+                power=power, depth_cost=_SHALLOW, inward=half.inward, visit=draw.permutation(half.numbers.size),
+            )  # fmt: skip
+        lowest = growth.congestion
     graph, packet = joined(case, forests.get(True), forests.get(False))
     orders, least = _orders(graph, packet, hops, roads, draw), max(int(case.floor), ceil(lowest - 1e-9))
     starts = scheduled(graph, roads, rounds=2, orders=orders, least=least)
-    if len(halves) == 2:  # results wait for contributions: the order of hops decides more than their ways
-        starts = shaken(graph, roads, starts, least=least, seed=case.seed, most=_SHAKES)
+    if both:
+        most = max(_SHAKES, min(_MOST_SHAKES, _SHAKEN // max(1, graph.link.size)))
+        starts = shaken(graph, roads, starts, least=least, seed=case.seed, most=most)
     return timed(case, starts, graph.link, packet)
 
 
@@ -228,21 +239,23 @@ def _kept(
     low, wide = int(begin.min(initial=0)), int(over.max(initial=0) - begin.min(initial=0)) + 1
     came = (packet * nodes + head[link]) * wide + (over - low)
     sort = np.argsort(came, kind="stable")
+    came = came[sort]
     asked = (packet * nodes + tail[link]) * wide + (begin - low)
-    place = np.searchsorted(came[sort], asked, "right") - 1
+    place = np.searchsorted(came, asked, "right") - 1
     by = sort[np.maximum(place, 0)] if sort.size else np.zeros(0, np.int64)
-    fits = (place >= 0) & (came[by] // wide == asked // wide) & (by < np.arange(by.size))
+    fits = (place >= 0) & (came[np.maximum(place, 0)] // wide == asked // wide) & (by < np.arange(by.size))
     at_origin = tail[link] == demand.origin[packet]
     parent = np.where(at_origin, -1, by - first[packet])
     broken[packet[~(fits | at_origin)]] = True
     single = np.flatnonzero(~branches[tail[link]] & ~at_origin)  # what passes a node once for each copy
     used = np.bincount(by[single], minlength=link.size)
     broken[packet[used > 1]] = True
-    arrived = np.unique(packet * nodes + head[link])
     which = np.repeat(np.arange(count), np.diff(demand.first))
     away = demand.target != demand.origin[which]
-    missing = ~np.isin(which[away] * nodes + demand.target[away], arrived)
-    broken[which[away][missing]] = True
+    wanted = which[away] * nodes + demand.target[away]
+    last = np.searchsorted(came, (wanted + 1) * wide) - 1
+    reached = (last >= 0) & (np.append(came, -1)[last] // wide == wanted)
+    broken[which[away][~reached]] = True
     begins, ends = first[:-1].copy(), first[1:].copy()
     ends[broken] = begins[broken]
     forest = Forest(begins, ends, link.astype(np.int32), parent.astype(np.int32))
