@@ -73,3 +73,11 @@ def test_large_networks_look_at_the_most_loaded_nodes_only(monkeypatch, task):
     monkeypatch.setattr(families, "SMALL", 1)
     monkeypatch.setattr(families, "MAX_SEARCHES", 2)
     assert all(few <= all_ for few, all_ in zip([b.value for b in port_bounds(case)], full, strict=True))
+
+
+def test_a_group_of_21_nodes_of_the_5_by_7_array_takes_13_steps():
+    """The corner (4,0) is 3 hops or more from all others of the group, and only one of them is so near."""
+    active = [1, 2, 3, 4, 5, 9, 10, 11, 13, 15, 16, 17, 18, 20, 24, 25, 26, 28, 32, 33, 34]
+    plan = gossamer.plan("array:5x7", gossamer.task("group-multinode-broadcast", active=active))
+    assert plan.optimal
+    assert plan.completion_time == 13

@@ -1,4 +1,4 @@
-"""Bounds from the times of ways and of ports, where links take time or switches cut through.
+"""Bounds from the times of ways and of ports, where links take time or switches cut through, or messages have targets.
 
 The earliest time at which a message can be somewhere follows from the occupancies and latencies on its way. A node
 that must receive R messages which cannot be there before slot d uses its links only from ``d - o`` on, for an occupancy
@@ -14,7 +14,7 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
+from gossamer.cases.demands import Counts, Demand, HubDemand, PairDemand
 from gossamer.cases.links import FAR, Links, least_time
 from gossamer.cases.metric import MAX_SEARCHES
 from gossamer.writing import quantity
@@ -37,10 +37,15 @@ def takes_time(case: Case) -> bool:
 
 
 def arrival_bounds(case: Case) -> Iterator[Bound]:
-    """Yield the furthest way of a message, and the node that receives, or sends, longest."""
-    if not takes_time(case):
+    """Yield the furthest way of a message, and the node that receives, or sends, longest.
+
+    Where distances in hops tell the time, only nodes of tasks without hubs: `port_bounds` knows how far the others'
+    messages come.
+    """
+    if takes_time(case):
+        yield from _ways(case)
+    elif not case.whole or all(isinstance(demand, HubDemand) for demand in case.demands):
         return
-    yield from _ways(case)
     for incoming in (True, False):
         yield from _nodes(case, incoming)
 
@@ -93,22 +98,30 @@ def _nodes(case: Case, incoming: bool) -> Iterator[Bound]:
     rates = np.zeros(view.node_count)
     (np.maximum if limited else np.add).at(rates, ends, view.rate)
     rate = rates[nodes]
-    busy = np.flatnonzero((count > 0) & (rate > 0))
+    plain = not takes_time(case)
+    fewest = 2 if plain else 1  # one message needs what its distance says
+    busy = np.flatnonzero((count >= fewest) & (rate > 0))
     if not busy.size:
         return
     order = busy[np.argsort(-(count[busy] / rate[busy]), kind="stable")]
-    fewer = max(2, min(_NODES, searches(view)))
+    pairs = sum(demand.target.size for demand in case.demands if isinstance(demand, PairDemand))
+    fewer = max(2, min(_NODES, searches(view), _WORK // max(pairs, 1)))
     chosen = np.unique(np.concatenate([order[: fewer // 2], spread(order, fewer // 2)]))
     found = [least_arrival(case, int(nodes[i]), incoming) for i in chosen.tolist()]
     best = max((f for f in found if f is not None), key=lambda f: f[0], default=None)
     if best is None:
         return
     time, node, messages, since = best
+    if plain and (messages < fewest or since <= 1):  # no more than distances say, or numbers
+        return
     verb = "receive" if incoming else "send"
     text = f"node {case.name(node)} must {verb} {quantity(messages, case.what)}"
     if since:
+        one = messages == 1
         text += (
-            f" that arrive in step {since:,} or later" if incoming else f" that take {quantity(since, 'step')} or more"
+            f" that arrive{'s' * one} in step {since:,} or later"
+            if incoming
+            else f" that take{'s' * one} {quantity(since, 'step')} or more"
         )
     text += ", one at a time" if limited else f" over {quantity(int(np.count_nonzero(ends == node)), 'link')}"
     yield Bound(f"node {verb}s", time, text, "ports", "Dimakopoulos 1996, (3.3), with the times of links")
