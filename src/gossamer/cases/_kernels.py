@@ -9,7 +9,7 @@ from gossamer.compiling import njit
 __all__ = ["earliest", "lengths_of_ways"]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _push(heap, size, key):
     """Add a key to a binary heap of so many; return its new size."""
     at = size
@@ -20,7 +20,7 @@ def _push(heap, size, key):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _pop(heap, size):
     """Take the least key off a binary heap of so many, one fewer afterwards; return it."""
     least, last = heap[0], heap[size - 1]
@@ -38,7 +38,7 @@ def _pop(heap, size):
     return least
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, heap, time, usable, depart):
     """Find when a packet that is at the nodes of `start` in slot 0 can leave over each link and be usable at each node.
 
@@ -49,9 +49,12 @@ def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, 
     """
     kinds = kind_hold.size + 1
     states = time.size
-    time[:] = far
-    usable[:] = far
-    depart[:] = far
+    for state in range(time.size):
+        time[state] = far
+    for u in range(usable.size):
+        usable[u] = far
+    for e in range(depart.size):
+        depart[e] = far
     size = 0
     for i in range(start.size):
         state = start[i] * kinds + kinds - 1
@@ -84,7 +87,7 @@ def earliest(first, target, hold, latency, kind, kind_hold, stores, start, far, 
                 size = _push(heap, size, then * states + there)
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def lengths_of_ways(
     first, tail, target, length, sources, row, wanted, amount, heap, distance, link_to, order, carried, load
 ):
@@ -101,8 +104,8 @@ def lengths_of_ways(
     for i in range(sources.size):
         source = sources[i]
         begin, end = (row[i], row[i + 1]) if row.size > 2 else (row[0], row[1])
-        distance[:] = far
-        carried[:] = 0.0
+        for u in range(n):
+            distance[u], carried[u] = far, 0.0
         distance[source] = 0
         link_to[source] = -1
         size, reached = _push(heap, 0, source), 0
@@ -121,7 +124,8 @@ def lengths_of_ways(
                     distance[v] = now + length[e]
                     link_to[v] = e
                     size = _push(heap, size, distance[v] * n + v)
-        carried[:] = 0.0
+        for u in range(n):
+            carried[u] = 0.0
         for j in range(begin, end):
             v = wanted[j]
             if distance[v] >= far:

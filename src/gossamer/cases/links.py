@@ -187,7 +187,7 @@ def links_of(network: Network, rules: Rules) -> Links:
     limited = rules.send_limited or rules.receive_limited
     capacity = np.int64(1) if limited else network.link_capacity.astype(np.int64)
     return Links(
-        network.first_link,
+        network.first_link.copy(),  # may be written to, as where links are turned round: kernels are compiled once
         network.link_source.astype(np.int64),
         network.link_target.astype(np.int64),
         np.arange(network.link_count, dtype=np.int64),

@@ -22,27 +22,27 @@ CAUSALITY, CAPACITY, SEND, RECEIVE, DUPLICATE, LOST, DELIVERY, BUFFER = range(8)
 COUNTED = 8
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _bit(table, row_bytes, p, v):
     return (table[p * row_bytes + (v >> 3)] >> (v & 7)) & 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _set(table, row_bytes, p, v):
     table[p * row_bytes + (v >> 3)] |= np.uint8(1 << (v & 7))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _clear(table, row_bytes, p, v):
     table[p * row_bytes + (v >> 3)] &= np.uint8(~(1 << (v & 7)) & 255)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _kind(kind, p):
     return kind[p] if kind.size > 1 else kind[0]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _class(orbit, v):
     if orbit is None:
         return v
@@ -315,7 +315,9 @@ def buffer_peak(
         for w in range(node_classes):
             if held[w] > peak:
                 peak, where, when = held[w], w, slot[hops - 1] + 1 if hops else 0
-    held_after = held.copy()  # at the boundary last looked at, which is a later one
+    held_after = np.zeros(node_classes, np.int64)  # at the boundary last looked at, which is a later one
+    for w in range(node_classes):
+        held_after[w] = held[w]
     b = hops
     while b > 0:
         t = slot[b - 1]
