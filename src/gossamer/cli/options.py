@@ -81,7 +81,7 @@ class Words:
         for name in self.fields or tuple(known):
             annotation, default = known[name]
             kind, metavar = _asked(name, annotation, literals)
-            text = told[name] + ("" if default is None or " Default" in told[name] else f" Default {default}.")
+            text = told[name] + ("" if default in (None, "") or " Default" in told[name] else f" Default {default}.")
             flag = self.flags.get(name, f"--{name.replace('_', '-')}")
             yield inspect.Parameter(
                 name,
