@@ -10,9 +10,11 @@ import re
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
+from numba.core.types.functions import BaseFunction
 
 import gossamer
 from gossamer import compiling
@@ -55,6 +57,26 @@ def test_large_work_is_compiled():
     assert len(kernel.signatures) == 1
     assert told[0][0] == "doubled"
     assert 0 < told[0][1] < 10
+
+
+def test_the_time_of_compiling_is_counted_once_for_kernels_within_kernels():
+    def inner(x):
+        return x + 1.5
+
+    called = njit(cache=False)(inner)
+
+    def outer(x):
+        return called(x) * 2
+
+    before, began = compiling.seconds_compiled(), time.monotonic()
+    assert njit(cache=False)(outer)(1.0) == 5.0
+    assert 0 < compiling.seconds_compiled() - before <= time.monotonic() - began
+
+
+def test_numba_of_the_program_types_its_functions_as_ever():
+    before = BaseFunction.get_call_type
+    assert njit(cache=False)(doubled)(np.arange(3), 2) == (6, 3)
+    assert BaseFunction.get_call_type is before
 
 
 def test_what_is_called_often_is_compiled_at_once():

@@ -30,7 +30,7 @@ from numba.core.sigutils import normalize_signature
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
 
-__all__ = ["njit", "often", "telling", "uninterpreted"]
+__all__ = ["njit", "often", "seconds_compiled", "telling", "uninterpreted"]
 
 _SHARE = 0.25
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
@@ -41,6 +41,7 @@ _LOOK = 0.005
 _state = threading.local()
 _interpreting = True
 _listener: Callable[[str, float], None] | None = None
+_compiled = 0.0
 
 
 class _Chance(threading.local):
@@ -262,16 +263,21 @@ def _uncollected() -> Iterator[None]:
 
 @contextmanager
 def _asked_once() -> Iterator[None]:
-    """Let functions of Numba's be typed once for arguments of the same types: a fifth of the time of compiling.
+    """Let functions of Numba's be typed once for arguments of the same types, and count the time of the block.
 
-    Kernels and what cannot be typed are asked for each time. In the block others wait for the lock of the compiler.
+    Typing them anew takes a sixth of the time of compiling. Kernels, and what cannot be typed, are asked for each
+    time. In the block others wait for the lock of the compiler.
     """
+    global _compiled
     of: Any = BaseFunction
     before, of.get_call_type = of.get_call_type, _typed
+    began = time.monotonic()
     try:
         yield
     finally:
         of.get_call_type = before
+        if before is not _typed:  # not within another
+            _compiled += time.monotonic() - began
 
 
 class _Answers:
@@ -361,6 +367,11 @@ def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Cal
         return kernel
 
     return compiled
+
+
+def seconds_compiled() -> float:
+    """Return how many seconds of this process went into compiling so far."""
+    return _compiled
 
 
 def often(kernel: object) -> None:

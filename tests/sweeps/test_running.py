@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gossamer import compiling
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.sweeps import run_points
+from gossamer.sweeps import run_points, running
+from gossamer.sweeps.engines import engine_of
 from swept_points import Endless, Square
 
 
@@ -74,3 +76,20 @@ def test_jobs_and_engine_are_checked():
         run_points([], jobs=0)
     with pytest.raises(ModelError, match="engine must be 'in-process', 'processes' or 'dask', got 'threads'"):
         run_points([], engine="threads")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_time_of_compiling_is_no_sign_of_much_work(compiled, monkeypatch):
+    seconds = 0.0
+
+    def clock():
+        nonlocal seconds
+        seconds += 2.0  # each point takes so long
+        return seconds
+
+    begun = []
+    monkeypatch.setattr(running, "monotonic", clock)
+    monkeypatch.setattr(compiling, "seconds_compiled", lambda: seconds if compiled else 0.0)
+    monkeypatch.setattr(running, "engine_of", lambda name, jobs: begun.append(name) or engine_of("in-process", jobs=1))
+    assert run_points([Square(n) for n in range(4)], jobs=2) == [0, 1, 4, 9]
+    assert begun == (["in-process"] if compiled else ["in-process", "processes"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any, TypeVar
@@ -36,7 +37,7 @@ def run_points(
         Points at once. None: one a processor. The results are the same.
     engine : str, optional
         One of `gossamer.sweeps.ENGINES`. Default: this process, and with several `jobs` worker processes as well, once
-        the first second is over.
+        the first second is over, without what compiling took: that is no sign of much work.
     progress : callable, optional
         Told what is being run, and how many points are done.
     found : callable, optional
@@ -66,17 +67,23 @@ def run_points(
 
     work = [Job(place, point) for place, point in enumerate(points)]
     first = engine or "in-process"
-    began, soon = monotonic(), engine is None and count > 1
+    began, soon = _worked(), engine is None and count > 1
     running = engine_of(first, jobs=count).run(iter(work), say)
     for done in running:
         take(done)
-        if soon and monotonic() - began > _PATIENCE and len(work) - len(results) > 1:
+        if soon and _worked() - began > _PATIENCE and len(work) - len(results) > 1:
             break
     left = [job for job in work if job.place not in results]
     if left:
         for done in engine_of("processes", jobs=min(count, len(left))).run(left, say):
             take(done)
     return [results[place] for place in range(len(points))]
+
+
+def _worked() -> float:
+    """Return a time in seconds that stands still while kernels are compiled."""
+    compiling = sys.modules.get("gossamer.compiling")
+    return monotonic() - (compiling.seconds_compiled() if compiling else 0.0)
 
 
 def _named(point: Point[Any], done: Done, alone: bool) -> BaseException:
