@@ -214,4 +214,4 @@ def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
 
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
-    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=2e-5)
+    return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)

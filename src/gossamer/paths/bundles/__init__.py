@@ -68,13 +68,14 @@ def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> For
     ends, limits = (roads.source, roads.target), (roads.send_limited, roads.receive_limited)
     costs = growth.use, growth.occupancy, growth.delay, growth.ports, depth_cost
     now = np.empty((0, 0), np.int32)
+    room = (np.empty(nodes), np.zeros(nodes), *np.empty((3, nodes), np.int64))
     guess = packets / max(1, roads.source.size)
     for turn, power in enumerate(np.geomspace(4.0, 30.0, _SWEEPS)):
         scale = max(growth.congestion, guess, 1.0)
         new = trees[turn % kept] if kept > 1 else np.empty((source.size, nodes), np.int32)
         missed = kernels.sweep(
             draw.permutation(source.size), source, first_packet, demand.target, *growth.onward, *ends, *costs,
-            growth.loads, growth.prices(scale, power), scale, power, *limits, now, new,
+            growth.loads, growth.prices(scale, power), scale, power, *limits, now, new, *room,
         )  # fmt: skip
         if missed >= 0:
             raise NetworkError(f"no path from node {int(source[missed])} to some target")
