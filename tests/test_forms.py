@@ -107,6 +107,14 @@ def test_an_algorithm_that_is_named_carries_out_blocks():
     assert (found.schedule.task.name, found.forms) == ("allreduce", ())
 
 
+def test_other_forms_than_blocks_are_of_the_best_algorithm():
+    cost = TimeCost(1000, form="gather", **LINKS)
+    with pytest.raises(ModelError, match="form 'gather' goes with a plan by the best algorithm"):
+        gossamer.plan("ring:4", "allreduce", cost=cost, algorithm="overlapped-trees")
+    with pytest.raises(ModelError, match="form 'gather' goes with a plan by the best algorithm"):
+        gossamer.compare("ring:4", "allreduce", cost=cost)
+
+
 def test_a_budget_is_shared_by_all_forms():
     found = planned("torus:6x6", "16KiB", budget=60)
     assert found.forms

@@ -349,10 +349,21 @@ def plan(
             searches = _forms(search, network, rules, cost, progress)
             if list(searches.values()) != [search]:
                 return _best_form(searches, effort, allowed)
+        else:
+            _in_blocks(cost)
         candidates = search.candidates(algorithm, options or {}, effort, stream)
         # of a stream nothing is kept, so that there is nothing to choose from
         chosen = Fitting(candidates[:1]) if stream else search.fitting(candidates, allowed)
         return _best(search, chosen, allowed, stream, search.bounds(at_first=True))
+
+
+def _in_blocks(cost: AskedCost | None) -> None:
+    """Raise ModelError if another form than blocks is asked for."""
+    if isinstance(cost, TimeCost) and cost.form in ("root", "gather"):
+        raise ModelError(
+            f"form {cost.form!r} goes with a plan by the best algorithm; algorithms by name, their options, "
+            "comparisons and streams are of blocks"
+        )
 
 
 def _forms(
@@ -581,6 +592,7 @@ def compare(
     ('shortest-path-tree', 3)
     """
     allowed = limits(memory, budget)
+    _in_blocks(cost)
     search = _Search(_asked(network, task, switching, rules, cost, seed, allowed.budget), progress)
     candidates = search.candidates("best", options or {}, choice(effort, "effort", EFFORTS))
     chosen = search.fitting(candidates, allowed)
