@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.errors import NetworkError
+from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
 from gossamer.networks.failures import cables, without
 
@@ -115,6 +115,12 @@ def test_failures_that_cannot_be_are_refused(words, message):
     with pytest.raises(NetworkError, match=message) as caught:
         without(parse("torus:4x4"), [words])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", [-999999999, 2**63, 1.5])
+def test_seeds_that_are_none_are_refused(seed):
+    with pytest.raises(ModelError, match="seed must be a whole number"):
+        without(parse("torus:4x4"), ["random-links:1"], seed)
 
 
 @pytest.mark.parametrize(

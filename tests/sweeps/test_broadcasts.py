@@ -209,6 +209,10 @@ def test_schemes_are_listed_with_their_limits(capsys):
     assert limits["priority"] == 1
     assert "arc" not in limits
     assert 0 < limits["varvarigos-bertsekas"] < 1
+    assert main(["schemes", "hypercube:14", "--json"]) == 0  # none of the limits is counted, which would take a minute
+    large = json.loads(capsys.readouterr().out)
+    assert {line["scheme"] for line in large} >= {"priority", "symmetric"}
+    assert {line["saturated_at"] for line in large} == {None}
     assert main(["schemes", "array:1"]) == 0
     assert capsys.readouterr().out == "no scheme covers array:1\n"
     assert main(["schemes"]) == 0

@@ -99,6 +99,12 @@ def test_illegal_questions_are_refused(how, message):
         gossamer.faults("ring:5", "broadcast", **how)
 
 
+def test_what_is_refused_makes_no_folder(tmp_path):
+    with pytest.raises(GossamerError, match="has no bandwidths"):
+        gossamer.faults("ccc:3", "reduce-scatter", cost=gossamer.TimeCost("64kB"), save=tmp_path / "new")
+    assert not list(tmp_path.iterdir())
+
+
 # -- the command line ------------------------------------------------------------------------------------------------
 
 

@@ -161,6 +161,10 @@ def _cells(point: Delays, measured: list[bool]) -> tuple[str, ...]:
     return load, *reception, str(point.broadcast), *map(_figure, bounds), busiest
 
 
+_COUNTED_LINKS = 10_000
+"""For more links the trees of all schemes, which a limit is counted from, take from ten seconds to minutes."""
+
+
 def _figure(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
 
@@ -178,8 +182,12 @@ def schemes(network: str | Network | None, json: bool) -> None:
         if net is not None:
             if known.reason(net) is not None:
                 continue
-            limit = broadcasts(name, net).limit(Settings())
-            row |= {"saturated_at": limit.load, "limit": str(limit)}
+            if net.link_count > _COUNTED_LINKS:
+                many = f"the load from which on it is not stable is told for {_COUNTED_LINKS:,} links at most"
+                row |= {"saturated_at": None, "limit": many}
+            else:
+                limit = broadcasts(name, net).limit(Settings())
+                row |= {"saturated_at": limit.load, "limit": str(limit)}
         rows.append(row)
     if json:
         print_json(rows)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError, nearest, shown
 from gossamer.networks.network import Network
+from gossamer.reading import seed as read_seed
 
 __all__ = ["KINDS", "cables", "without"]
 
@@ -52,7 +53,7 @@ def without(network: Network, words: Iterable[str], seed: int = 0) -> Network:
     links: list[int | tuple[int, int]] = []
     nodes: list[int] = []
     terminals: list[int] = []
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
     given = list(words)
     for text in given:
         kind, colon, rest = text.strip().partition(":")

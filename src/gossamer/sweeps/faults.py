@@ -263,11 +263,11 @@ def faults(
     count = whole(links, "links", 1, max(1, len(ends)))
     most = whole(sample, "sample", 1, 10**6)
     rng = np.random.default_rng(read_seed(seed))
-    folder = None if save is None else _folder(save)
     how = {"switching": switching, "rules": rules, "cost": cost, "algorithm": algorithm, "options": options,
            "effort": effort, "memory": memory, "budget": budget, "seed": seed}  # fmt: skip
     say = progress or (lambda stage: None)
     sound = plan(net, made, **how, progress=lambda stage: say(f"without failures, {stage}"))  # type: ignore[arg-type]
+    folder = None if save is None else _folder(save)
     chosen = _failures(net, made, count, most, rng)
     before = _times(sound)[0]
     points = [

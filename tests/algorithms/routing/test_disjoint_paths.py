@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.routing.disjoint_paths import DISJOINT_PATHS
-from gossamer.cases import Case
+from gossamer.cases import Case, Refusal
 from gossamer.tasks import DemandTable
 
 SPLIT = gossamer.Rules(split=True)
@@ -44,3 +44,9 @@ def test_a_permutation_of_one_message_too():
 def test_refusals(rows, rules):
     case = Case(gossamer.network("ring:5"), DemandTable.of(rows), gossamer.Rules(**rules))
     assert not DISJOINT_PATHS.covers(case)
+
+
+def test_a_target_that_cannot_be_reached_is_refused():
+    apart = gossamer.network("ring:4").without(links=[(0, 1), (2, 3)])
+    refusal = DISJOINT_PATHS.offers(Case(apart, DemandTable.of([(0, [2], 1)]), SPLIT))
+    assert refusal == Refusal("needs a path from the source to the target")

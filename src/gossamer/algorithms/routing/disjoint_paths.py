@@ -92,6 +92,8 @@ def _propose(case: Case) -> Offer[Schedule] | tuple[Offer[Schedule], ...] | Refu
     if (net.link_count + net.node_count) * int(net.out_degree.max()) > _LARGEST:
         return Refusal("looks for disjoint paths in smaller networks")
     lengths = [path.size - 1 for path in _paths(case)]
+    if not lengths:
+        return Refusal("needs a path from the source to the target")
     loads = [(1,) * len(lengths)]
     for factor in _LONGER:
         filled = tuple(factor * lengths[-1] - length + 1 for length in lengths)
