@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
     from gossamer.outcome import Comparison, Outcome
-    from gossamer.planner import compare, lower_bounds, plan, replan
+    from gossamer.planner import compare, lower_bounds, plan
     from gossamer.programs import Program, lower
+    from gossamer.replanning import replan
     from gossamer.rules import Rules
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
     from gossamer.sweeps import SweepResults, sweep
@@ -70,7 +71,7 @@ _HOME = {
     "lower_bounds": "gossamer.planner",
     "network": "gossamer.networks.as_network",
     "plan": "gossamer.planner",
-    "replan": "gossamer.planner",
+    "replan": "gossamer.replanning",
     "save": "gossamer.switching",
     "sweep": "gossamer.sweeps",
     "task": "gossamer.tasks",

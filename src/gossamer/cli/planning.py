@@ -89,13 +89,13 @@ def plan(
 
 def replan(file: Path, without: list[str], seed: int, output: list[Path], json: bool) -> None:
     """Repair the schedule of a file for what is left of its network, print what came out, and write it."""
-    from gossamer import planner, switching
+    from gossamer import replanning, switching
     from gossamer.networks.failures import without as left
 
     check_schedule_outputs(output)
     before = switching.load(file)
     with progress() as stage:
-        found = planner.replan(before, left(before.network, without, seed), seed=seed, progress=stage)
+        found = replanning.replan(before, left(before.network, without, seed), seed=seed, progress=stage)
         for path in output:
             stage(f"writing {path}")
             if is_picture(path):
