@@ -273,7 +273,7 @@ def _rows_changed(data: bytes, draw: Random) -> bytes:
     values = column.to_numpy().copy() if pa.types.is_integer(column.type) else np.zeros(0)
     if values.size and values.dtype.kind in "iu":
         low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
-        values[draw.randrange(values.size)] = draw.choice([low, high, -1, 0, 1, draw.randrange(100)])
+        values[draw.randrange(values.size)] = draw.choice([low, high, max(low, -1), 0, 1, draw.randrange(100)])
         return _parquet(table.set_column(i, name, pa.array(values)))
     return _parquet(table.select(list(reversed(table.column_names))))
 
