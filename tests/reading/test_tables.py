@@ -224,6 +224,7 @@ WHOLE = npy(np.arange(5))
         b"PK\x03\x04 a broken one",
         WHOLE.replace(b"(5,)", b"(-1)"),
         WHOLE.replace(b"(5,), }", b"(5000, "),
+        WHOLE.replace(b"(5,), }" + b" " * 4, b"(5, True),}"),
         WHOLE.replace(b"(5,), }" + b" " * 16, b"(99999999999999999,), }"),
         WHOLE.replace(b"<i8", b"<q9"),
         WHOLE.replace(b"descr", b"des\xffr"),

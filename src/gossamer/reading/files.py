@@ -203,6 +203,8 @@ def _check_header(file: BinaryIO, name: str) -> None:
         raise FileFormatError(f"{name} is a .npy file with a header that is damaged") from None
     if dtype.kind not in "iufcbSU":
         raise FileFormatError(f"{name} must hold an array of numbers, got {shown(str(dtype))}")
+    if any(type(side) is not int for side in shape):  # True passes the parser
+        raise FileFormatError(f"{name} is a .npy file with a header that is damaged")
     claimed = math.prod(shape) * dtype.itemsize
     left = os.fstat(file.fileno()).st_size - file.tell()
     if any(side < 0 for side in shape) or claimed > left:
