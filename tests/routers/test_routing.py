@@ -99,6 +99,23 @@ def test_routes_are_written_once_only_where_that_is_worth_it():
     assert written_routes(routing(gossamer.network("torus:32x32")), 1e9) is None
 
 
+def test_the_routes_written_last_are_kept_for_the_same_network_rule_and_routers():
+    network = gossamer.network("torus:4x4")
+    last = written_routes(routing(network), 1e6)
+    assert written_routes(routing(network), 2e6) is last
+    others = [
+        routing(gossamer.network("torus:4x4")),
+        routing(network, "one-turn", LANES),
+        routing(network, settings=Routers(ejection="node")),
+    ]
+    for rule in others:
+        new = written_routes(rule, 1e6)
+        assert new is not last
+        alone = WrittenRoutes(rule, rule.draws)
+        assert np.array_equal(new.route, alone.route)
+        assert np.array_equal(new.begin, alone.begin)
+
+
 @pytest.mark.parametrize("spec", NETWORKS)
 def test_every_pair_takes_the_zero_load_latency(spec):
     """One message after the other: shortest paths where the function says so, the formula everywhere."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.networks.network import Network
 from gossamer.routers.destinations import Draws
 from gossamer.routers.routing.function import Routing, Sent
+from gossamer.routers.settings import Routers
 
 __all__ = ["WrittenRoutes", "written_routes"]
 
@@ -67,8 +72,29 @@ class _Drawn:
 
 
 def written_routes(rule: Routing, messages: float) -> WrittenRoutes | None:
-    """Return all routes of a function if about so many messages make them worth it; None if not, or if it cannot be."""
+    """Return all routes of a function if about so many messages make them worth it; None if not, or if it cannot be.
+
+    The last ones are kept: the loads of a sweep, and of a search for saturation, follow each other on one network.
+    """
+    global _last
     if rule.draws is None:
         return None
     entries = rule.fabric.terminal_count**2 << rule.draws
-    return WrittenRoutes(rule, rule.draws) if entries <= min(messages, _MOST / rule.row_size) else None
+    if entries > min(messages, _MOST / rule.row_size):
+        return None
+    network, how = rule.fabric.network, (type(rule), rule.fabric.per_router, rule.settings)
+    last = _last
+    if last is None or last.network() is not network or last.how != how:
+        _last = last = _Last(weakref.ref(network), how, WrittenRoutes(rule, rule.draws))
+    return last.routes
+
+
+class _Last(NamedTuple):
+    """Routes, with the network and the kind of rule, terminals of a router and routers that they are of."""
+
+    network: weakref.ref[Network]
+    how: tuple[type[Routing], int, Routers]
+    routes: WrittenRoutes
+
+
+_last: _Last | None = None
