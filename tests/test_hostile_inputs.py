@@ -302,3 +302,13 @@ def test_a_terminated_process_leaves_no_temporary_file(tmp_path):
         process.terminate()
         assert process.wait(timeout=60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_details_that_cannot_be_written_are_refused_before_anything_is(tmp_path, capsys):
+    table = tmp_path / "new.csv"
+    words = ["wormhole", "traffic", "ring:4", "--load", "0.1", "-o", str(table), "--details", str(tmp_path)]
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "is a folder" in err
+    assert not table.exists()

@@ -110,6 +110,7 @@ def traffic(
     from gossamer.errors import ModelError
     from gossamer.routers import Routers, TrafficSettings
     from gossamer.sweeps import read_loads
+    from gossamer.writing import check_writable
 
     where = Destined(**destined)
     where.check("hot_share" in settings)
@@ -119,6 +120,8 @@ def traffic(
         raise ModelError("--trace says when messages are created; leave out --load")
     pages, others = recording.pages(output or [])
     written = split_outputs(others)
+    if details is not None:
+        check_writable(details)
     asked = TrafficSettings(routers=Routers.preset(preset, **routers), **settings)
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
     if pages and (loads is None or where.trace is not None):
