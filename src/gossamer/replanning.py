@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer import switching as switchings
-from gossamer.bounds import Bound, Bounds, counted_bounds, node_bounds
+from gossamer.bounds import Bounds, counted_bounds, node_bounds
+from gossamer.bounds.bound import largest_first
 from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NotApplicableError
 from gossamer.networks import as_network
@@ -73,7 +73,7 @@ def replan(
     told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
     # what nodes must send and receive holds up what is copied, not what goes far
     copied = any(demand.shared for demand in case.demands)
-    limits = _together(told, node_bounds(case) if copied else ()) if told else counted_bounds(case)
+    limits = Bounds(largest_first((*told, *(node_bounds(case) if copied else ())))) if told else counted_bounds(case)
     case.tell_floor(limits[0].value)
     offer = Offer(lambda: repaired(found, case, link), effort="search")
     name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
@@ -83,15 +83,10 @@ def replan(
             now = search.carried_out(candidate, limits, stream=False)
             best = now if best is None or now.completion_time < best.completion_time else best
         if told and best.completion_time > limits[0].value:  # all that is counted, where the first does not do
-            limits, told = _together(told, counted_bounds(case)), []
+            limits, told = Bounds(largest_first((*told, *counted_bounds(case)))), []
             case.tell_floor(limits[0].value)
     assert best is not None
     return replace(best, bounds=limits)
-
-
-def _together(*bounds: Iterable[Bound]) -> Bounds:
-    """Return bounds in one table, the largest first."""
-    return Bounds(sorted(itertools.chain(*bounds), key=lambda bound: -bound.value))
 
 
 def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:

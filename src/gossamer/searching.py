@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gossamer import switching as switchings
 from gossamer.bounds import Bound, Bounds
+from gossamer.bounds.bound import largest_first
 from gossamer.cases import Case, Needs, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
 from gossamer.errors import ModelError, NotApplicableError, nearest
@@ -150,7 +151,7 @@ class Search:
         if not first or not self._quick or found.completion_time <= least * _CLOSE:
             return found.bounds
         more = {bound.name: bound for bound in (*self.bounds(), *found.bounds)}
-        return tuple(sorted(more.values(), key=lambda bound: -bound.value))
+        return largest_first(more.values())
 
     def carried_out(self, candidate: Candidate[Any], limits: tuple[Bound, ...], stream: bool) -> Outcome:
         """Build an offer, verify what came out, and measure it; VerificationError if the checker refuses it."""
@@ -180,7 +181,7 @@ class Search:
         proof = None if offer.proof is None else offer.proof()
         if proof is not None:
             proved = Bound(proof.name, proof.value, proof.witness, "search", candidate.algorithm, self.case.cost.unit)
-            limits = Bounds(sorted((*limits, proved), key=lambda bound: -bound.value))
+            limits = Bounds(largest_first((*limits, proved)))
         return Outcome(
             self.case, kind, candidate.algorithm, offer, schedule, completion, verification, limits, facts, expense
         )

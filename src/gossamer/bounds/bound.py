@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from gossamer.writing import html_table
 
-__all__ = ["Bound", "Bounds"]
+__all__ = ["Bound", "Bounds", "largest_first"]
 
 _LARGE = 10_000
 
@@ -50,6 +51,16 @@ class Bound:
 
     def _repr_html_(self) -> str:
         return Bounds([self])._repr_html_()
+
+
+def largest_first(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
+    """Return bounds with the largest first, those of equal value in their order.
+
+    >>> some = [Bound("distance", Fraction(n), "node 0 to node 3", "distance", "folklore") for n in (3, 5, 4)]
+    >>> [int(bound.value) for bound in largest_first(some)]
+    [5, 4, 3]
+    """
+    return tuple(sorted(bounds, key=lambda bound: -bound.value))
 
 
 class Bounds(tuple[Bound, ...]):

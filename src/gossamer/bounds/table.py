@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 from gossamer.bounds.arrivals import arrival_bounds, takes_time
-from gossamer.bounds.bound import Bound
+from gossamer.bounds.bound import Bound, largest_first
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
 from gossamer.bounds.chains import chain_bounds
@@ -138,7 +138,7 @@ def node_bounds(case: Case) -> tuple[Bound, ...]:
     Fraction(4, 1)
     """
     found = relaxed_bounds(case, (port_bounds,)) if case.demands else ()
-    return tuple(sorted(found, key=lambda bound: -bound.value))
+    return largest_first(found)
 
 
 def counted_bounds(case: Case) -> tuple[Bound, ...]:
@@ -158,7 +158,7 @@ def counted_bounds(case: Case) -> tuple[Bound, ...]:
         if case.demands
         else []
     )
-    return tuple(sorted(found, key=lambda bound: -bound.value)) or bounds(case)
+    return largest_first(found) or bounds(case)
 
 
 def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
@@ -204,8 +204,7 @@ def bounds(case: Case, *, quick: bool = False) -> tuple[Bound, ...]:
         return (Bound("nothing to do", Fraction(0), "every message is where it must end", "none", "the task"),)
     families = (partial(set_cut_bounds, quick=True) if f is set_cut_bounds else f for f in FAMILIES if f not in _SLOW)
     found = [bound for family in (families if quick else FAMILIES) for bound in family(case)]
-    found.sort(key=lambda bound: -bound.value)
     if takes_time(case):  # what is counted with and without times is told once
-        found = list({bound.name: bound for bound in reversed(found)}.values())[::-1]
-        found.sort(key=lambda bound: -bound.value)
-    return tuple(found)
+        known = {bound.name: bound for bound in reversed(largest_first(found))}
+        found = list(known.values())[::-1]
+    return largest_first(found)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gossamer.bounds import Bound
+from gossamer.bounds.bound import largest_first
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.demand import Demand, spreading
 from gossamer.writing import quantity
@@ -98,4 +99,4 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
         found.append(Bound("start-ups and distance", value, text, "distance", _SOURCE, unit))
     if not found:
         found.append(Bound("no costs", Fraction(0), "steps cost nothing", "none", "the cost", unit))
-    return tuple(sorted(found, key=lambda bound: -bound.value))
+    return largest_first(found)

@@ -5,7 +5,7 @@ Paths in a tree leave no choice, so an algorithm is the order in which the leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -128,6 +128,20 @@ class Spans:
         size, n = self.size.astype(np.int64), self.network.terminal_count
         near = np.where(target > source, size[source], n - size[target])
         return near, n - near
+
+    def ways_down(self, level: int) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
+        """Yield the links down into all nodes below X, the node of a level above each leaf, one lower level at a time.
+
+        With the level of the nodes that they lead to, the links, int[N, W], and the child of X, 0..k-1, that each of
+        these nodes is or lies below, int[N, W].
+        """
+        network, levels = self.network, levels_of(self.network)
+        n, k = levels.leaves, levels.arities[level - 1]
+        leaf = np.arange(network.terminal_count, dtype=np.int32)[:, None]
+        for i in range(level):
+            width = n[level] // n[i]
+            place = leaf // n[level] * width + np.arange(width)
+            yield i, network.reverse_link[network.first_link[self.node(i, place)]], place // (width // k) % k
 
 
 def phase_starts(lengths: Sequence[int]) -> list[int]:

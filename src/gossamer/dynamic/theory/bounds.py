@@ -12,8 +12,7 @@ import numpy as np
 
 from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.theory.prepared import Prepared
-from gossamer.dynamic.theory.queues import many_server_wait, one_queue_wait
-from gossamer.errors import ModelError
+from gossamer.dynamic.theory.queues import checked_load, many_server_wait, one_queue_wait
 
 __all__ = ["DelayBound", "best_bound", "delay_bounds"]
 
@@ -83,8 +82,7 @@ def delay_bounds(scheme: Scheme | Prepared, load: float) -> list[DelayBound]:
     >>> [(b.name, round(b.reception, 3)) for b in delay_bounds(star(gossamer.network("hypercube:4")), 0.9)]
     [('distance', 2.133), ('receiving', 3.133), ('tree', 2.133), ('link queues', 6.633)]
     """
-    if not 0 <= load < 1:
-        raise ModelError(f"the load factor must be at least 0 and below 1, got {load}")
+    checked_load(load, "the load factor")
     known = Prepared.of(scheme)
     hop = 1 / known.scheme.parts
     near, far = (hops * hop for hops in known.distances)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gossamer.dynamic.scheme import Scheme
 from gossamer.dynamic.statistics import NO_ESTIMATE, Estimate, batch_means
 from gossamer.dynamic.theory.prepared import Prepared
-from gossamer.errors import ModelError
+from gossamer.dynamic.theory.queues import checked_load
 
 __all__ = ["in_flight_bound"]
 
@@ -84,8 +84,7 @@ def in_flight_bound(
     >>> 7.5 < found.mean < 10.5
     True
     """
-    if not 0 <= load < 1:
-        raise ModelError(f"the load factor must be at least 0 and below 1, got {load}")
+    checked_load(load, "the load factor")
     known = Prepared.of(scheme)
     scheme, parts = known.scheme, known.scheme.parts
     highest = known.mean_height  # in transmissions, as all times below

@@ -8,12 +8,17 @@ import numpy as np
 
 from gossamer.errors import ModelError
 
-__all__ = ["head_of_line_waits", "many_server_wait", "one_queue_wait", "printed_waits"]
+__all__ = ["checked_load", "head_of_line_waits", "many_server_wait", "one_queue_wait", "printed_waits"]
 
 
-def _checked(load: float, what: str = "the load") -> float:
+def checked_load(load: float, what: str = "the load of a queue") -> float:
+    """Return a load below 1; ModelError where it is another number, which says of what.
+
+    >>> checked_load(0.9, "the load factor")
+    0.9
+    """
     if not 0 <= load < 1:
-        raise ModelError(f"{what} of a queue must be at least 0 and below 1, got {load}")
+        raise ModelError(f"{what} must be at least 0 and below 1, got {load}")
     return float(load)
 
 
@@ -40,7 +45,7 @@ def one_queue_wait(load: float) -> float:
     >>> round(one_queue_wait(0.9), 9)
     4.5
     """
-    u = _checked(load)
+    u = checked_load(load)
     return u / (2 * (1 - u))
 
 
@@ -74,7 +79,7 @@ def head_of_line_waits(loads: Sequence[float]) -> list[float]:
     """
     if any(load < 0 for load in loads):
         raise ModelError(f"the load of a class must be at least 0, got {min(loads)}")
-    u = _checked(sum(loads))
+    u = checked_load(sum(loads))
     waits, before = [], 0.0
     for load in loads:
         after = before + load
@@ -112,7 +117,7 @@ def printed_waits(load: float, side: int, nodes: int) -> tuple[float, float]:
     >>> [round(w, 2) for w in printed_waits(0.9, 2, 16)]
     [0.36, 9.0]
     """
-    u = _checked(load)
+    u = checked_load(load)
     if side < 2 or nodes < side:
         raise ModelError(f"an n-ary d-cube has sides of at least 2 nodes, got n = {side}, N = {nodes}")
     high = u * (nodes / side - 1) / (nodes - 1)
@@ -145,7 +150,7 @@ def many_server_wait(load: float, servers: int) -> float:
     """
     from scipy.special import gammainc
 
-    u = _checked(load)
+    u = checked_load(load)
     if servers < 1:
         raise ModelError(f"a queue needs at least 1 server, got {servers}")
     total, first = 0.0, 1

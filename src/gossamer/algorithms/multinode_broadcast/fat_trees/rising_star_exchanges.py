@@ -98,13 +98,9 @@ def _hops(network: Network) -> Hops:
         for i in range(g):  # up from level i; at level g-1 some are still there from their last climb
             up = leaf[(start >= clear) | (i == g - 1)]
             rows.append((start[up] + i, network.first_link[spans.node(i, up // n[i])], up))
-        for i in range(g):  # down into each node of level i below the nodes of level g
-            width = n[g] // n[i]
-            place = leaf[:, None] // n[g] * width + np.arange(width)
-            other = place // (width // k) % k
+        for i, link, other in spans.ways_down(g):
             own = child[:, None]
             slot = turn[:, None] + own - (other < own) + 2 * g - 1 - i
-            link = network.reverse_link[network.first_link[spans.node(i, place)]]
             rows.append(tuple(c[other != own] for c in np.broadcast_arrays(slot, link, leaf[:, None])))
         clear = before + n[g] - size
         before = max(0, clear - 2)

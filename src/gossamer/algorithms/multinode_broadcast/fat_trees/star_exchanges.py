@@ -75,12 +75,9 @@ def star_exchange_hops(network: Network, climb_again: bool = False) -> Hops:
         start = before[g] + leaf % size * (k - 1)  # the slot in which each leaf sends
         if g == h or climb_again:
             rows += [(start + i, network.first_link[spans.node(i, leaf // n[i])], leaf) for i in range(g)]
-        for i in range(g):  # down into each node of level i below X
-            width = n[g] // n[i]
-            place = leaf // n[g] * width + np.arange(width)
-            turn = (leaf // size - place // (width // k)) % k
+        for i, link, child in spans.ways_down(g):
+            turn = (leaf // size - child) % k
             slot = start + turn + (2 * g - 2 - i)
-            link = network.reverse_link[network.first_link[spans.node(i, place)]]
             rows.append(tuple(column[turn > 0] for column in np.broadcast_arrays(slot, link, leaf)))
     return by_slot(rows)
 
