@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 import time
@@ -68,3 +69,18 @@ def test_an_error_stands_above_the_bar(monkeypatch):
     assert "a stage" in before
     assert found
     assert "a stage" in after
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_stage_of_a_long_name_leaves_room_for_the_bar_and_the_time(monkeypatch, width):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown, ends = Terminal(), time.monotonic() + 30
+    with redirect_stderr(shown), progress(after=0) as stage:
+        stage("3 of 4: " + "long " * 40)
+        while "3 of 4" not in shown.getvalue() and time.monotonic() < ends:
+            time.sleep(0.01)
+    line = next(line for line in re.split(r"\x1b\[2K|\n", shown.getvalue()) if "3 of 4" in line)
+    assert line.rstrip("\r").endswith("0:00:00")
+    assert len(line.rstrip("\r")) <= width

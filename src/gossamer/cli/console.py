@@ -15,6 +15,9 @@ from typing import Any, TextIO
 
 __all__ = ["print_entries", "print_error", "print_json", "progress", "styled"]
 
+_BAR = 30
+"""Columns of the bar."""
+
 _CODES = {"bold": 1, "red": 31, "green": 32}
 _shown: Any = None
 """The bar that a command shows now; a command that is carried out by another one shows none of its own."""
@@ -76,12 +79,14 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     console = Console(file=sys.stderr)  # this one, whatever takes its place meanwhile
+    stages = Column(no_wrap=True, max_width=max(console.width - _BAR - 15, 15))  # a long name leaves room for the rest
     bar = Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
+        TextColumn("{task.description}", markup=False, table_column=stages),
+        BarColumn(bar_width=_BAR),
         TimeElapsedColumn(),
         console=console,
         transient=True,

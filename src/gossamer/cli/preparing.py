@@ -54,7 +54,7 @@ def command(
     lines = [f"plan {network} {task}" for task in _TASKS for network in _NETWORKS] + list(_OTHERS)
     with progress() as stage, uninterpreted():
         for i, line in enumerate(lines):
-            stage(f"{line} ({i + 1} of {len(lines)})")
+            stage(f"{i + 1} of {len(lines)}: {line}")
             with telling(lambda name, seconds: made.append(name)):
                 _carry_out(context.find_root().command, line)
     seconds = time.monotonic() - began

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = ["available", "free_memory", "limit_data"]
 
 _SHARE, _UNKNOWN = 0.8, 4 << 30
 """The share of what is free that many processes take, and what is free where that is not known."""
+
+
+_GROUPS = Path("/sys/fs/cgroup")
+"""Where Linux shows the groups of processes and their limits."""
+
+_MEMBERSHIP = Path("/proc/self/cgroup")
+"""Which groups this process is in."""
 
 
 def available() -> int:
@@ -40,20 +48,54 @@ def _limit_of_process() -> list[int]:
     return [] if most == RLIM_INFINITY else [max(most - used, 0)]
 
 
+def _groups() -> Iterator[tuple[Path, str, str, str]]:
+    """Yield the folder of every group that bounds this process, and how it calls limit, use, and what is given back.
+
+    A line of the membership says ``hierarchy:controllers:path``; no controllers stand for version 2 of the groups. A
+    group is bounded by those above it. In a container the path may be that of the host, and only the root is seen.
+    """
+    try:
+        lines = _MEMBERSHIP.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:  # not on this system
+        return
+    for line in lines:
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if not controllers:
+            root, names = _GROUPS, ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root = _GROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        inside = Path(path.lstrip("/"))
+        for folder in (inside, *inside.parents):
+            yield root / folder, *names
+
+
+def _limits_of_groups() -> Iterator[int]:
+    """Yield the bytes that are left to each group of processes (containers, batch jobs) that has a limit.
+
+    Pages of files that nobody used lately count as used, but are given back when memory is short.
+    """
+    for folder, limit, use, given_back in _groups():
+        try:
+            most = (folder / limit).read_text(encoding="ascii").strip()
+            used = int((folder / use).read_text(encoding="ascii"))
+            lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+            spare = sum(int(line.split()[1]) for line in lines if line.startswith(f"{given_back} "))
+            if most != "max":
+                yield max(int(most) - max(used - spare, 0), 0)
+        except (OSError, ValueError, IndexError):  # the root of version 2, and what a container does not see
+            continue
+
+
 def free_memory() -> int | None:
-    """Return the bytes that the machine, the group of processes, or the process has left; None if unknown."""
-    found = _limit_of_process()
+    """Return the bytes that the machine, the groups of processes, or the process has left; None if unknown."""
+    found = [*_limit_of_process(), *_limits_of_groups()]
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
     except (OSError, ValueError, IndexError):
-        pass
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii")
-        if limit != "max":
-            found.append(max(int(limit) - int(used), 0))
-    except (OSError, ValueError):
         pass
     if not found:
         try:
