@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 
+import numba
+import numpy as np
 import pytest
 import typer
 
 from gossamer.cli import main
 from gossamer.cli.console import print_error, progress
+from gossamer.processes.job import Job, attempt
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)], ids=lambda e: type(e).__name__)
@@ -24,6 +28,44 @@ def test_ctrl_c_is_told_in_a_word_whatever_the_command_line_library_makes_of_it(
     monkeypatch.setattr("gossamer.cli.tables.networks", raised)
     assert main(["networks"]) == 130
     assert capsys.readouterr() == ("", "gossamer: interrupted\n")
+
+
+def returned_while_interrupted(json=False):
+    """Let a signal come while a compiled function runs that returns two objects: Numba makes another error of it."""
+
+    def stop(number, frame):
+        raise KeyboardInterrupt
+
+    @numba.njit
+    def spin(count):
+        total = 0
+        for i in range(count):
+            total ^= i * total + 1
+        return np.full(3, total), total
+
+    spin(1)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        spin(10**9)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_ctrl_c_in_a_compiled_function_is_told_in_a_word(capsys, monkeypatch):
+    monkeypatch.setattr("gossamer.cli.tables.networks", returned_while_interrupted)
+    assert main(["networks"]) == 130
+    assert capsys.readouterr() == ("", "gossamer: interrupted\n")
+
+
+def test_ctrl_c_in_a_compiled_function_is_no_failure_of_a_point():
+    class Interrupted:
+        def run(self, say):
+            returned_while_interrupted()
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(Job(0, Interrupted()), print)
 
 
 def test_what_is_refused_is_not_told_on_standard_output_where_standard_error_is_closed():

@@ -18,6 +18,7 @@ __all__ = [
     "TaskError",
     "TooLargeError",
     "VerificationError",
+    "interrupt_behind",
     "nearest",
     "shown",
 ]
@@ -57,6 +58,23 @@ class VerificationError(GossamerError):
 
 class FileFormatError(GossamerError, ValueError):
     """A file cannot be read: missing, truncated, foreign, or of a newer version."""
+
+
+def interrupt_behind(error: BaseException) -> BaseException | None:
+    """Return the KeyboardInterrupt or SystemExit that became another error on its way; None if there is none.
+
+    Numba makes a Python object of each array that a compiled function returns, and there a signal may be answered. What
+    the answer raises comes out as a SystemError ("returned a result with an exception set") whose cause it is.
+
+    >>> error = SystemError("returned a result with an exception set")
+    >>> error.__cause__ = KeyboardInterrupt()
+    >>> interrupt_behind(error), interrupt_behind(ValueError())
+    (KeyboardInterrupt(), None)
+    """
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
+    return cause if isinstance(cause, KeyboardInterrupt | SystemExit) else None
 
 
 def nearest(given: str, allowed: Iterable[str]) -> str:

@@ -81,7 +81,7 @@ def _run(given: Sequence[str]) -> int:
 
     from gossamer.cli.advice import with_advice
     from gossamer.cli.app import app
-    from gossamer.errors import GossamerError, VerificationError
+    from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 
     try:
         status = app(args=list(given), prog_name="gossamer", standalone_mode=False)
@@ -96,6 +96,10 @@ def _run(given: Sequence[str]) -> int:
     except Abort:  # so some versions of the command-line library end at Ctrl-C, and others by a status
         status = 130
     except OSError:
+        raise
+    except SystemError as error:
+        if (stopped := interrupt_behind(error)) is not None:
+            raise stopped from None
         raise
     except Exception as error:
         if not hasattr(error, "format_message"):  # what the command-line library raises on bad usage has it

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
-from gossamer.errors import GossamerError, VerificationError
+from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 from gossamer.writing import memory_text
 
 __all__ = ["Done", "Engine", "Failure", "FailureKind", "Job", "Point", "Progress", "Say", "attempt", "too_large"]
@@ -91,6 +91,8 @@ def attempt(job: Job, say: Say) -> Done:
     except GossamerError as error:
         failure = Failure("refused", str(error), error)
     except Exception as error:
+        if (stopped := interrupt_behind(error)) is not None:
+            raise stopped from None
         text = " ".join(f"{type(error).__name__}: {error}".split())
         failure = Failure("failed", text, error)
     return Done(job.place, value, failure, perf_counter() - began)
