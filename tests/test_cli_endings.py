@@ -68,6 +68,57 @@ def test_ctrl_c_in_a_compiled_function_is_no_failure_of_a_point():
         attempt(Job(0, Interrupted()), print)
 
 
+COMMAND = """
+import signal, sys
+import gossamer.cli.tables
+from gossamer.cli import main
+
+def networks(json):
+    {body}
+
+gossamer.cli.tables.networks = networks
+sys.argv[1:] = ["networks"]
+sys.exit(main())
+"""
+
+
+def ended_by(folder, body):
+    """Return the status, and both streams, of a process whose command does `body`."""
+    (folder / "ended.py").write_text(COMMAND.format(body=body))
+    command = [sys.executable, "-m", "ended"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=folder)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("exec('signal.raise_signal(signal.SIGINT)')", (130, "", "gossamer: interrupted\n")),
+        ("signal.raise_signal(signal.SIGTERM)", (143, "", "")),
+        ("signal.raise_signal(signal.SIGHUP)", (143, "", "")),
+        ("import atexit; atexit.register(signal.raise_signal, signal.SIGINT); print(1)", (0, "1\n", "")),
+        ("import atexit; atexit.register(signal.raise_signal, signal.SIGTERM); print(1)", (0, "1\n", "")),
+    ],
+    ids=["code of a text", "SIGTERM", "SIGHUP", "SIGINT at the end", "SIGTERM at the end"],
+)
+def test_a_signal_ends_a_command_by_a_status_and_never_by_itself(tmp_path, body, expected):
+    assert ended_by(tmp_path, body) == expected
+
+
+def test_a_signal_that_comes_where_nothing_can_be_raised_is_answered_a_moment_later(tmp_path):
+    body = "import ctypes, time; ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))(); time.sleep(90)"
+    assert ended_by(tmp_path, body) == (130, "", "gossamer: interrupted\n")
+
+
+def test_an_interrupted_command_does_not_wait_for_one_who_does_not_read():
+    command = [sys.executable, "-c", COMMAND.format(body="print('x' * 10**6)")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(1) == b"x"
+        time.sleep(0.5)  # it waits for room in the pipe
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+
+
 def test_what_is_refused_is_not_told_on_standard_output_where_standard_error_is_closed():
     command = f"{sys.executable} -m gossamer verify missing.parquet 2>&-"
     done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, check=False, timeout=120)

@@ -225,6 +225,14 @@ def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monke
     assert report.stat().st_mode & 0o077 == 0
 
 
+def test_a_library_that_cannot_be_loaded_is_no_matter_of_standard_output(capsys, monkeypatch):
+    def unloaded(json):
+        raise OSError("cannot load libx.so: it is not there")
+
+    monkeypatch.setattr("gossamer.cli.tables.networks", unloaded)
+    assert refusal(capsys, "networks") == "gossamer: cannot load libx.so: it is not there\n"
+
+
 def test_a_long_word_is_not_repeated_whole(capsys):
     assert len(refusal(capsys, "plan", "ring:4", "broadcast", "--seed", HUGE)) < 400
 
@@ -275,6 +283,20 @@ def test_a_terminal_that_knows_ascii_alone_shows_what_it_can():
     out, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (0, "")
     assert r"\xb1" in out
+
+
+def test_a_home_where_nothing_can_be_kept_is_not_told(tmp_path):
+    (tmp_path / "home").touch()
+    words = ["network", "ring:3", "-o", tmp_path / "x.svg"]
+    process = started(*words, stdout=subprocess.PIPE, env={**os.environ, "HOME": str(tmp_path / "home")})
+    assert process.communicate(timeout=120)[1] == ""
+    assert process.returncode == 0
+
+
+def test_a_command_that_draws_nothing_does_not_load_what_draws(tmp_path):
+    script = "import sys; from gossamer.cli import main; main(sys.argv[1:]); sys.exit('matplotlib' in sys.modules)"
+    words = ["plan", "ring:3", "broadcast", "-o", str(tmp_path / "x.parquet")]
+    assert subprocess.run([sys.executable, "-c", script, *words], check=False, timeout=120).returncode == 0
 
 
 def test_a_name_that_is_not_utf8_is_written_and_told(tmp_path):

@@ -57,7 +57,7 @@ JSON and nothing else. The exit status is
   function deadlocks (`wormhole`), points came to nothing (`sweep run`), what is needed is not installed (`doctor`);
 * 2 when it was not done, such as for bad input: that is told in one line, with what to type next, and no file is left
   behind;
-* 130 after Ctrl-C, 141 when nobody reads the output, and 143 after SIGTERM.
+* 130 after Ctrl-C, 141 when nobody reads the output, and 143 after SIGTERM or SIGHUP.
 
 {chr(10).join(s + chr(10) for s in sections)}
 """

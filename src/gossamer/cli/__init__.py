@@ -2,7 +2,7 @@
 
 Exit status, and there are no others: 0 done; 1 done, and what was asked about is not well (a schedule is not valid,
 traffic or a routing function deadlocks, points of a sweep came to nothing, `doctor` misses what is needed); 2 not done,
-told in one line; 130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM.
+told in one line; 130, 141 and 143 ended by Ctrl-C, because nobody reads on, and by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import io
 import itertools
 import os
 import re
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from gossamer.cli.signals import answered, ignored
 
 __all__ = ["main"]
 
@@ -38,13 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Notes
     -----
     Whatever happens, standard error gets one line and no traceback. One that is a fault of gossamer itself is written
-    to a file, which the line names. Nothing half written is left.
+    to a file, which the line names. Nothing half written is left. Without `arguments` the process is taken to end then:
+    signals are ignored from there on.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     _fill_streams()
     status = 2
     try:
-        with _terminated_by_exit(), _warnings_in_one_line():
+        with answered(), _warnings_in_one_line():
             status = _told(given)
     except KeyboardInterrupt:  # once more, while it was being told
         status = 130
@@ -54,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         unfinished = sys.modules.get("gossamer.unfinished")
         if unfinished is not None:
             unfinished.discard_all()
+        if arguments is None:
+            ignored()
+            if status in (130, 143):
+                _to_nowhere(sys.stdout)  # where nobody reads on, it would wait and hear no signal
     return _flushed(status if status in STATUSES else 2)
 
 
@@ -66,6 +71,8 @@ def _told(given: Sequence[str]) -> int:
     except BrokenPipeError:
         return 141
     except OSError as error:
+        if error.errno is None:  # no call of the system: a library that cannot be loaded
+            return _fail(str(error), 2)
         where = "to standard output" if error.filename is None else repr(str(error.filename))
         return _fail(f"cannot write {where}: {error.strerror or error}", 2)
     except SystemExit as end:  # the command-line library ends so when nobody reads on
@@ -132,23 +139,6 @@ def _fill_streams() -> None:
 
 
 @contextmanager
-def _terminated_by_exit() -> Iterator[None]:
-    """Let SIGTERM end the process by an exception, so that files which are half written vanish."""
-
-    def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     """Print a warning as an error is printed, without the place in the code that it came from."""
 
@@ -177,9 +167,14 @@ def _flushed(status: int) -> int:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            with suppress(AttributeError, OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            _to_nowhere(stream)
     return status
+
+
+def _to_nowhere(stream: Any) -> None:
+    """Let nothing come of what a stream still holds."""
+    with suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage(error: Any, arguments: Sequence[str]) -> str:

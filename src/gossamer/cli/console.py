@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["print_entries", "print_error", "print_json", "progress", "styled"]
+__all__ = ["hush_libraries", "print_entries", "print_error", "print_json", "progress", "styled"]
 
 _BAR = 30
 """Columns of the bar."""
@@ -50,6 +50,13 @@ def print_entries(entries: Iterable[tuple[str, Sequence[str]]]) -> None:
         print(f"{styled(f'{label:<{left}}', 'bold')}{lines[0] if lines else ''}".rstrip())
         for line in lines[1:]:
             print(" " * left + line)
+
+
+def hush_libraries() -> None:
+    """Let matplotlib keep to itself that it finds no folder for what it caches: nothing of ours depends on that."""
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
 def print_error(line: str) -> None:

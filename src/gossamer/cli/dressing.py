@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gossamer.cli.console import hush_libraries
 from gossamer.cli.options import taking
 
 __all__ = ["pictured"]
@@ -40,6 +41,7 @@ def pictured(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
+        hush_libraries()
         style, width, title = (given.pop(name) for name in _OPTIONS)
         if style is None and width is None and title is None:
             return command(**given)

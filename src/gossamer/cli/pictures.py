@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gossamer.cli.console import progress
+from gossamer.cli.console import hush_libraries, progress
 from gossamer.cli.files import OWN, Foreign, read_schedule
 from gossamer.errors import FileFormatError, ScheduleError
 
@@ -64,6 +64,7 @@ def in_text(file: Path, output: Path | None, foreign: Foreign = OWN) -> None:
 
 def check_page(path: Path) -> None:
     """Refuse a page that cannot be written, before the work."""
+    hush_libraries()
     from gossamer.writing import check_writable
 
     if path.suffix.lower() != ".html":

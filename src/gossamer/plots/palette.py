@@ -69,6 +69,5 @@ def tint(color: str, share: float = 0.3) -> str:
     >>> tint("#cf5f00", 0.5)
     '#e7af80'
     """
-    from matplotlib.colors import to_hex, to_rgb
-
-    return str(to_hex([1 - share * (1 - c) for c in to_rgb(color)]))
+    mixed = [255 * (1 - share * (1 - part / 255)) for part in bytes.fromhex(color.removeprefix("#"))]
+    return "#" + bytes(map(round, mixed)).hex()
