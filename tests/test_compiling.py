@@ -180,7 +180,7 @@ def powers(seed, base, exponent, drawn):
 
 
 def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
-    monkeypatch.setattr(compiling, "_SHARE", 1_000)  # Python may take its time
+    monkeypatch.setattr(compiling.kernels, "_SHARE", 1_000)  # Python may take its time
     kernel = njit(small=100_000, cache=False)(powers)
     base, exponent = np.random.default_rng(1).random((2, 2_000))
     found, expected = np.zeros((2, 7, base.size))
@@ -193,7 +193,7 @@ def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
 
 
 def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone(monkeypatch):
-    monkeypatch.setattr(compiling, "_SHARE", 1_000)
+    monkeypatch.setattr(compiling.kernels, "_SHARE", 1_000)
 
     def drawn(seed, values, wait):
         np.random.seed(seed)
