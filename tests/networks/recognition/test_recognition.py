@@ -63,6 +63,19 @@ def test_families_are_found_as_numbered_and_under_any_numbers(spec):
     assert recognition(other) is recognition(other)
 
 
+@pytest.mark.parametrize("spec", ["de-bruijn:2,3", "de-bruijn:3,2", "kautz:2,2"])
+@pytest.mark.parametrize("seed", range(6))
+def test_networks_that_look_different_from_their_nodes_are_found_whichever_is_the_first(spec, seed):
+    net = as_list(parse(spec), seed)
+    assert_is(net, recognition(net))
+
+
+def test_a_network_with_nodes_out_of_reach_is_compared_with_members_of_its_size():
+    links = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (3, 0)]  # as many as those of de-bruijn:2,2
+    net = from_networkx(nx.DiGraph(links))
+    assert recognition(net).words == "links are one-way, and it is of no family that is looked for"
+
+
 @given(
     st.lists(st.integers(2, 5), min_size=1, max_size=3),
     st.lists(st.sampled_from("apk"), min_size=3),

@@ -90,9 +90,8 @@ def _circulants(network: Network) -> Iterator[Network]:
 
 def _isomorphism(network: Network, member: Network) -> IntArray | None:
     """Return the node of the member that each node is, or None."""
-    profile = sorted(np.bincount(network.distances(0)).tolist()), sorted(np.bincount(member.distances(0)).tolist())
-    if profile[0] != profile[1]:
-        return None  # members look the same from every node
+    if _far(network) != _far(member):
+        return None
     import networkx as nx
 
     from gossamer.networks.conversion import to_networkx
@@ -102,3 +101,12 @@ def _isomorphism(network: Network, member: Network) -> IntArray | None:
     if found is None:
         return None
     return int_array(np.array([found[u] for u in range(network.node_count)], np.int32), "places")
+
+
+def _far(network: Network) -> list[list[int]]:
+    """Return how many nodes are out of reach, at distance 0, 1, ... from each node, in order.
+
+    From node 0 alone where links go both ways: such members look the same from every node.
+    """
+    nodes = range(1 if network.two_way else network.node_count)
+    return sorted(np.bincount(network.distances(v) + 1).tolist() for v in nodes)
