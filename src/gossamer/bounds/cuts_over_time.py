@@ -31,7 +31,8 @@ _WORK, _LARGEST_ALONE = 400_000, 100_000
 """Links times slots of all flows to single terminals together, and of one of them."""
 
 _VAIN, _FREE = 8, 100_000
-"""Terminals in a row that may need no more slots than those before them, after so many links times slots."""
+"""Terminals in a row that may need no more slots than those before them, after so many links times slots; from then on
+one is not looked at if another needed no more to which the packets have as far to go."""
 
 
 class TimeCut(NamedTuple):
@@ -187,8 +188,10 @@ def target_over_time_bounds(case: Case) -> Iterator[Bound]:
 def _latest(case: Case, demand: Demand, links: Links) -> tuple[int, int, TimeCut] | None:
     """Return a terminal that needs more slots than the others looked at, one slot less, and the cut that proves it."""
     best: tuple[int, int, TimeCut] | None = None
-    slots, work, vain = 0, _WORK, 0
-    for amount, hub in _alone(case, demand, links):
+    slots, work, vain, alike = 0, _WORK, 0, set[int]()
+    for away, hub, amount in _alone(case, demand, links):
+        if away in alike and work < _WORK - _FREE:
+            continue
         if not slots:
             known = least_arrival(case, hub, demand.outward)
             slots = 1 if known is None else int(known[0])
@@ -207,11 +210,13 @@ def _latest(case: Case, demand: Demand, links: Links) -> tuple[int, int, TimeCut
                 best, slots, step, vain = (hub, now, cut), now + 1, 2 * step, 0
         if vain >= _VAIN and work < _WORK - _FREE:
             break
+        if vain:
+            alike.add(away)
     return best
 
 
-def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[Counts, int]]:
-    """Return packets at each node for a terminal, and the terminal: the longest ways, the shortest, and so on."""
+def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[int, int, Counts]]:
+    """Return how far packets have to go to a terminal, the terminal, and those at each node: longest, shortest, ..."""
     nodes, terminals = links.node_count, 1 if case.invariant else links.terminal_count
     if case.network.link_count * terminals > _WORK:
         return []
@@ -220,7 +225,6 @@ def _alone(case: Case, demand: Demand, links: Links) -> list[tuple[Counts, int]]
         amount = amounts(demand, v, nodes, demand.outward)
         if amount.any():
             away = np.minimum(links.travel(np.array([v])).usable, FAR)
-            found.append((-int((away * amount).sum()), v, amount))
-    found.sort(key=lambda row: row[:2])
-    turns = (found[-1 - i // 2 if i % 2 else i // 2] for i in range(len(found)))
-    return [(amount, v) for _, v, amount in turns]
+            found.append((int((away * amount).sum()), v, amount))
+    found.sort(key=lambda row: (-row[0], row[1]))
+    return [found[-1 - i // 2 if i % 2 else i // 2] for i in range(len(found))]
