@@ -38,6 +38,7 @@ __all__ = [
     "check_node",
     "listed",
     "node_number",
+    "node_numbers",
     "node_set",
     "to_all",
     "to_one",
@@ -195,6 +196,14 @@ def node_number(value: Any, role: str) -> int:
     return whole(value, f"the {role}", -_MOST, _MOST, allowed="a node number", error=TaskError)
 
 
+def node_numbers(values: Any, role: str, what: str) -> tuple[int, ...]:
+    """Return the node numbers in any iterable but a text, or raise a TaskError that names what it is not."""
+    given = listed(values, what)
+    if set(map(type, given)) == {int} and min(given) >= -_MOST and max(given) <= _MOST:
+        return tuple(given)
+    return tuple(node_number(v, role) for v in given)
+
+
 def whole_count(value: Any) -> int:
     """Return a count, or raise TaskError if `value` is not a whole number."""
     return whole(value, "a count", -_MOST, _MOST, allowed="a whole number", error=TaskError)
@@ -210,7 +219,7 @@ def listed(values: Any, what: str) -> list[Any]:
 
 def node_set(nodes: Any, what: str) -> tuple[int, ...]:
     """Return node numbers sorted, or raise a TaskError that names the offender."""
-    numbers = sorted(node_number(v, f"{what} node") for v in listed(nodes, f"the {what} nodes"))
+    numbers = sorted(node_numbers(nodes, f"{what} node", f"the {what} nodes"))
     if not numbers:
         raise TaskError(f"the set of {what} nodes is empty; at least one node is needed")
     for a, b in itertools.pairwise(numbers):

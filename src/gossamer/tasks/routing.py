@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.tasks.messages import COPY, Ids, Messages, Task, listed, node_number, to_one
+from gossamer.tasks.messages import COPY, Ids, Messages, Task, listed, node_numbers, to_one
 from gossamer.writing import quantity
 
 __all__ = ["OneToManyRouting", "Permutation"]
@@ -36,8 +36,11 @@ class Permutation(Task):
     summary = "each node sends at most one message and receives at most one"
 
     def __post_init__(self) -> None:
-        values = tuple(node_number(v, "destination") for v in listed(self.destination, "the destinations"))
+        values = node_numbers(self.destination, "destination", "the destinations")
         object.__setattr__(self, "destination", values)
+        sent = [target for target in values if target != -1]
+        if min(sent, default=0) >= 0 and len(set(sent)) == len(sent):
+            return
         origin_of: dict[int, int] = {}
         for origin, target in enumerate(values):
             if target < -1:
@@ -53,9 +56,9 @@ class Permutation(Task):
         n = network.terminal_count
         if len(self.destination) != n:
             raise TaskError(f"the permutation lists {len(self.destination)} nodes; {network.spec} has {n}")
-        for origin, target in enumerate(self.destination):
-            if target >= n:
-                raise TaskError(f"the destination of node {origin} is {target}, outside 0..{n - 1} of {network.spec}")
+        if max(self.destination, default=-1) >= n:
+            origin, target = next((u, v) for u, v in enumerate(self.destination) if v >= n)
+            raise TaskError(f"the destination of node {origin} is {target}, outside 0..{n - 1} of {network.spec}")
 
     def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
         """One message for each node that has a destination."""
@@ -113,7 +116,7 @@ class OneToManyRouting(Task):
 
     def __post_init__(self) -> None:
         rows = tuple(
-            tuple(sorted(node_number(v, "destination") for v in listed(row, f"the destinations of node {u}")))
+            tuple(sorted(node_numbers(row, "destination", f"the destinations of node {u}")))
             for u, row in enumerate(listed(self.destinations, "the destination sets"))
         )
         object.__setattr__(self, "destinations", rows)
