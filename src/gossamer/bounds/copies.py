@@ -117,7 +117,7 @@ def _nearest(links: Links) -> Counts:
     )  # latencies alone count where messages are split
     found = np.full(links.terminal_count, FAR, np.int64)
     for v in range(links.terminal_count):
-        usable = busy.travel(np.array([v])).usable[: links.terminal_count]
+        usable = busy.travel(np.array([v])).usable[: links.terminal_count].copy()
         usable[v] = FAR
         found = np.minimum(found, usable)
     return np.where(found < FAR, found, 0)

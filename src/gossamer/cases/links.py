@@ -23,6 +23,9 @@ FAR = 1 << 60
 _KINDS = 16
 """The most occupancies that are told apart on the way through a switch; of more, none is, which is never too late."""
 
+_REMEMBERED = 100_000
+"""Numbers that all answers of `travel` may have together that are remembered."""
+
 
 _FEW = 256
 """Up to so many links, a dictionary finds those that are alike fastest."""
@@ -153,7 +156,24 @@ class Links:
         return place
 
     def travel(self, start: Counts) -> Travel:
-        """Return when a packet that is at each of the nodes `start` in slot 0 can be where. O(L log L)."""
+        """Return when a packet that is at each of the nodes `start` in slot 0 can be where: read-only. O(L log L).
+
+        Different bounds ask the same, so answers are remembered.
+        """
+        asked = np.asarray(start, np.int64).tobytes()
+        found = self._asked.get(asked)
+        if found is None:
+            found = self._travel(start)
+            if (len(self._asked) + 1) * (self.node_count + self.source.size) <= _REMEMBERED:
+                self._asked[asked] = found
+        return found
+
+    @cached_property
+    def _asked(self) -> dict[bytes, Travel]:
+        """What is known of `travel`."""
+        return {}
+
+    def _travel(self, start: Counts) -> Travel:
         from gossamer.cases import _kernels
 
         n, heap = self.node_count, self._room
@@ -163,6 +183,7 @@ class Links:
             self.first, self.target, self.hold, self.latency, kind, kind_hold, self.stores,
             np.asarray(start, np.int64), FAR, heap, np.empty(n * (kind_hold.size + 1), np.int64), usable, depart,
         )  # fmt: skip
+        usable.flags.writeable = depart.flags.writeable = False
         return Travel(usable, depart)
 
     @cached_property

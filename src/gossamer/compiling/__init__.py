@@ -11,7 +11,7 @@ out of Numba's way of compiling).
 from __future__ import annotations
 
 from gossamer.compiling.keeping import telling
-from gossamer.compiling.kernels import Kernel, njit, often, uninterpreted
+from gossamer.compiling.kernels import Kernel, njit, often, seldom, uninterpreted
 from gossamer.compiling.shortening import seconds_compiled
 
-__all__ = ["Kernel", "njit", "often", "seconds_compiled", "telling", "uninterpreted"]
+__all__ = ["Kernel", "njit", "often", "seconds_compiled", "seldom", "telling", "uninterpreted"]

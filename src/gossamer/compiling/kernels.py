@@ -17,9 +17,9 @@ from gossamer.compiling.interpreting import arrays_in, as_python, interrupted, p
 from gossamer.compiling.keeping import Kept, NotKept, Unkept, looking, seconds_to_compile
 from gossamer.compiling.shortening import FunctionCompiler, Pipeline, shortened
 
-__all__ = ["Kernel", "njit", "often", "uninterpreted"]
+__all__ = ["Kernel", "njit", "often", "seldom", "uninterpreted"]
 
-_SHARE = 0.25
+_SHARE = 0.4
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
 
 _LOOK = 0.005
@@ -33,6 +33,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     small = 0
     spent = 0.0
+    allowed = 0.0
     _compiler: Any
 
     def __init__(self, *args: Any, **kws: Any) -> None:
@@ -99,12 +100,17 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             self.spent += min(time.thread_time() - began, _LOOK)
         return self._carried_out
 
+    @property
+    def _left(self) -> float:
+        """Seconds that Python may still take."""
+        return max(self.allowed, self._share) - self.spent
+
+    @cached_property
+    def _share(self) -> float:
+        return _SHARE * seconds_to_compile(self.py_func)
+
     def _small(self, args: tuple[Any, ...]) -> bool:
-        return (
-            self.small > 0
-            and self.spent < _SHARE * seconds_to_compile(self.py_func)
-            and sum(a.size for a in arrays_in(args)) <= self.small
-        )
+        return self.small > 0 and self._left > 0 and sum(a.size for a in arrays_in(args)) <= self.small
 
     def _carried_out(self, *args: Any) -> Any:
         """Return what the kernel returns, by Python itself, if that is soon done; else compile it after all.
@@ -115,10 +121,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         before = [(a, a.copy()) for a in arrays_in(args) if a.flags.writeable]
         began = time.thread_time()
         try:
-            with (
-                interrupted(_SHARE * seconds_to_compile(self.py_func) - self.spent),
-                np.errstate(all="raise", under="ignore"),
-            ):
+            with interrupted(self._left), np.errstate(all="raise", under="ignore"):
                 return plain(self.interpreted(*args))
         except Exception:  # it takes long, or a number runs over in Python's narrower types: compiled code decides
             for array, values in before:
@@ -167,6 +170,12 @@ def often(kernel: object) -> None:
     """Say that a kernel will be called so often that it pays to compile it, however small its arrays are."""
     if isinstance(kernel, Kernel):
         kernel.spent = np.inf
+
+
+def seldom(kernel: object, seconds: float) -> None:
+    """Say how long Python takes, at the most, for what is to be done next: it may, if compiling takes no less."""
+    if isinstance(kernel, Kernel) and kernel.spent + seconds <= seconds_to_compile(kernel.py_func):
+        kernel.allowed = max(kernel.allowed, kernel.spent + seconds)
 
 
 @contextmanager

@@ -112,6 +112,7 @@ def _grown(case: Case, roads: Roads, inward: Demand, outward: Demand, depth_cost
     """Return trees to the roots and trees from them, of least congestion."""
     growth, draw, packets = Growth(roads), np.random.default_rng(case.seed), outward.origin.size
     rounds = max(2, min(_ROUNDS, _WORK // max(1, 2 * packets * roads.source.size)))
+    growth.seldom(2 * rounds * packets)
     combining = branching(case.related(rules=case.rules.dual.on(case.network)))
     best: tuple[Forest, Forest] | None = None
     come: Forest | None = None

@@ -134,7 +134,9 @@ def _grown(
     best: Forest | None = None
     now: Forest | None = None
     lowest, vain = np.inf, 0
-    for power in _powers(demand, roads):
+    powers = _powers(demand, roads)
+    growth.seldom(len(powers) * demand.origin.size)
+    for power in powers:
         visit = draw.permutation(demand.origin.size)
         now = growth.grow(demand, branches, now, power=power, depth_cost=depth_cost, visit=visit)
         if growth.congestion < lowest - 1e-9:
@@ -177,9 +179,10 @@ def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed
     return best
 
 
-def _powers(demand: Demand, roads: Roads) -> Iterator[float]:
+def _powers(demand: Demand, roads: Roads) -> list[float]:
     rounds = max(2, min(_ROUNDS, _WORK // max(1, demand.origin.size * roads.source.size)))
-    yield from np.geomspace(_BLUNT, _STEEP, rounds).tolist()
+    powers: list[float] = np.geomspace(_BLUNT, _STEEP, rounds).tolist()
+    return powers
 
 
 def timed(case: Case, starts: Starts, link: IntArray, packet: IntArray) -> Schedule:

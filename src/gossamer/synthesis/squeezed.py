@@ -45,6 +45,8 @@ PATIENT = Effort(400, 3_000_000_000, 2.0, 0.3)
 """Some ten seconds at most."""
 
 _FEWEST = 8
+_PAYS = 500_000
+"""Cells, looked at for all packets, that it takes Python as long to look at as to compile what does."""
 _HALVED, _FEW = 100, 10.0
 """Rounds in which half of what is too much must go, or it is given up; not of so little."""
 
@@ -113,6 +115,11 @@ def _within(
     rounds = min(effort.rounds, effort.work // max(1, demand.origin.size * places * slots))
     if rounds < _FEWEST:
         return None
+    from gossamer.compiling import often
+    from gossamer.paths.forests import _kernels
+
+    if demand.origin.size * places * slots * _FEWEST > _PAYS:
+        often(_kernels.grow)
     cells = _cells(roads, slots)
     growth, draw = Growth(cells), np.random.default_rng(seed)
     wide = slots + 1

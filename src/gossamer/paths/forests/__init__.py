@@ -19,6 +19,9 @@ from gossamer.paths.precedence import HopGraph, Roads
 
 __all__ = ["Demand", "Forest", "Growth"]
 
+_LOOK_SECONDS = 3e-6
+"""Seconds for a packet and a link, where nothing is compiled."""
+
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -124,6 +127,13 @@ class Growth:
         for load, use, price in zip(self.loads, (self.use, ones, ones, self.ports[2]), found, strict=True):
             _kernels.prices(load, use, scale, power, price)
         return found  # type: ignore[return-value]  # four
+
+    def seldom(self, packets: int) -> None:
+        """Say that trees are grown next for so many packets, each of them counted as often as it gets a new one."""
+        from gossamer.compiling import seldom
+        from gossamer.paths.forests import _kernels
+
+        seldom(_kernels.grow, _LOOK_SECONDS * packets * self.roads.source.size)
 
     @property
     def congestion(self) -> float:

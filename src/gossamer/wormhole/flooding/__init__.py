@@ -133,7 +133,7 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
         asked = np.repeat(target_table(case.messages, nodes), pieces, axis=0)
         near[~asked & (has == 0)] = 0
         holders += (~asked & (has == 0)).sum(axis=1)
-    busy = np.zeros(case.channels.count, np.uint8)
+    busy, room = np.zeros(case.channels.count, np.uint8), np.zeros((3, nodes), np.uint8)
     columns = [np.zeros(case.channels.count + nodes, np.int32) for _ in range(3)]
     steps = Steps(case.channels.dimensions)
     row = np.array([steps.table.row([piece]) for piece in range(cut.count)], np.int64)
@@ -158,7 +158,7 @@ def flooded(case: WormholeCase, pieces: int, *, turned: bool = False) -> Wormhol
             order = np.argsort(holders << 20 | chance >> 11, kind="stable")  # pieces that few nodes have come first
             count = _kernels.one_step(
                 *tried, ways.length, ways.first, ways.channel, urgent, order, busy, *ports, choice.share,
-                choice.copies, choice.noise, int(chance[-1]), *columns,
+                choice.copies, choice.noise, int(chance[-1]), *columns, room,
             )  # fmt: skip
             value = int(tried[1].sum())
             if best is None or value < best[0]:

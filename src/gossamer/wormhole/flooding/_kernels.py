@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from gossamer.compiling import njit
 
@@ -12,7 +12,7 @@ _FEW = 40
 """With so many holders or fewer, each message of a piece is chosen for what it brings to all nodes."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
     """Return the holder of piece p that is nearest to node v over a free path of at most so many channels, or -1."""
     best, chosen = longest + 1, -1
@@ -28,10 +28,10 @@ def _sender(p, v, longest, nodes, has, dist, first, path, busy, sent, most):
     return chosen
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def one_step(
     has, near, holders, dist, first, path, urgent, order, busy, one_out, one_in, share, copies, noise, state, source,
-    target, piece,
+    target, piece, room,
 ):  # fmt: skip
     """Choose the messages of a step and carry them out; return how many there are.
 
@@ -39,30 +39,36 @@ def one_step(
     there are. The message from node u to v takes the channels ``path[first[u*N+v]:first[u*N+v+1]]``, ``dist[u, v]`` of
     them. With `one_out` a node sends one message, with `one_in` it receives one. Pieces are taken in the given `order`,
     and nodes in that of `urgent`; a piece goes at most `share` of the way to the node that is furthest from it. `noise`
-    blurs choices, by chance from `state` on. `source`, `target` and `piece` are written.
+    blurs choices, by chance from `state` on. `source`, `target` and `piece` are written; `room` uint8[3, N] and `busy`
+    are to work in.
     """
     nodes = dist.shape[0]
-    sent, got = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
-    barred = np.zeros(nodes, np.uint8)  # nodes to which no way is free; none becomes free within a turn
+    sent, got = room[0], room[1]
+    barred = room[2]  # nodes to which no way is free; none becomes free within a turn
     written = 0
-    busy[:] = 0
+    for v in range(nodes):
+        sent[v] = got[v] = 0
+    for c in range(busy.size):
+        busy[c] = 0
     for turn in range(2 if copies < 64 else 1):
-        for p in order:
+        for q in range(order.size):
+            p = order[q]
             if holders[p] == nodes:
                 continue
-            if not one_out:
-                sent[:] = 0
+            for v in range(nodes):
+                barred[v] = 0
+                if not one_out:
+                    sent[v] = 0
             most = 1 if one_out else copies if turn == 0 else 255
             furthest = 0
             for v in range(nodes):
                 if near[p, v] > furthest:
                     furthest = near[p, v]
-            longest = int(np.ceil(share * furthest))
+            longest = math.ceil(share * furthest)
             if longest < 1:
                 longest = 1
             few = holders[p] <= _FEW
             reach = longest
-            barred[:] = 0
             begin = 0  # nodes before it are done with at this reach
             while reach > 0:
                 best, to, by = -1, -1, -1

@@ -13,7 +13,7 @@ __all__ = ["anneal", "depths"]
 _UNREACHED = 1_000_000
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def depths(parent, depth, path):
     """Write the depth of every node below node 0, or a huge one where the parents run in a circle.
 
@@ -34,21 +34,23 @@ def depths(parent, depth, path):
         base = _UNREACHED if depth[u] == -2 else depth[u]
         while k > 0:
             k -= 1
-            base = min(base + 1, _UNREACHED)
+            if base < _UNREACHED:
+                base += 1
             depth[path[k]] = base
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _excess(depth, height, cap):
-    total = 0.0
-    for d in depth:
-        if d > height:
-            total += min(d - height, cap)
+    total = 0
+    for v in range(depth.size):
+        over = depth[v] - height
+        if over > 0:
+            total += over if over < cap else cap
     return total
 
 
-@njit(cache=True, nogil=True, small=100_000)
-def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed, steps, warmth):
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def anneal(height, member, size, orbit, candidate, turns, allowed, choice, room, cap, seed, steps, warmth):
     """Change the choices of orbits until no node lies deeper than `height`; say whether that was reached.
 
     Parameters
@@ -69,6 +71,10 @@ def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed,
         Which permutations use no arc orbit twice.
     choice : int64[O]
         Permutation of each orbit, changed in place.
+    room : int64[3, N]
+        To work in.
+    cap : int
+        What a node that lies too deep weighs at the most.
     seed, steps : int
         Of the random choices; most of them.
     warmth : float
@@ -76,14 +82,11 @@ def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed,
     """
     np.random.seed(seed)
     nodes = orbit.size
-    parent = np.zeros(nodes, np.int64)
-    depth = np.zeros(nodes, np.int64)
-    path = np.zeros(nodes, np.int64)
+    parent, depth, path = room[0], room[1], room[2]
     for o in range(size.size):
         for k in range(size[o]):
             parent[member[o, k]] = candidate[o, k, turns[choice[o], k]]
     depths(parent, depth, path)
-    cap = 2 * int(math.sqrt(nodes))
     cost = _excess(depth, height, cap)
     for step in range(steps):
         if cost == 0:
@@ -92,12 +95,12 @@ def anneal(height, member, size, orbit, candidate, turns, allowed, choice, seed,
         v = np.random.randint(1, nodes)
         while depth[v] <= height:
             v = np.random.randint(1, nodes)
-        for _ in range(np.random.randint(height + 1)):  # a node that lies too deep, or one above it
+        for _ in range(np.random.randint(0, height + 1)):  # a node that lies too deep, or one above it
             if parent[v] == 0:
                 break
             v = parent[v]
         o = orbit[v]
-        old, new = choice[o], np.random.randint(turns.shape[0])
+        old, new = choice[o], np.random.randint(0, turns.shape[0])
         if new == old or not allowed[o, new]:
             continue
         for k in range(size[o]):

@@ -204,10 +204,11 @@ def shallow_trees(n: int) -> ArcDisjointTrees:
         return tree_a(2)
     least = 2 * (n // 2) + 1
     arcs = _arcs(n)
+    room = np.zeros((3, n * n), np.int64)
     for height in range(least, tree_b(n).height):
         for seed in range(_TRIES if n <= 30 else 4):
             choice = _first_choice(n, height, arcs, seed)
-            if anneal(height, *arcs, choice, seed, _STEPS, 2.0):
+            if anneal(height, *arcs, choice, room, 2 * n, seed, _STEPS, 2.0):
                 return rotated(_directions(n, arcs, choice))
     return tree_b(n)
 

@@ -44,6 +44,8 @@ _WORK = 8_000_000
 _TRIES = 12
 _MOST_TRIES, _FEW_HOPS = 60, 30_000
 """Tries of a small case, and the hops of all of them."""
+_HOP_SECONDS = 5e-5
+"""Seconds for each of the hops that Python takes at the most, where nothing is compiled."""
 
 
 def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
@@ -75,6 +77,9 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     >>> greedy_flooding(Case(gossamer.network("array:4x4"), task)).completion_time
     Fraction(6, 1)
     """
+    from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
+    from gossamer.compiling import seldom
+
     if case.network.shared_ports is not None:
         return retimed(greedy_flooding(case.related(case.network.with_ports(None))), case.network, case.rules)
     origin, roads = Packets.of(case.messages, parts).origin, Roads.of(case.network, case.rules)
@@ -82,6 +87,8 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     best: _Flooded | None = None
     least = max(_least(case, origin, roads), ceil(case.floor * parts))
     tries = max(1, min(_TRIES, _WORK // max(most, 1)), min(_MOST_TRIES, _FEW_HOPS // max(most, 1)))
+
+    seldom(_kernels.flood, _HOP_SECONDS * tries * most)
 
     def ways() -> Iterator[tuple[Case, int, int, int, _Around | None, int, int]]:
         around: list[_Around] = []
