@@ -23,7 +23,7 @@ FAR = 1 << 60
 _KINDS = 16
 """The most occupancies that are told apart on the way through a switch; of more, none is, which is never too late."""
 
-_REMEMBERED = 100_000
+_REMEMBERED = 40_000
 """Numbers that all answers of `travel` may have together that are remembered."""
 
 
