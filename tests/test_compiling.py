@@ -18,7 +18,7 @@ from numba.core.types.functions import BaseFunction
 
 import gossamer
 from gossamer import compiling
-from gossamer.compiling import njit, often, telling, uninterpreted
+from gossamer.compiling import njit, often, seldom, telling, uninterpreted
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
@@ -85,6 +85,53 @@ def test_what_is_called_often_is_compiled_at_once():
     assert kernel(np.arange(3), 2) == (6, 3)
     assert len(kernel.signatures) == 1
     often(doubled)  # nothing to say of a plain function
+
+
+def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
+    (tmp_path / "module.py").write_text(
+        "import time\n"
+        "from gossamer.compiling import njit\n"
+        "@njit(small=10)\n"
+        "def summed(values, times):\n"
+        "    total = 0\n"
+        "    for _ in range(times):\n"
+        "        for i in range(values.size):\n"
+        "            total += values[i]\n"
+        "    return total\n"
+    )
+    code = (
+        "import numpy as np, module, time\n"
+        "from gossamer.compiling import kernels, seldom\n"
+        "kernels.seconds_to_compile, kernels._SHARE = lambda function: 20.0, 0.01\n"
+        "module.summed(np.arange(9), 1)\n"
+        "seldom(module.summed, 19.0)\n"
+        "times = 2000\n"
+        "while module.summed.spent <= module.summed._share and not module.summed.signatures:\n"
+        "    module.summed(np.arange(9), times)\n"
+        "module.summed(np.arange(9), times)\n"
+        "print(len(module.summed.signatures))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    run = lambda: subprocess.run(  # noqa: E731
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    ).stdout.strip()
+    assert run() == "0"
+    assert len(list((tmp_path / "kept").rglob("*.worked"))) == 1
+    assert run() == "1"  # Python may work no longer than for others
+    assert run() == "1"
+
+
+def test_what_is_more_work_than_compiling_is_not_left_to_python():
+    kernel = njit(small=10, cache=False)(doubled)
+    seldom(kernel, 100.0)
+    assert kernel.allowed == 0
+    seldom(doubled, 0.1)  # nothing to say of a plain function
 
 
 def test_a_kernel_that_kernels_call_serves_python_too():

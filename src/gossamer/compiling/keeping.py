@@ -43,6 +43,20 @@ class Kept(FunctionCache):  # type: ignore[misc]
         """Whether nothing is kept for any types: then no look is worth its time."""
         return not Path(self._cache_file._index_path).exists()
 
+    @property
+    def _note(self) -> Path:
+        return Path(f"{self._cache_file._index_path}.worked")
+
+    @property
+    def worked(self) -> bool:
+        """Whether Python has worked long in place of this function before, in any process."""
+        return self._note.exists()
+
+    def note_work(self) -> None:
+        """Note that Python has worked long, so that the function is compiled sooner the next time."""
+        with suppress(OSError):  # then the next time is like this one
+            self._note.touch()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return code for a signature, None if there is none: it is told that this is compiled."""
         found = None
@@ -68,9 +82,13 @@ class Unkept(NullCache):  # type: ignore[misc]
     """No place for compiled code; what is compiled is told all the same."""
 
     empty = True
+    worked = False
 
     def __init__(self, function: Any) -> None:
         self._py_func = function
+
+    def note_work(self) -> None:
+        """Note nothing."""
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Tell that a signature is compiled."""

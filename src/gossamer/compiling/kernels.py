@@ -128,7 +128,10 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
                 array[...] = values
             self.spent = np.inf
         finally:
-            self.spent += time.thread_time() - began
+            took = time.thread_time() - began
+            if self.spent <= self._share < min(self.allowed, self.spent + took):
+                self._cache.note_work()
+            self.spent += took
         return self(*args)
 
 
@@ -173,9 +176,14 @@ def often(kernel: object) -> None:
 
 
 def seldom(kernel: object, seconds: float) -> None:
-    """Say how long Python takes, at the most, for what is to be done next: it may, if compiling takes no less."""
-    if isinstance(kernel, Kernel) and kernel.spent + seconds <= seconds_to_compile(kernel.py_func):
-        kernel.allowed = max(kernel.allowed, kernel.spent + seconds)
+    """Say how long Python takes, at the most, for what is to be done next: it may, if compiling takes no less.
+
+    Once: where it worked long in place of a kernel that is kept, the next process compiles it.
+    """
+    if isinstance(kernel, Kernel):
+        expected = kernel.spent + seconds
+        if kernel._share < expected <= seconds_to_compile(kernel.py_func) and not kernel._cache.worked:
+            kernel.allowed = max(kernel.allowed, expected)
 
 
 @contextmanager

@@ -26,8 +26,8 @@ _MOVED, _BY = 0.05, (2.0, 4.0, 8.0)
 _SHAKEN, _SHAKES, _FEWEST = 3_000_000, 1_000, 10
 """Hops scheduled in all by moving packets, how often at the most, and how seldom it is not begun."""
 
-_PAYS = 150_000
-"""Hops that it takes Python as long to schedule as to compile what does."""
+_PAYS = 60_000
+"""Hops that it takes Python a third as long to schedule as to compile what does."""
 
 Longs = npt.NDArray[np.int64]
 
@@ -204,10 +204,12 @@ def scheduled(
     if not graph.link.size:
         return Starts(0, np.zeros(0, np.int64))
     found: list[Starts] = []
+    runs = tries + 2 * rounds if orders is None else len(orders) + 2 * rounds * _KEPT
     for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
         found.append(_run(graph, roads, rank))
         if found[-1].slots <= least:
             return found[-1]
+        _foreseen(runs * graph.link.size)
     found.sort(key=lambda starts: starts.slots)
     best = found[0]
     for start in found[: 1 if orders is None else _KEPT]:
@@ -266,6 +268,15 @@ def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = Non
         ports, roads.cut, start, desk,
     )  # fmt: skip
     return Starts(int(slots), start)
+
+
+def _foreseen(hops: int) -> None:
+    """Have compiled what schedules hops if that pays for so many."""
+    if hops > _PAYS:
+        from gossamer.compiling import often
+        from gossamer.paths.precedence import _kernels
+
+        often(_kernels.list_schedule)
 
 
 def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: int) -> Starts:
@@ -328,11 +339,7 @@ def shaken(
     count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0
     if count < _FEWEST or best.slots <= least:
         return best
-    if 3 * count * graph.link.size > _PAYS:
-        from gossamer.compiling import often
-        from gossamer.paths.precedence import _kernels
-
-        often(_kernels.list_schedule)
+    _foreseen(3 * count * graph.link.size)
     turned, against = graph.turned_round(), roads.turned_round()
     takes = (roads.occupancy + roads.latency)[graph.link]
     draw, packets = np.random.default_rng(seed), int(graph.packet.max()) + 1
