@@ -16,7 +16,7 @@ from gossamer.bounds import Bound, Bounds
 from gossamer.bounds.bound import largest_first
 from gossamer.cases import Case, Needs, Offer, Refusal
 from gossamer.costs import AskedCost, Clock
-from gossamer.errors import ModelError, NotApplicableError, nearest
+from gossamer.errors import ModelError, NotApplicableError, nearest, shown
 from gossamer.networks import as_network
 from gossamer.networks.recognition import recognized
 from gossamer.networks.renumbering import Renumbered
@@ -86,6 +86,8 @@ class Search:
         self, algorithm: str, options: Mapping[str, Any], effort: str, streamed: bool = False
     ) -> list[Candidate[Any]]:
         """Return what is to be tried, in order; NotApplicableError with the reasons if there is nothing."""
+        if not isinstance(options, Mapping):
+            raise ModelError(f"options must be a dict of words and values, got {shown(options)}")
         task = self.case.task
         of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
         if algorithm == "best":
@@ -210,7 +212,7 @@ def asked_case(
     """Return the switching and the case of what a user asks, and the case that is planned for it."""
     kind = switchings.named(switching)
     if rules is not None and not isinstance(rules, Rules):
-        raise ModelError(f"rules must be gossamer.Rules, got {rules!r}")
+        raise ModelError(f"rules must be gossamer.Rules, got {shown(rules)}")
     made = as_task(task)
     net = recognized(as_network(network))
     case = kind.case(net, made, rules, cost, read_seed(seed)).within(budget, tries)

@@ -17,6 +17,7 @@ from gossamer.costs import Cost, StepCost
 from gossamer.errors import NetworkError
 from gossamer.networks.network import Network
 from gossamer.processes.tries import ALONE, Tries
+from gossamer.reading import instance
 from gossamer.rules import Rules
 from gossamer.tasks import Messages, Task
 from gossamer.writing import quantity
@@ -75,11 +76,11 @@ class Case:
     def __init__(
         self, network: Network, task: Task, rules: Rules | None = None, cost: StepCost | None = None, *, seed: int = 0
     ) -> None:
+        self.network = instance(network, Network, "the network")
+        self.task = instance(task, Task, "the task")
         task.check(network)
-        self.network = network
-        self.task = task
-        self.rules = (rules or Rules()).on(network)
-        self._cost = cost or StepCost()
+        self.rules = (Rules() if rules is None else instance(rules, Rules, "the rules")).on(network)
+        self._cost = StepCost() if cost is None else cost
         self.seed = seed
         self.budget: float | None = None
         self.tries = ALONE

@@ -63,6 +63,7 @@ def layers(nodes: int, degree: int, *, one_way: bool = False) -> list[int]:
     >>> layers(512, 6)
     [1, 6, 30, 150, 325]
     """
+    nodes, degree = whole(nodes, "nodes", 1), whole(degree, "degree")
     found, left, room = [1], nodes - 1, degree
     onward = degree if one_way else degree - 1
     while left > 0 and room > 0:

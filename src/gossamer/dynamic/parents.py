@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.dynamic.scheme import Scheme
-from gossamer.errors import ModelError, ScheduleError
+from gossamer.errors import ScheduleError
 from gossamer.networks import Network
+from gossamer.reading import instance, whole
 
 __all__ = ["scheme_from_parents"]
 
@@ -65,8 +66,8 @@ def scheme_from_parents(
     ... )
     >>> scheme.check()
     """
-    if parts < 1:
-        raise ModelError(f"parts must be at least 1, got {parts}")
+    instance(network, Network, "the network")
+    parts = whole(parts, "parts", 1)
     parents, steps = np.asarray(parent, np.int64), np.asarray(step, np.int32)
     rows = steps.size
     nodes = np.arange(network.node_count) if sources is None else np.asarray(sources, np.int32)

@@ -17,6 +17,7 @@ from gossamer.dynamic.setup import Setup
 from gossamer.dynamic.simulator import prepare
 from gossamer.errors import ModelError
 from gossamer.networks.network import Network
+from gossamer.reading import instance
 
 __all__ = ["MOST_ROWS", "Recording", "record"]
 
@@ -120,7 +121,7 @@ def record(
     >>> short.steps, bool((short.start >= short.queued).all())
     (10.0, True)
     """
-    settings = Settings() if settings is None else settings
+    settings = Settings() if settings is None else instance(settings, Settings, "settings")
     traced = isinstance(settings.arrivals, Trace)
     steps = _STEPS if settings.steps is None else float(settings.steps)
     warmup = float(settings.warmup) if not isinstance(settings.warmup, str) else 0.0 if traced else _WARMUP

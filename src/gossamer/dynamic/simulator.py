@@ -25,7 +25,7 @@ from gossamer.dynamic.statistics import NO_ESTIMATE, Histogram, over_replication
 from gossamer.dynamic.theory import stability_limit
 from gossamer.dynamic.traffic import KindDelays
 from gossamer.errors import ModelError
-from gossamer.reading import number
+from gossamer.reading import instance, number
 
 __all__ = ["simulate"]
 
@@ -81,7 +81,7 @@ def simulate(
     >>> result.stable, result.reception.covers(1.5, 2)
     (True, True)
     """
-    settings = Settings() if settings is None else settings
+    settings = Settings() if settings is None else instance(settings, Settings, "settings")
     setup, load = prepare(scheme, load, rate, nodes, settings, above_limit=above_limit)
     began = clock.perf_counter()
     runs: list[Run] = []

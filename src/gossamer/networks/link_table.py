@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from operator import index
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import NetworkError
+from gossamer.errors import NetworkError, shown
 from gossamer.networks._checks import check_doubled, check_links, check_times
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
+from gossamer.reading import whole
 
 __all__ = ["BreadthFirst", "LinkTable"]
 
@@ -50,13 +52,16 @@ class LinkTable:
         links_only: bool = False,
     ) -> None:
         self.spec = spec
-        self.node_count = int(node_count)
+        self.node_count = whole(node_count, f"network {spec!r}: node_count", error=NetworkError)
         self.link_source = int_array(link_source, f"network {spec!r}: link sources")
         self.link_target = int_array(link_target, f"network {spec!r}: link targets")
         self.link_capacity, self.uniform_capacity = self._column(link_capacity, "capacities", 1)
         self.link_occupancy, self.uniform_occupancy = self._column(link_occupancy, "occupancies", 1)
         self.link_latency, self.uniform_latency = self._column(link_latency, "latencies", 0)
-        self.terminal_count = self.node_count if terminal_count is None else int(terminal_count)
+        self.terminal_count = self.node_count
+        if terminal_count is not None:
+            named = f"network {spec!r}: terminal_count"
+            self.terminal_count = whole(terminal_count, named, error=NetworkError)
         self.structures = tuple(structures)
         self.labels = None if labels is None else tuple(labels)
         self.links_only = links_only
@@ -178,9 +183,15 @@ class LinkTable:
         ports = self.shared_ports
         return [*self._kinds, *(() if ports is None else (ports.sending, ports.receiving))]
 
-    def _check_node(self, node: int) -> None:
-        if not 0 <= node < self.node_count:
-            raise NetworkError(f"network {self.spec!r}: node {node} is outside 0..{self.node_count - 1}")
+    def _known(self, node: int) -> int:
+        """Return the number of a node; NetworkError if there is none such."""
+        try:
+            number = index(node)
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.node_count:
+            raise NetworkError(f"network {self.spec!r}: node {shown(node)} is outside 0..{self.node_count - 1}")
+        return number
 
     def out_links(self, node: int) -> range:
         """Return the link numbers that leave `node`.
@@ -190,7 +201,7 @@ class LinkTable:
         NetworkError
             If `node` is outside 0..N-1.
         """
-        self._check_node(node)
+        node = self._known(node)
         return range(int(self.first_link[node]), int(self.first_link[node + 1]))
 
     def link_between(self, source: int, target: int) -> int:
@@ -201,8 +212,7 @@ class LinkTable:
         NetworkError
             If the two are not adjacent.
         """
-        self._check_node(source)
-        self._check_node(target)
+        source, target = self._known(source), self._known(target)
         links = self.out_links(source)
         hit = np.flatnonzero(self.link_target[links.start : links.stop] == target)
         if not hit.size:
@@ -227,8 +237,7 @@ class LinkTable:
         """
         from gossamer.networks import _kernels
 
-        n = self.node_count
-        self._check_node(source)
+        n, source = self.node_count, self._known(source)
         distance, parent, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
         reached = _kernels.breadth_first(self.first_link, self.link_target, source, distance, parent, order)
         return BreadthFirst(distance, parent, order[:reached])

@@ -10,6 +10,7 @@ import numpy as np
 from gossamer.errors import NetworkError, shown
 from gossamer.networks.link_table import LinkTable
 from gossamer.networks.structures import Coordinates, Grid, IntArray, int_array
+from gossamer.reading import whole
 
 __all__ = ["NamedNodes"]
 
@@ -29,10 +30,11 @@ class NamedNodes(LinkTable):
 
     def node_name(self, node: int) -> str:
         """Return a readable name: the label, else the coordinates where the family has them, else the number."""
+        node = self._known(node)
         if self.labels is not None:
             return self.labels[node]
         if self.coordinates is None:
-            return str(int(node))
+            return str(node)
         return "(" + ",".join(str(int(x)) for x in self.coordinates[node]) + ")"
 
     def node(self, value: object) -> int:
@@ -72,8 +74,7 @@ class NamedNodes(LinkTable):
                 if hit.size:
                     return int(hit[0])
         elif isinstance(value, int | np.integer) and not isinstance(value, bool):
-            self._check_node(int(value))
-            return int(value)
+            return self._known(int(value))
         example = self.node_name(self.node_count - 1)
         raise NetworkError(
             f"network {self.spec!r} has no node {shown(value)}; a node is a number 0..{self.node_count - 1} "
@@ -82,4 +83,5 @@ class NamedNodes(LinkTable):
 
     def link_name(self, link: int) -> str:
         """Return ``source->target`` by node names."""
+        link = whole(link, f"network {self.spec!r}: a link", 0, self.link_count - 1, error=NetworkError)
         return f"{self.node_name(int(self.link_source[link]))}->{self.node_name(int(self.link_target[link]))}"

@@ -30,6 +30,7 @@ from gossamer.networks.structures import (
     Structure,
     int_array,
 )
+from gossamer.reading import instance
 from gossamer.writing import Pictured
 
 __all__ = ["MAX_LINKS", "BreadthFirst", "Factors", "Failed", "Grid", "IntArray", "Levels", "Network"]
@@ -193,7 +194,7 @@ class Network(NamedNodes, Pictured):
         Fraction(3, 1)
         """
         known = [s for s in self.structures if not isinstance(s, SharedPorts)]
-        if ports is not None and ports.count:
+        if ports is not None and instance(ports, SharedPorts, "the ports", error=NetworkError).count:
             known.append(ports)
         return self._with(self.link_occupancy, self.link_latency, known, links_only=True)
 

@@ -13,6 +13,7 @@ from gossamer.networks.network import Network
 from gossamer.plots.appearance import Dress, caption, further, heading, look, text_width, write
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
 from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
+from gossamer.reading import whole
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
 
@@ -64,6 +65,7 @@ def spread_tree(schedule: Schedule, packet: int = 0) -> SpreadTree:
     """
     explicit = schedule.expand() if schedule.invariant else schedule
     network = explicit.network
+    packet = whole(packet, "a packet", 0, explicit.packets.count - 1, error=TaskError)
     hops = np.flatnonzero(explicit.packet == packet)
     target = network.link_target[explicit.link[hops]]
     origin = int(explicit.packets.origin[packet])

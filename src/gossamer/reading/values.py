@@ -13,17 +13,31 @@ from collections.abc import Collection
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, ModelError, nearest, shown
 
-__all__ = ["MOST_SEED", "choice", "fraction", "number", "seed", "whole", "whole_text"]
+__all__ = ["MOST_SEED", "choice", "fraction", "instance", "number", "seed", "whole", "whole_text"]
+
+_Kind = TypeVar("_Kind")
 
 MOST_SEED = 2**63 - 1
 _DIGITS = 50
 
 _WHOLE = re.compile("[-+]?[0-9]+")
 _FRACTION = re.compile(r"[-+]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([-+]?[0-9]+))?)")
+
+
+def instance(value: Any, kind: type[_Kind], name: str, *, error: type[GossamerError] = ModelError) -> _Kind:
+    """Return a value of a class.
+
+    >>> instance(3, str, "the title")
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: the title must be of the class str, got 3
+    """
+    if not isinstance(value, kind):
+        raise error(f"{name} must be of the class {kind.__name__}, got {shown(value)}")
+    return value
 
 
 def whole(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
-from gossamer.reading import number
+from gossamer.reading import instance, number
 from gossamer.routers.ideal import ideal_throughput
 from gossamer.routers.traffic import simulate_traffic
 from gossamer.routers.traffic_run import TrafficRun
@@ -87,7 +87,7 @@ def saturation_throughput(
     >>> 0.4 < found.share <= 1
     True
     """
-    settings = TrafficSettings() if settings is None else settings
+    settings = TrafficSettings() if settings is None else instance(settings, TrafficSettings, "settings")
     resolution = number(resolution, "resolution", 0.001, 0.5)
     ideal = ideal_throughput(
         network, pattern, hot_share=settings.hot_share, seed=settings.seed, per_router=settings.terminals

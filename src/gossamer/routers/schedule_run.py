@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
-from gossamer.reading import choice, whole
+from gossamer.reading import choice, instance, whole
 from gossamer.routers.deadlock import Deadlock, find_deadlock
 from gossamer.routers.dependencies import dependencies
 from gossamer.routers.fabric import Fabric
@@ -192,7 +192,7 @@ def simulate_schedule(
 
     if not isinstance(schedule, WormholeSchedule):
         raise ScheduleError(f"the flit simulator runs wormhole schedules, got {type(schedule).__name__}")
-    settings = Routers() if settings is None else settings
+    settings = Routers() if settings is None else instance(settings, Routers, "settings")
     choice(starts, "starts", get_args(Starts))
     if startup_cycles is None:
         startup_cycles = ceil(schedule.cost.startup / cycle_time(schedule, settings))

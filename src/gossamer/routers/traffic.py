@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
+from gossamer.reading import instance
 from gossamer.routers.arrivals import Arrivals, RandomArrivals, TraceArrivals
 from gossamer.routers.deadlock import Deadlock, find_deadlock
 from gossamer.routers.destinations import destinations
@@ -87,7 +88,7 @@ def simulate_traffic(
     >>> run.saturated, run.latency >= Routers().zero_load_latency(hops=2, flits=8)
     (False, True)
     """
-    settings = TrafficSettings() if settings is None else settings
+    settings = TrafficSettings() if settings is None else instance(settings, TrafficSettings, "settings")
     simulation, load = prepare(network, pattern, load, settings, progress)
     return simulation.measure(load, simulation.senders)
 
@@ -146,7 +147,7 @@ def simulate_trace(
     >>> simulate_trace(gossamer.network("ring:4"), Trace([0, 50], [0, 1], [2, 2], [8, 8])).latency
     12.0
     """
-    settings = TrafficSettings() if settings is None else settings
+    settings = TrafficSettings() if settings is None else instance(settings, TrafficSettings, "settings")
     fabric = Fabric(network, settings.terminals)
     for column in (trace.source, trace.target):
         wrong = np.flatnonzero(column >= fabric.terminal_count)

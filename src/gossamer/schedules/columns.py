@@ -77,7 +77,7 @@ def phase_rows(times: npt.NDArray[Any], names: Sequence[str], starts: Sequence[i
         if phase not in names:
             raise ScheduleError(f"no phase is called {phase!r}; the phases are {', '.join(names)}")
         phase = names.index(phase)
-    if not 0 <= phase < len(names):
+    if not 0 <= (phase := whole(phase, "a phase", -MOST)) < len(names):
         raise ScheduleError(f"phase {phase} is outside the {len(names)} phases of the schedule")
     low, high = np.searchsorted(times, [starts[phase], starts[phase + 1]])
     return slice(int(low), int(high))

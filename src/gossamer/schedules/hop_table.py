@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray, Network
-from gossamer.reading import fraction
+from gossamer.reading import fraction, instance
 from gossamer.rules import Rules
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.packets import CONTROL, Packets, Phase
@@ -65,18 +65,19 @@ class HopTable:
         symmetry: Symmetry | None = None,
         algorithm: str = "",
     ) -> None:
+        self.network = instance(network, Network, "the network", error=ScheduleError)
+        self.task = instance(task, Task, "the task", error=ScheduleError)
         task.check(network)
-        self.network = network
-        self.task = task
-        self.rules = rules
-        self.cost = cost or StepCost()
+        self.rules = instance(rules, Rules, "the rules", error=ScheduleError)
+        self.cost = StepCost() if cost is None else instance(cost, StepCost, "the cost", error=ScheduleError)
         self.parts = whole(parts, "parts", 1)
         self.symmetry = symmetry
-        self.algorithm = algorithm
+        self.algorithm = instance(algorithm, str, "the name of the algorithm", error=ScheduleError)
         self.slot: IntArray = column(slot, "slot")
         self.link: IntArray = column(link, "link")
         self.packet: IntArray = column(packet, "packet")
         if symmetry is not None:
+            instance(symmetry, Symmetry, "the symmetry", error=ScheduleError)
             if not task.invariant:
                 raise ScheduleError(
                     f"task {task.name} is not the same at every node, so no schedule of it is invariant"
@@ -85,6 +86,7 @@ class HopTable:
                 raise ScheduleError(f"the symmetry is of {symmetry.network.spec}, not of {network.spec}")
         if packets is None:
             packets = Packets.of(self.messages, self.parts)
+        instance(packets, Packets, "the table of packets", error=ScheduleError)
         self.packets = Packets(
             column(packets.origin, "origin"),
             column(packets.message, "message", np.int64),
@@ -120,6 +122,7 @@ class HopTable:
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
         for phase in phases:
+            instance(phase, Phase, "a phase", error=ScheduleError)
             slots = whole(phase.slots, f"the number of slots of phase {phase.name!r}")
             where = f"the slot length of phase {phase.name!r}"
             length = fraction(phase.slot_length, where, allowed="0 or more steps", error=ScheduleError)
@@ -176,7 +179,7 @@ class HopTable:
 
     def time_of(self, slot: int) -> Fraction:
         """Return the time in steps at which `slot` ends; ScheduleError if there is no such slot."""
-        time = Fraction(0)
+        slot, time = whole(slot, "a slot", -MOST), Fraction(0)
         for phase in self.phases:
             if 0 <= slot <= phase.last_slot:
                 return time + (slot - phase.first_slot + 1) * phase.slot_length

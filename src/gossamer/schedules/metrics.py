@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.errors import ScheduleError
+from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
@@ -126,7 +128,9 @@ def buffer_peak(schedule: Schedule, counts: str = "transit") -> BufferPeak:
     >>> buffer_peak(plan.schedule).packets
     1
     """
-    return measure_buffers(schedule, ReplayState(schedule), counts, 0, 0)[0]
+    instance(schedule, Schedule, "the schedule", error=ScheduleError)
+    count = choice(counts, "counts", ("transit", "all"))
+    return measure_buffers(schedule, ReplayState(schedule), count, 0, 0)[0]
 
 
 def measure_buffers(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
+from gossamer.reading import whole
 from gossamer.tasks import Messages
 
 __all__ = ["CONTROL", "Packets", "Phase"]
@@ -78,6 +79,7 @@ class Packets:
     @classmethod
     def of(cls, messages: Messages, parts: int = 1) -> Packets:
         """Return the table of every part of every message, by message and then by part."""
+        parts = whole(parts, "parts", 1)
         each: int | npt.NDArray[np.int64] = parts if messages.sizes is None else messages.sizes * parts
         if messages.sizes is None:
             part = np.tile(np.arange(parts, dtype=np.int32), messages.count)

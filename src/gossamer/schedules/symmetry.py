@@ -12,6 +12,7 @@ from gossamer.errors import ScheduleError
 from gossamer.networks.free_action import FreeGroup
 from gossamer.networks.groups import Elements
 from gossamer.networks.network import Network
+from gossamer.reading import instance, whole
 
 __all__ = ["Symmetry"]
 
@@ -87,8 +88,10 @@ class Symmetry:
         *,
         permutations: Sequence[npt.ArrayLike] | None = None,
     ) -> None:
-        self.network = network
-        self.generated_by = None if generated_by is None else tuple(int(g) for g in generated_by)
+        self.network = instance(network, Network, "the network", error=ScheduleError)
+        given = () if generated_by is None else generated_by
+        named = tuple(whole(g, "a generator", -(2**31), error=ScheduleError) for g in given)
+        self.generated_by = None if generated_by is None else named
         self._free: FreeGroup | None = None
         if permutations is None:
             self._check_translations()

@@ -10,6 +10,7 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.parallel_links import link_ways
@@ -163,6 +164,7 @@ def then(first: S, second: S) -> S:
     >>> both.task, both.completion_time, bool(gossamer.verify(both))
     (Allreduce(), Fraction(4, 1), True)
     """
+    instance(second, HopTable, "what follows", error=ScheduleError)
     if not (isinstance(first.task, ReduceScatter) and isinstance(second.task, MultinodeBroadcast)):
         raise TaskError(
             f"{first.task.name} then {second.task.name} is not a known task; reduce-scatter then multinode-broadcast is"
@@ -225,7 +227,8 @@ def relabel(schedule: S, mapping: Iterable[int], network: Network | None = None)
     """
     if schedule.symmetry is not None:
         raise ScheduleError("an invariant schedule cannot be relabeled; expand() it first")
-    old, new = schedule.network, network or schedule.network
+    old = schedule.network
+    new = old if network is None else instance(network, Network, "the network", error=ScheduleError)
     names = np.asarray(list(mapping))
     if (
         names.shape != (old.node_count,)

@@ -9,8 +9,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from gossamer.errors import ModelError, nearest, shown
-from gossamer.reading import choice
+from gossamer.reading import choice, whole
 from gossamer.reading.quantities import size
+from gossamer.reading.values import MOST_SEED
 from gossamer.sweeps.identity import file_contents
 from gossamer.sweeps.kinds import KINDS, PointNeeds
 from gossamer.sweeps.points import Progress
@@ -91,10 +92,14 @@ def _plain(name: str, value: Any) -> Any:
     """Return a value as files and hashes have it."""
     if name == "bytes":
         return size(value, "bytes")
-    if isinstance(value, bool | str):
-        return value.strip() if isinstance(value, str) else value
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        if not value.isascii() and any(0xD800 <= ord(c) < 0xE000 for c in value):
+            raise ModelError(f"{name} of a point must be text that UTF-8 can write, got {shown(value)}")
+        return value.strip()
     if isinstance(value, Integral):
-        return int(value)
+        return whole(value, f"{name} of a point", -MOST_SEED - 1, MOST_SEED)
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, Real):

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.reading import choice
+from gossamer.reading import choice, instance
+from gossamer.reading import whole as read_whole
 from gossamer.rules import Ports
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.tasks import Messages, Task
@@ -84,8 +85,8 @@ class MessageTable:
         algorithm: str = "",
         ports: Ports = "all",
     ) -> None:
-        channels = Channels(network)
-        task.check(network)
+        channels = Channels(instance(network, Network, "the network", error=ScheduleError))
+        instance(task, Task, "the task", error=ScheduleError).check(network)
         self._ask(channels, task, task.messages(network), cost)
         self.ports = _ports(ports)
         self._fill(
@@ -126,7 +127,7 @@ class MessageTable:
         self.network: Network = channels.network
         self.task = task
         self.messages = messages
-        self.cost = cost
+        self.cost = instance(cost, LinearCost, "the cost", error=ScheduleError)
 
     def _fill(
         self,
@@ -143,7 +144,7 @@ class MessageTable:
     ) -> None:
         """Set the columns and the tables, checked."""
         cost = self.cost
-        self.algorithm = algorithm
+        self.algorithm = instance(algorithm, str, "the name of the algorithm", error=ScheduleError)
         self.step: IntArray = column(step, "step")
         self.source: IntArray = column(source, "source")
         moves = np.asarray(displacement)
@@ -158,6 +159,8 @@ class MessageTable:
             )
         if packets is None:
             packets = Pieces.of(self.messages, cost.message_bytes)
+        instance(packets, Pieces, "the table of pieces", error=ScheduleError)
+        instance(payloads, Payloads, "the table of payloads", error=ScheduleError)
         self.packets = Pieces(
             column(packets.origin, "origin"),
             column(packets.message, "message", np.int64),
@@ -230,6 +233,7 @@ class MessageTable:
     def _placed(self, phases: Sequence[Phase]) -> Iterator[Phase]:
         first = 0
         for phase in phases:
+            instance(phase, Phase, "a phase", error=ScheduleError)
             steps = whole(phase.steps, f"the number of steps of phase {phase.name!r}")
             length = None if phase.length is None else whole(phase.length, f"the length of phase {phase.name!r}")
             yield replace(phase, steps=steps, length=length, control=bool(phase.control), first_step=first)
@@ -266,7 +270,8 @@ class MessageTable:
 
     def pieces_of(self, message: int) -> IntArray:
         """Return the pieces that a wormhole message carries, int32[k]; none for a control message."""
-        payload = int(self.payload[message])
+        row = read_whole(message, "a message", 0, self.message_count - 1, error=ScheduleError)
+        payload = int(self.payload[row])
         return np.zeros(0, np.int32) if payload == CONTROL else self.payloads.row(payload)
 
     # -- making others ----------------------------------------------------------------------------------------
