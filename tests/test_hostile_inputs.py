@@ -195,6 +195,18 @@ def test_a_network_without_links_is_described(capsys):
     assert "not connected" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["surrogate_name.json", "control_name.json"])
+def test_names_of_nodes_that_no_file_and_no_picture_holds_are_refused(capsys, name):
+    assert "must be of characters that can be written" in refusal(capsys, "network", DATA / name)
+
+
+@pytest.mark.parametrize(
+    ("title", "told"), [("\udcff", "can be written"), ("\x01", "can be written"), ("x" * 1001, "at most 1,000")]
+)
+def test_titles_that_no_picture_holds_are_refused(capsys, tmp_path, title, told):
+    assert told in refusal(capsys, "network", "ring:3", "-o", tmp_path / "x.svg", "--title", title)
+
+
 @pytest.mark.parametrize("word", [[], {}, None, 3])
 def test_a_switching_that_is_no_word_is_refused(capsys, tmp_path, word):
     header = json.dumps({"version": 1, "switching": word}).encode()

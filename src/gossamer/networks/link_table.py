@@ -14,7 +14,7 @@ from gossamer.errors import NetworkError, shown
 from gossamer.networks._checks import check_doubled, check_links, check_times
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
-from gossamer.reading import whole
+from gossamer.reading import text, whole
 
 __all__ = ["BreadthFirst", "LinkTable"]
 
@@ -63,7 +63,8 @@ class LinkTable:
             named = f"network {spec!r}: terminal_count"
             self.terminal_count = whole(terminal_count, named, error=NetworkError)
         self.structures = tuple(structures)
-        self.labels = None if labels is None else tuple(labels)
+        name = f"network {spec!r}: the name of a node"
+        self.labels = None if labels is None else tuple(text(label, name, error=NetworkError) for label in labels)
         self.links_only = links_only
         self._check()
         counts = np.bincount(self.link_source, minlength=self.node_count)

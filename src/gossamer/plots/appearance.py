@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from gossamer.errors import FileFormatError, nearest
 from gossamer.plots.palette import INK, MUTED
-from gossamer.reading import number
+from gossamer.reading import number, text
 from gossamer.schedules import Schedule
 from gossamer.writing import quantity
 
@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 STYLES = ("screen", "paper")
+_LONGEST = 1000
 """``screen``: a page that explains itself; ``paper``: only the picture, whose heading and notes the caption gives."""
 
 _HEADING, _SMALL = 11.5, 8.5
@@ -90,6 +91,7 @@ def look(style: str | None = None, width: float | None = None, title: str | None
     3.3
     """
     _check_axes(ax)
+    _check_title(title)
     around = _AROUND.get()
     style = around.style if style is None else style
     title = around.title if title is None else title
@@ -100,6 +102,12 @@ def look(style: str | None = None, width: float | None = None, title: str | None
     if width is None:
         return Look(style, PAPER_WIDTH if style == "paper" else None, title, ax)
     return Look(style, number(width, "the width of a picture in inches", 2, 40, error=FileFormatError), title, ax)
+
+
+def _check_title(title: str | None) -> None:
+    """Refuse a title that is no text, is too long to be read, or has characters that no file of a picture can hold."""
+    if title is not None and len(text(title, "the title of a picture", error=FileFormatError)) > _LONGEST:
+        raise FileFormatError(f"the title of a picture has at most {_LONGEST:,} characters, got {len(title):,}")
 
 
 def _check_axes(ax: Any) -> None:
@@ -184,8 +192,8 @@ def headline(figure: Any, first: str, below: str, width: float, height: float, d
         return 0.1
     used = 0.16
     below = "" if dress.bare else below
-    for text, size, color in ((first, _SMALL + 0.5 if dress.bare else _HEADING, INK), (below, _SMALL, MUTED)):
-        for line in _lines(text, size, width) if text else []:
+    for words, size, color in ((first, _SMALL + 0.5 if dress.bare else _HEADING, INK), (below, _SMALL, MUTED)):
+        for line in _lines(words, size, width) if words else []:
             write(figure, 0.2 / width, 1 - used / height, line, size, color=color, va="top")
             used += size / 72 * 1.45
     return used + 0.06

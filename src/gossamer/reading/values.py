@@ -17,13 +17,15 @@ from typing import Any, TypeVar
 
 from gossamer.errors import GossamerError, ModelError, nearest, shown
 
-__all__ = ["MOST_SEED", "choice", "fraction", "instance", "number", "seed", "whole", "whole_text"]
+__all__ = ["MOST_SEED", "choice", "fraction", "instance", "number", "seed", "text", "whole", "whole_text"]
 
 _Kind = TypeVar("_Kind")
 
 MOST_SEED = 2**63 - 1
 _DIGITS = 50
 
+_UNWRITABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What neither UTF-8 nor XML, and so no picture, holds."""
 _WHOLE = re.compile("[-+]?[0-9]+")
 _FRACTION = re.compile(r"[-+]?(?:[0-9]+/[0-9]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([-+]?[0-9]+))?)")
 
@@ -38,6 +40,19 @@ def instance(value: Any, kind: type[_Kind], name: str, *, error: type[GossamerEr
     if not isinstance(value, kind):
         raise error(f"{name} must be of the class {kind.__name__}, got {shown(value)}")
     return value
+
+
+def text(value: Any, name: str, *, error: type[GossamerError] = ModelError) -> str:
+    r"""Return a text that every kind of file and picture can hold.
+
+    >>> text("a\0b", "the title")
+    Traceback (most recent call last):
+    gossamer.errors.ModelError: the title must be of characters that can be written, got 'a\x00b'
+    """
+    found = instance(value, str, name, error=error)
+    if _UNWRITABLE.search(found):
+        raise error(f"{name} must be of characters that can be written, got {shown(found)}")
+    return found
 
 
 def whole(

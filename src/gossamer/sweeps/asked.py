@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from gossamer.errors import ModelError, nearest, shown
-from gossamer.reading import choice, whole
+from gossamer.reading import choice, text, whole
 from gossamer.reading.quantities import size
 from gossamer.reading.values import MOST_SEED
 from gossamer.sweeps.identity import file_contents
@@ -95,9 +95,7 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        if not value.isascii() and any(0xD800 <= ord(c) < 0xE000 for c in value):
-            raise ModelError(f"{name} of a point must be text that UTF-8 can write, got {shown(value)}")
-        return value.strip()
+        return text(value, f"{name} of a point").strip()
     if isinstance(value, Integral):
         return whole(value, f"{name} of a point", -MOST_SEED - 1, MOST_SEED)
     if isinstance(value, Fraction):
