@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
@@ -81,24 +81,25 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code of a kernel, made better at first by passes that are quick: what comes after is made for its whole."""
 
     def _optimize_functions(self, module: Any) -> None:
+        if not hasattr(self._codegen, "_pass_builder"):  # Numba 0.61
+            super()._optimize_functions(module)
+            return
         module.data_layout = self._codegen._data_layout
-        with suppress(AttributeError):  # of an older llvmlite, which does without
-            builder, passes = self._codegen._pass_builder(), binding.create_new_function_pass_manager()
-            passes.add_sroa_pass()
-            passes.add_simplify_cfg_pass()
-            for function in module.functions:
-                if not function.is_declaration:
-                    passes.run(function, builder)
+        builder, passes = self._codegen._pass_builder(), binding.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
 
 class _Part(_Library):
     """Code that goes into other kernels, which make machine code of it."""
 
     def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager(
-            loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
-        )
-        passes.run(self._final_module, builder)
+        made = self._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap")
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba 0.61 has no builder
+        passes.run(self._final_module, *builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
