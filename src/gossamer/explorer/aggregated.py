@@ -9,7 +9,7 @@ import numpy as np
 
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError
-from gossamer.explorer.scenes import BINS, Scene, busy, check_nodes, drawn, plain_head, stay_columns
+from gossamer.explorer.scenes import BINS, Scene, busy, check_nodes, drawn, exact, plain_head, stay_columns
 from gossamer.explorer.witness import witness_nodes
 from gossamer.plots.ways import Pairs
 from gossamer.schedules import CONTROL, Schedule
@@ -91,8 +91,8 @@ def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence
         "ticks": slots,
         "tick": float(next(iter(lengths), 1)),
         "unit": "step",
-        "time": str(schedule.completion_time),
-        "bound": None if bound is None else str(bound.value),
+        "time": exact(schedule.completion_time),
+        "bound": None if bound is None else exact(bound.value),
         "witness": None if bound is None else f"{bound.name}: {bound.witness}",
         "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": schedule.hop_count,

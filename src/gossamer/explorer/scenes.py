@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,18 @@ from gossamer.plots.ways import Pairs, routes
 from gossamer.schedules import Timeline
 from gossamer.tasks import COPY, MOVE
 
-__all__ = ["BINS", "MOST_NODES", "Scene", "busy", "check_nodes", "drawn", "plain_head", "scene", "stay_columns"]
+__all__ = [
+    "BINS",
+    "MOST_NODES",
+    "Scene",
+    "busy",
+    "check_nodes",
+    "drawn",
+    "exact",
+    "plain_head",
+    "scene",
+    "stay_columns",
+]
 
 MOST_NODES = 20_000
 BINS = 1000
@@ -204,8 +216,8 @@ def _head(
         "ticks": rows.length,
         "tick": float(rows.tick),
         "unit": unit,
-        "time": str(schedule.completion_time),
-        "bound": None if bound is None else str(bound.value),
+        "time": exact(schedule.completion_time),
+        "bound": None if bound is None else exact(bound.value),
         "witness": None if bound is None else f"{bound.name}: {bound.witness}",
         "marked": [] if bound is None else witness_nodes(network, bound),
         "rows": rows.count,
@@ -213,6 +225,15 @@ def _head(
         "held_peak": held.peak,
         "facts": [list(fact) for fact in facts],
     }
+
+
+def exact(time: Fraction) -> str:
+    """Return a time as it is and, if it is no whole number, as a decimal.
+
+    >>> exact(Fraction(12)), exact(Fraction(87951, 100))
+    ('12', '87951/100 = 879.51')
+    """
+    return str(time) if time.denominator == 1 else f"{time} = {float(time):.6g}"
 
 
 def plain_head(network: Network) -> dict[str, Any]:
