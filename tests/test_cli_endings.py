@@ -70,6 +70,8 @@ def test_ctrl_c_in_a_compiled_function_is_no_failure_of_a_point():
 
 COMMAND = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell has put in background
+signal.signal(signal.SIGHUP, signal.{hangup})  # and this one by what nohup runs
 import gossamer.cli.tables
 from gossamer.cli import main
 
@@ -82,9 +84,9 @@ sys.exit(main())
 """
 
 
-def ended_by(folder, body):
+def ended_by(folder, body, hangup="SIG_DFL"):
     """Return the status, and both streams, of a process whose command does `body`."""
-    (folder / "ended.py").write_text(COMMAND.format(body=body))
+    (folder / "ended.py").write_text(COMMAND.format(body=body, hangup=hangup))
     command = [sys.executable, "-m", "ended"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=folder)
     return done.returncode, done.stdout, done.stderr
@@ -105,13 +107,17 @@ def test_a_signal_ends_a_command_by_a_status_and_never_by_itself(tmp_path, body,
     assert ended_by(tmp_path, body) == expected
 
 
+def test_a_command_that_nohup_runs_does_not_end_with_its_terminal(tmp_path):
+    assert ended_by(tmp_path, "signal.raise_signal(signal.SIGHUP); print(1)", hangup="SIG_IGN") == (0, "1\n", "")
+
+
 def test_a_signal_that_comes_where_nothing_can_be_raised_is_answered_a_moment_later(tmp_path):
     body = "import ctypes, time; ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))(); time.sleep(90)"
     assert ended_by(tmp_path, body) == (130, "", "gossamer: interrupted\n")
 
 
 def test_an_interrupted_command_does_not_wait_for_one_who_does_not_read():
-    command = [sys.executable, "-c", COMMAND.format(body="print('x' * 10**6)")]
+    command = [sys.executable, "-c", COMMAND.format(body="print('x' * 10**6)", hangup="SIG_DFL")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.read(1) == b"x"
         time.sleep(0.5)  # it waits for room in the pipe
