@@ -13,6 +13,8 @@ from typing import Any
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.dispatcher import Dispatcher
 
+from gossamer.errors import interrupt_behind
+
 __all__ = ["Kept", "NotKept", "Unkept", "looking", "seconds_to_compile", "telling"]
 
 _state = threading.local()
@@ -60,8 +62,11 @@ class Kept(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return code for a signature, None if there is none: it is told that this is compiled."""
         found = None
-        with suppress(Exception):  # a damaged file can raise anything
+        try:
             found = super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged file can raise anything
+            if (stopped := interrupt_behind(error)) is not None:
+                raise stopped from None
         if found is None and getattr(_state, "looking", False):
             raise NotKept
         if found is None and _listener is not None:
