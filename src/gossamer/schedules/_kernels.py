@@ -49,7 +49,7 @@ def _class(orbit, v):
     return orbit[v] if orbit.size > 1 else 0
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def each_cell_once(row_of, part, origin, origin_of_message, parts, first, seen):
     """Say whether every packet is a part of a known message, at its origin, and no other packet is the same part.
 
@@ -68,13 +68,14 @@ def each_cell_once(row_of, part, origin, origin_of_message, parts, first, seen):
     return True
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def message_spans(slot, packet, row_of, first, last):
     """Write the first and the last slot in which each message hops; `first` and `last` keep their values elsewhere."""
     for h in range(slot.size):
         if packet[h] >= 0:
             row = row_of[packet[h]]
-            first[row] = min(first[row], slot[h])
+            if slot[h] < first[row]:
+                first[row] = slot[h]
             last[row] = slot[h]
 
 
@@ -102,7 +103,8 @@ def replay(
         j = i
         while j < hops and slot[j] == slot[i]:
             j += 1
-        widest = max(widest, j - i)
+        if j - i > widest:
+            widest = j - i
         i = j
     valid = np.zeros(widest, np.bool_)
     written = 0
@@ -212,7 +214,7 @@ def replay(
     return written
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def unmet(
     kind, origin, message_of, target_start, targets, to_all, nodes, contributing, location, held, sent, row_bytes,
     limit, found_packet, found_node,
@@ -263,11 +265,12 @@ def unmet(
     return written, total
 
 
-@njit(cache=True, nogil=True, small=100_000)
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def buffer_peak(
     slot, link, packet, link_source, link_target, orbit, node_classes,
     kind, origin, message_of, target_start, targets, to_all, after, terminals, count_all,
     pending, waiting, arrived, returned, shares, row_bytes, buffer_limit, limit, found_node, found_slot, found_held,
+    holding, first_arrival,
 ):  # fmt: skip
     """Measure the most packets that a node holds at a slot boundary, in one pass backwards in time.
 
@@ -282,8 +285,7 @@ def buffer_peak(
     order: node class, first boundary, packets held then.
     """
     hops = slot.size
-    held = np.zeros(node_classes, np.int64)
-    first_arrival = np.zeros(hops if arrived.size else 0, np.bool_)
+    held, held_after = holding[0], holding[1]  # the latter at the boundary last looked at, which is a later one
     # reductions: which hop first brings something to a node, that is when a partial result begins to wait there
     for h in range(first_arrival.size):
         p = packet[h]
@@ -295,8 +297,8 @@ def buffer_peak(
     # the slot in which a packet first comes back to its origin: what leaves there later is in transit
     for h in range(hops if returned.size else 0):
         p = packet[h]
-        if p >= 0 and link_target[link[h]] == origin[p]:
-            returned[p] = min(returned[p], slot[h])
+        if p >= 0 and link_target[link[h]] == origin[p] and slot[h] < returned[p]:
+            returned[p] = slot[h]
     peak, where, when, over = 0, -1, 0, 0
     if count_all:  # the final state: who holds what for good
         for p in range(origin.size):
@@ -315,7 +317,6 @@ def buffer_peak(
         for w in range(node_classes):
             if held[w] > peak:
                 peak, where, when = held[w], w, slot[hops - 1] + 1 if hops else 0
-    held_after = np.zeros(node_classes, np.int64)  # at the boundary last looked at, which is a later one
     for w in range(node_classes):
         held_after[w] = held[w]
     b = hops

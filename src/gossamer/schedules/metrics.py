@@ -158,6 +158,7 @@ def measure_buffers(
         state.target_start, state.targets, state.to_all, np.zeros(0, np.int64) if after is None else after,
         network.terminal_count, count == "all", np.zeros(schedule.packets.count, np.uint8), state.bits(), arrived,
         returned, shares, state.row_bytes, buffer_limit, limit, found[0], found[1], found[2],
+        np.zeros((2, state.node_classes), np.int64), np.zeros(schedule.slot.size if arrived.size else 0, np.bool_),
     )  # fmt: skip
 
     def node(of: int) -> int:
