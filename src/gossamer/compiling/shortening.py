@@ -1,4 +1,4 @@
-"""Numba's way of compiling, without what kernels do not need, which takes a quarter of the time.
+"""Numba's way of compiling, without what kernels do not need, which takes a seventh of the time.
 
 Numba prepares each function for every use: with garbage looked for, what it calls typed and made into machine code of
 its own, and passes for closures, literal types and expressions of arrays. Kernels have none of these. They call each
@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from llvmlite import binding
 from numba.core import ir, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
@@ -77,29 +76,8 @@ class FunctionCompiler(_FunctionCompiler):  # type: ignore[misc]
         return made
 
 
-class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code of a kernel, made better at first by passes that are quick: what comes after is made for its whole."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        if not hasattr(self._codegen, "_pass_builder"):  # Numba 0.61
-            super()._optimize_functions(module)
-            return
-        module.data_layout = self._codegen._data_layout
-        builder, passes = self._codegen._pass_builder(), binding.create_new_function_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-
-
-class _Part(_Library):
+class _Part(JITCodeLibrary):  # type: ignore[misc]
     """Code that goes into other kernels, which make machine code of it."""
-
-    def _optimize_final_module(self) -> None:
-        made = self._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap")
-        passes, *builder = made if isinstance(made, tuple) else (made,)  # Numba 0.61 has no builder
-        passes.run(self._final_module, *builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -117,9 +95,8 @@ class Pipeline(Compiler):  # type: ignore[misc]
         inside = any(isinstance(value, CodeType) for value in function.__code__.co_consts)
         optional = any(isinstance(of, (NoneType, Omitted, Optional)) for of in state.args)
         self._whole = inside or optional
-        made = _Part if state.flags.no_compile else _Library
-        state.library = made(state.targetctx.codegen(), function.__qualname__)
-        state.library.enable_object_caching()
+        if state.flags.no_compile:
+            state.library = _Part(state.targetctx.codegen(), function.__qualname__)
         return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:

@@ -214,7 +214,7 @@ def replay(
     return written
 
 
-@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+@njit(cache=True, nogil=True, small=100_000)
 def unmet(
     kind, origin, message_of, target_start, targets, to_all, nodes, contributing, location, held, sent, row_bytes,
     limit, found_packet, found_node,
