@@ -1,4 +1,4 @@
-"""Numba's way of compiling, without what kernels do not need, which takes a seventh of the time.
+"""Numba's way of compiling, without what kernels do not need, which takes a tenth of the time.
 
 Numba prepares each function for every use: with garbage looked for, what it calls typed and made into machine code of
 its own, and passes for closures, literal types and expressions of arrays. Kernels have none of these. They call each
