@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -30,17 +32,14 @@ class OtherRepr:
         return "an object\nof two lines"
 
 
-def schedule(**changes):
-    """Return a schedule with some of its arguments changed."""
-    names = ("network", "task", "rules", "slot", "link", "packet")
-    return gossamer.Schedule(**({name: getattr(PLAIN, name) for name in names} | changes))
+def made_of(known, *more, **changes):
+    """Return a schedule of the class of a known one, and with its arguments but for some that are changed."""
+    names = ("network", "task", *more)
+    return type(known)(**({name: getattr(known, name) for name in names} | changes))
 
 
-def worms(**changes):
-    """Return a wormhole schedule with some of its arguments changed."""
-    names = ("network", "task", "cost", "step", "source", "displacement", "payload", "payloads")
-    return gossamer.WormholeSchedule(**({name: getattr(WORMS, name) for name in names} | changes))
-
+schedule = partial(made_of, PLAIN, "rules", "slot", "link", "packet")
+worms = partial(made_of, WORMS, "cost", "step", "source", "displacement", "payload", "payloads")
 
 WRONG = {
     "options of a plan": lambda x: gossamer.plan(NET, TASK, options=[x]),
