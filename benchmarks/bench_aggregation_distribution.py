@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from gossamer.costs import LinearCost
 from gossamer.networks import torus
-from gossamer.tasks import MultinodeBroadcast
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, aggregation_distribution
 from gossamer.wormhole.case import WormholeCase

@@ -17,9 +17,9 @@ from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
-from gossamer.cases import Case
-from gossamer.rules import Rules
-from gossamer.tasks import Broadcast, MultinodeBroadcast, Scatter, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, Scatter, TotalExchange
 
 SECONDS = 5.0
 

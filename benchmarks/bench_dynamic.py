@@ -15,7 +15,7 @@ import time
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, schemes, simulate
+from gossamer.simulation.random_arrivals import Settings, schemes, simulate
 
 MILLION_TRANSMISSIONS_PER_SECOND = 10
 NANOSECONDS_PER_EVENT = 5

@@ -16,8 +16,8 @@ import tracemalloc
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.cases import Case
-from gossamer.cases.needs import needs
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.resource_estimates import needs
 
 CASES = (
     # network, task, algorithm

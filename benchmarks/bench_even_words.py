@@ -18,9 +18,9 @@ from math import ceil
 import numpy as np
 
 import gossamer
-from gossamer.design.groups import GROUP_FAMILIES, random_group
 from gossamer.networks import Network
 from gossamer.networks.cayley_groups import group_named
+from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
 NAMED = [f"{family}:{m}" for family in ("star", "pancake", "bubble-sort") for m in range(4, 8)]
 NAMED += [f"{family}:{d}" for family in ("butterfly", "ccc") for d in range(3, 9)]

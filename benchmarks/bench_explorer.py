@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import gossamer
-from gossamer.dynamic import Settings, record
-from gossamer.dynamic.schemes import scheme
 from gossamer.explorer import explore
+from gossamer.simulation.random_arrivals import Settings, record
+from gossamer.simulation.random_arrivals.schemes import scheme
 
 PLAY = """(seconds) => new Promise((done) => {
   const gaps = [];

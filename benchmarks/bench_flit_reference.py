@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import gossamer
-from gossamer.routers import Routers, TrafficRun, TrafficSettings, simulate_traffic
+from gossamer.simulation.flits import Routers, TrafficRun, TrafficSettings, simulate_traffic
 
 POINTS = Path(__file__).parent / "data" / "booksim_points.csv"
 MEAN_LIMIT, LARGEST_LIMIT, THROUGHPUT_LIMIT = 0.01, 0.02, 0.03

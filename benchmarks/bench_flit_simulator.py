@@ -11,9 +11,9 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.compiling import uninterpreted
-from gossamer.costs import LinearCost
-from gossamer.routers import Routers, TrafficSettings, simulate_schedule, simulate_traffic
+from gossamer.jit import uninterpreted
+from gossamer.questions.costs import LinearCost
+from gossamer.simulation.flits import Routers, TrafficSettings, simulate_schedule, simulate_traffic
 
 MILLION_FLIT_HOPS_PER_SECOND = 15
 

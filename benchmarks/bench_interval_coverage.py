@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 import gossamer
-from gossamer.routers import Routers, TrafficSettings, saturation_throughput, simulate_traffic
+from gossamer.simulation.flits import Routers, TrafficSettings, saturation_throughput, simulate_traffic
 
 CASES = [("torus:4x4", 1), ("torus:4x4", 8), ("array:4x4", 4), ("torus:8x8", 4)]
 LOW, HIGH = 0.93, 0.97

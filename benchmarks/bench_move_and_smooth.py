@@ -12,8 +12,8 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
-from gossamer.cases import Case
-from gossamer.tasks import Permutation
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Permutation
 
 MODEL = {"Q": gossamer.Rules(buffer=5, buffer_counts="all"), "H": gossamer.Rules(buffer=3, buffer_counts="all")}
 

@@ -37,7 +37,7 @@ def ranks():
     import numpy as np
     from mpi4py import MPI
 
-    from gossamer import mpi
+    from gossamer.execution import mpi
 
     comm = MPI.COMM_WORLD
     n, network = comm.size, NETWORKS[comm.size]

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, simulate
-from gossamer.dynamic.schemes import scheme
-from gossamer.dynamic.theory import best_bound, in_flight_bound
 from gossamer.networks import from_networkx
+from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.schemes import scheme
+from gossamer.simulation.random_arrivals.theory import best_bound, in_flight_bound
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -155,7 +155,7 @@ ROUTERS = ("greedy", "Q", "H", "kunde-2", "kunde-4", "valiant-brebner", "random-
 def test_steps_against_buffers_of_permutations(capsys):
     """The means over ten random permutations, and who is beaten in both."""
     network = gossamer.network("array:16x16")
-    from gossamer.tasks.patterns import pattern
+    from gossamer.questions.tasks.patterns import pattern
 
     found = {}
     for name in ROUTERS:
@@ -179,7 +179,7 @@ def test_steps_against_buffers_of_permutations(capsys):
 def test_steps_with_one_packet_in_transit(spec, capsys):
     """With all moves known ahead: the steps of random and of worst permutations with 1 packet in transit."""
     network = gossamer.network(spec)
-    from gossamer.tasks.patterns import pattern
+    from gossamer.questions.tasks.patterns import pattern
 
     for name, seed in [("random", 0), ("random", 1), ("random", 2), ("random", 3), ("transpose", 0), ("reversal", 0)]:
         task = gossamer.task("permutation", destination=pattern(name, network, seed=seed).tolist())

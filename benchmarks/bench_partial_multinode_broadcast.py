@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
-from gossamer.cases import Case
 from gossamer.networks import array
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.schedules import verify
-from gossamer.tasks import PartialMultinodeBroadcast
 
 CHECKED_PER_SECOND = 20e6
 

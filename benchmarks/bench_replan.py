@@ -11,7 +11,7 @@ import time
 import networkx as nx
 
 import gossamer
-from gossamer.compiling import uninterpreted
+from gossamer.jit import uninterpreted
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
 

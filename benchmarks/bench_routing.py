@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.cases import Case
-from gossamer.tasks import Permutation
-from gossamer.tasks.patterns import permutation
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Permutation
+from gossamer.questions.tasks.patterns import permutation
 
 SQUARE = gossamer.network("array:4x4")
 NAMES = [

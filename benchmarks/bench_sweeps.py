@@ -44,7 +44,7 @@ class Nothing:
 
 def overhead(engine, count, folder):
     """Return the start, and milliseconds a point by the clock and of CPU here, of points that do nothing."""
-    from gossamer.sweeps import sweep
+    from gossamer.studies.sweeps import sweep
 
     firsts = []
 
@@ -62,7 +62,7 @@ def overhead(engine, count, folder):
 
 def scaling(count, rounds):
     """Return the seconds of a sweep on one core and on two, and the seconds of CPU of its workers."""
-    from gossamer.sweeps import sweep
+    from gossamer.studies.sweeps import sweep
 
     found = []
     for jobs in (1, 2):
@@ -78,7 +78,7 @@ MANY = """
 import resource, sys, time
 sys.path.insert(0, sys.argv[1])
 from bench_sweeps import Nothing
-from gossamer.sweeps import sweep
+from gossamer.studies.sweeps import sweep
 began = time.perf_counter()
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 found = sweep([Nothing(n) for n in range(int(sys.argv[2]))], sys.argv[3], engine="in-process")

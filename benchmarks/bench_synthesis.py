@@ -24,10 +24,10 @@ import gossamer
 from gossamer import Rules
 from gossamer.algorithms import ALGORITHMS
 from gossamer.bounds import bounds
-from gossamer.cases import Case
 from gossamer.errors import GossamerError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
 from gossamer.schedules import Schedule
 
 TASKS = ("allgather", "alltoall", "reduce-scatter", "allreduce", "broadcast")

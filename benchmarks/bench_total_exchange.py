@@ -15,8 +15,8 @@ import pytest
 import gossamer
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
 
 SECONDS = 10.0
 GIGABYTES = 8.0

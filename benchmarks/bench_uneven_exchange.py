@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 import gossamer
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks.network import Network
-from gossamer.tasks import UnevenExchange
-from gossamer.tasks.patterns.traffic import traffic_matrix
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import UnevenExchange
+from gossamer.questions.tasks.patterns.traffic import traffic_matrix
 
 Matrix = npt.NDArray[np.int64]
 

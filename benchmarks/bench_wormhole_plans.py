@@ -19,7 +19,7 @@ import numpy as np
 import gossamer
 from gossamer import LinearCost
 from gossamer.errors import GossamerError
-from gossamer.tasks import Task
+from gossamer.questions.tasks import Task
 
 Asked = tuple[str, str, Task, LinearCost]
 

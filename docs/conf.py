@@ -123,8 +123,8 @@ def _unreleased(app: Any, page: str, source: list[str]) -> None:
 def explored() -> dict[str, Callable[[], Any]]:
     """Return what the pages of the explorer show that stand on other pages, by their names."""
     import gossamer
-    from gossamer.dynamic import record
-    from gossamer.dynamic.schemes import scheme
+    from gossamer.simulation.random_arrivals import record
+    from gossamer.simulation.random_arrivals.schemes import scheme
 
     def servers() -> Any:
         with contextlib.chdir(Path(__file__).parents[1] / "examples" / "machines"):  # the page names the file

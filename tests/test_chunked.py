@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.cases import Case
 from gossamer.errors import TaskError
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, Chunked, MultipleBroadcast, chunked, task_from_dict
 from gossamer.schedules import Packets
-from gossamer.tasks import Broadcast, Chunked, MultipleBroadcast, chunked, task_from_dict
 
 
 def pipelined(chunks: int, **changes: object) -> gossamer.Schedule:

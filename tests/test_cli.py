@@ -119,7 +119,7 @@ def test_draw_refuses_what_it_cannot_draw_before_it_reads(capsys, tmp_path):
 
 
 def test_plan_refuses_a_place_for_the_schedule_before_it_builds(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.planner.plan", lambda *_, **__: pytest.fail("planned"))
+    monkeypatch.setattr("gossamer.planning.planner.plan", lambda *_, **__: pytest.fail("planned"))
     assert_one_line(run(capsys, "plan", "ring:4", "allgather", "-o", tmp_path / "none" / "x.txt"), "cannot write")
 
 
@@ -254,7 +254,7 @@ def test_bad_input_gets_one_line_and_leaves_no_file(capsys, tmp_path, monkeypatc
 
 
 def test_help_lists_every_pattern(capsys):
-    from gossamer.tasks.patterns import PATTERNS
+    from gossamer.questions.tasks.patterns import PATTERNS
 
     _, out, _ = run(capsys, "plan", "--help")
     listed = said.words(out).replace(" ", "")  # names may be broken at a hyphen

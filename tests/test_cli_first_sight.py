@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-import gossamer.doctor
+import gossamer.cli.doctor
 from command_lines import parsed, tree
 from gossamer.cli import main
 from gossamer.cli.advice import with_advice
+from gossamer.cli.doctor import EXTRAS, NEEDED
 from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
-from gossamer.doctor import EXTRAS, NEEDED
 from test_docs import PAGES, ROOT, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -185,7 +185,7 @@ def test_the_doctor_knows_what_the_project_needs_and_offers():
 
 
 def test_the_doctor_reports_versions_and_how_to_get_what_is_missing(capsys, monkeypatch):
-    monkeypatch.setattr(gossamer.doctor, "_place", lambda word: sys.executable if word == "mpiexec" else None)
+    monkeypatch.setattr(gossamer.cli.doctor, "_place", lambda word: sys.executable if word == "mpiexec" else None)
     status, out, err = said(capsys, "doctor", "--json")
     found = {row["name"]: row for row in json.loads(out)}
     assert (status, err) == (0, "")
@@ -207,9 +207,9 @@ def test_the_doctor_reports_versions_and_how_to_get_what_is_missing(capsys, monk
 
 
 def test_the_doctor_ends_with_status_1_where_something_needed_is_missing(capsys, monkeypatch):
-    versions = gossamer.doctor._version
-    monkeypatch.setattr(gossamer.doctor, "_version", lambda name: None if name == "scipy" else versions(name))
-    monkeypatch.setattr(gossamer.doctor, "_place", lambda word: None)
+    versions = gossamer.cli.doctor._version
+    monkeypatch.setattr(gossamer.cli.doctor, "_version", lambda name: None if name == "scipy" else versions(name))
+    monkeypatch.setattr(gossamer.cli.doctor, "_place", lambda word: None)
     status, out, _ = said(capsys, "doctor")
     assert status == 1
     assert re.search(r"BAD +scipy +not installed\n +get it: pip install scipy\n", out)
@@ -230,7 +230,7 @@ def test_the_doctor_says_where_kernels_are_kept(places, found, tmp_path):
 
 
 def test_the_manual_has_every_command_and_option(tmp_path):
-    from gossamer.cli.manual import manual_page
+    from gossamer.cli.doctor import manual_page
 
     _, context, known = tree()
     page = manual_page(context.find_root())

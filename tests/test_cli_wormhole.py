@@ -94,7 +94,7 @@ def test_destinations_by_source(capsys, tmp_path):
 
 
 def test_where_nothing_can_be_written_nothing_is_simulated(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.sweeps.latency_load", lambda *_, **__: pytest.fail("simulated"))
+    monkeypatch.setattr("gossamer.studies.sweeps.latency_load", lambda *_, **__: pytest.fail("simulated"))
     table, plot = tmp_path / "x.csv", tmp_path / "no folder" / "x.svg"
     status, out, err = run(capsys, "wormhole", "traffic", "array:4x4", "-o", table, "-o", plot)
     assert (status, out) == (2, "")

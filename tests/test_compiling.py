@@ -17,8 +17,8 @@ import pytest
 from numba.core.types.functions import BaseFunction
 
 import gossamer
-from gossamer import compiling
-from gossamer.compiling import njit, often, seldom, telling, uninterpreted
+from gossamer import jit as compiling
+from gossamer.jit import njit, often, seldom, telling, uninterpreted
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
 
@@ -90,7 +90,7 @@ def test_what_is_called_often_is_compiled_at_once():
 def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
     (tmp_path / "module.py").write_text(
         "import time\n"
-        "from gossamer.compiling import njit\n"
+        "from gossamer.jit import njit\n"
         "@njit(small=10)\n"
         "def summed(values, times):\n"
         "    total = 0\n"
@@ -101,7 +101,7 @@ def test_python_does_what_is_known_to_be_little_work_the_first_time(tmp_path):
     )
     code = (
         "import numpy as np, module, time\n"
-        "from gossamer.compiling import kernels, seldom\n"
+        "from gossamer.jit import kernels, seldom\n"
         "kernels.seconds_to_compile, kernels._SHARE = lambda function: 20.0, 0.01\n"
         "module.summed(np.arange(9), 1)\n"
         "seldom(module.summed, 19.0)\n"
@@ -154,13 +154,13 @@ def test_a_kernel_that_kernels_call_serves_python_too():
 
 def test_only_what_python_called_is_kept(tmp_path):
     (tmp_path / "module.py").write_text(
-        "from gossamer.compiling import njit\n"
+        "from gossamer.jit import njit\n"
         "@njit()\ndef inner(x):\n    return x + 1\n"
         "@njit()\ndef outer(x):\n    return 2 * inner(x)\n"
     )
     script = (
         "import sys, module\n"
-        "from gossamer.compiling import telling\n"
+        "from gossamer.jit import telling\n"
         "with telling(lambda name, seconds: print(name)):\n"
         "    print([getattr(module, name)(3) for name in sys.argv[1:]])\n"
     )
@@ -266,7 +266,7 @@ def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone
 
 
 KERNEL = """
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 @njit()
 def twice(x):
@@ -369,15 +369,12 @@ def test_what_python_may_carry_out_leaves_nothing_to_the_last_digit_or_to_chance
 
 
 def test_kept_code_is_of_no_use_when_the_file_of_what_it_calls_has_changed(tmp_path):
-    (tmp_path / "inner.py").write_text(
-        "from gossamer.compiling import njit\n@njit()\ndef added(n):\n    return n + 1\n"
-    )
+    (tmp_path / "inner.py").write_text("from gossamer.jit import njit\n@njit()\ndef added(n):\n    return n + 1\n")
     (tmp_path / "middle.py").write_text(
-        "from gossamer.compiling import njit\nfrom inner import added\n"
-        "@njit()\ndef doubled(n):\n    return 2 * added(n)\n"
+        "from gossamer.jit import njit\nfrom inner import added\n@njit()\ndef doubled(n):\n    return 2 * added(n)\n"
     )
     (tmp_path / "outer.py").write_text(
-        "from gossamer.compiling import njit, telling\nfrom middle import doubled\n"
+        "from gossamer.jit import njit, telling\nfrom middle import doubled\n"
         "@njit()\ndef found(n):\n    return doubled(n)\n"
         "with telling(lambda name, seconds: print(name)):\n    print(found(3))\n"
     )
@@ -389,8 +386,6 @@ def test_kept_code_is_of_no_use_when_the_file_of_what_it_calls_has_changed(tmp_p
 
     assert run()[-1] == "8"
     assert run() == ["8"]  # kept
-    (tmp_path / "inner.py").write_text(
-        "from gossamer.compiling import njit\n@njit()\ndef added(n):\n    return n + 100\n"
-    )
+    (tmp_path / "inner.py").write_text("from gossamer.jit import njit\n@njit()\ndef added(n):\n    return n + 100\n")
     assert run()[-1] == "206"
     assert run() == ["206"]

@@ -14,8 +14,8 @@ import gossamer
 from command_lines import parsed
 from gossamer.algorithms.registry import ALGORITHMS
 from gossamer.cli import main
-from gossamer.dynamic.schemes import SCHEMES
-from gossamer.experiments import REPRODUCTIONS
+from gossamer.simulation.random_arrivals.schemes import SCHEMES
+from gossamer.studies.reproductions import REPRODUCTIONS
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -92,7 +92,7 @@ def test_commands_that_are_wrong_are_noticed():
         with pytest.raises(Exception, match=r"(?i)no such|missing|unexpected|plot"):
             parsed(wrong)
     with pytest.raises(AttributeError):
-        imported("gossamer.planner.plans")
+        imported("gossamer.planning.planner.plans")
 
 
 def test_headings_are_those_of_the_pages():

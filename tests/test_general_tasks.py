@@ -11,8 +11,7 @@ from hypothesis import given
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError
-from gossamer.reading.demands import read_traffic
-from gossamer.tasks import (
+from gossamer.questions.tasks import (
     COMBINE,
     COPY,
     MOVE,
@@ -32,7 +31,8 @@ from gossamer.tasks import (
     task,
     task_from_dict,
 )
-from gossamer.tasks.patterns.traffic import TRAFFIC, traffic_matrix
+from gossamer.questions.tasks.patterns.traffic import TRAFFIC, traffic_matrix
+from gossamer.reading.demands import read_traffic
 
 REAL = "%%MatrixMarket matrix coordinate real general\n"
 RING = gossamer.network("ring:6")

@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.tasks import along_dimensions, task
+from gossamer.questions.tasks import along_dimensions, task
 
 TASKS = ("allgather", "reduce-scatter", "alltoall", "allreduce", "broadcast", "reduce", "scatter", "gather")
 GRIDS = [

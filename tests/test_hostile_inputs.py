@@ -18,7 +18,7 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.costs import LinearCost
+from gossamer.questions.costs import LinearCost
 
 DATA = Path(__file__).parent / "data" / "hostile"
 PARTIAL = ("plan", "torus:4x4", "partial-multinode-broadcast")
@@ -166,7 +166,7 @@ def test_a_pipe_is_not_waited_for(capsys, tmp_path, option):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.svg"])
 def test_a_folder_as_output_is_refused_before_the_simulation(capsys, tmp_path, monkeypatch, name):
-    monkeypatch.setattr("gossamer.dynamic.simulator.simulate", None)
+    monkeypatch.setattr("gossamer.simulation.random_arrivals.simulator.simulate", None)
     (tmp_path / name).mkdir()
     assert "is a folder" in refusal(capsys, *DYNAMIC, "--load", "0.5", "-o", tmp_path / name)
 
@@ -227,7 +227,7 @@ def test_no_command_waits_for_a_pipe_or_a_device(capsys, tmp_path, command):
 
 def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("gossamer.cli.tables.networks", lambda json: 1 // 0)
+    monkeypatch.setattr("gossamer.cli.catalog.networks", lambda json: 1 // 0)
     told = refusal(capsys, "networks")
     assert "a fault of gossamer itself" in told
     assert "ZeroDivisionError" in told
@@ -241,7 +241,7 @@ def test_a_library_that_cannot_be_loaded_is_no_matter_of_standard_output(capsys,
     def unloaded(json):
         raise OSError("cannot load libx.so: it is not there")
 
-    monkeypatch.setattr("gossamer.cli.tables.networks", unloaded)
+    monkeypatch.setattr("gossamer.cli.catalog.networks", unloaded)
     assert refusal(capsys, "networks") == "gossamer: cannot load libx.so: it is not there\n"
 
 

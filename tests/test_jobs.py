@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError
-from gossamer.jobs import plan_job
-from gossamer.tasks.job import read_job
+from gossamer.planning.jobs import plan_job
+from gossamer.questions.tasks.job import read_job
 
 STEP = Path(__file__).parents[1] / "examples" / "machines" / "training_step.toml"
 RING = gossamer.network("ring:8")

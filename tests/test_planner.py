@@ -11,11 +11,11 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.cases import EFFORTS, Case, Offer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.switching import limits
+from gossamer.planning.switching import resource_limits as limits
+from gossamer.questions.cases import EFFORTS, Case, Offer
+from gossamer.questions.rules import Rules
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
@@ -74,7 +74,7 @@ def test_reason_is_told_when_nothing_covers_the_case():
 
 
 def test_task_without_algorithm_points_to_its_bounds(monkeypatch):
-    monkeypatch.setattr("gossamer.switching.store_and_forward.ALGORITHMS", ())
+    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", ())
     with pytest.raises(NotApplicableError, match="lower bounds are known"):
         gossamer.plan("ring:4", gossamer.task("one-to-many-routing", destinations=[[1], [2], [3], [0]]))
 
@@ -88,7 +88,7 @@ def test_invalid_schedule_is_never_reported(monkeypatch):
         return Offer(lambda: lost)
 
     broken = (dataclasses.replace(good, propose=propose),)
-    monkeypatch.setattr("gossamer.switching.store_and_forward.ALGORITHMS", broken)
+    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", broken)
     for ask in (gossamer.plan, gossamer.compare):
         with pytest.raises(VerificationError, match="never gets packet"):
             ask("ring:5", "allgather")
@@ -97,7 +97,7 @@ def test_invalid_schedule_is_never_reported(monkeypatch):
 def test_an_invalid_schedule_that_is_streamed_is_never_reported(monkeypatch):
     good = next(a for a in gossamer.ALGORITHMS if a.name == "greedy")
     silent = dataclasses.replace(good, propose=lambda case: Offer(lambda: good.build(case), stream=lambda sink: None))
-    monkeypatch.setattr("gossamer.switching.store_and_forward.ALGORITHMS", (silent,))
+    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", (silent,))
     swap = gossamer.task("permutation", destination=[1, 0, 2])
     assert gossamer.plan("array:3", swap).completion_time > 0
     with pytest.raises(VerificationError, match=r"packet 0 ends at node \(0\), not at \(1\)"):
@@ -110,7 +110,7 @@ def test_an_invalid_wormhole_schedule_is_never_reported(monkeypatch):
     lost = WormholeSchedule(net, task, gossamer.LinearCost(), [0], [0], [[1]], one, payloads=table.payloads())
     good = next(a for a in WORMHOLE_ALGORITHMS if type(task) in a.tasks)
     broken = (dataclasses.replace(good, propose=lambda case: Offer(lambda: lost)),)
-    monkeypatch.setattr("gossamer.switching.wormhole.WORMHOLE_ALGORITHMS", broken)
+    monkeypatch.setattr("gossamer.planning.switching.wormhole.WORMHOLE_ALGORITHMS", broken)
     for ask in (gossamer.plan, gossamer.compare):
         with pytest.raises(VerificationError, match="never gets piece"):
             ask(net, task, switching="wormhole")
@@ -172,7 +172,7 @@ def test_comparison_ranks_what_covers_and_says_why_the_others_do_not():
     assert times[0] == gossamer.plan("torus:4x4", "alltoall").completion_time
     assert found.best.schedule is None  # verified, measured, and not kept
     assert set(found.refusals).isdisjoint(row["algorithm"] for row in found)
-    told = {a.name for a in gossamer.ALGORITHMS if gossamer.tasks.TotalExchange in a.tasks}
+    told = {a.name for a in gossamer.ALGORITHMS if gossamer.questions.tasks.TotalExchange in a.tasks}
     assert {*found.refusals, *(row["algorithm"] for row in found)} == told
     assert json.loads(json.dumps(found.to_dict()))["algorithms"][0]["algorithm"] == found.best.algorithm
     assert {"buffer_peak", "utilization", "ratio", "build_seconds"} <= set(next(iter(found)))
@@ -199,7 +199,7 @@ def builder(counts, name, late, seconds=0.0):
 
 def offers(monkeypatch, *made):
     algorithm = dataclasses.replace(GOOD, propose=lambda case: list(made))
-    monkeypatch.setattr("gossamer.switching.store_and_forward.ALGORITHMS", (algorithm,))
+    monkeypatch.setattr("gossamer.planning.switching.store_and_forward.ALGORITHMS", (algorithm,))
 
 
 def test_an_upper_bound_passes_over_nothing(monkeypatch):

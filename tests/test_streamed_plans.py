@@ -10,8 +10,8 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.rules import Rules
-from gossamer.tasks import OneToManyRouting
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import OneToManyRouting
 
 HELD = Rules(buffer=9, buffer_counts="all")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import GossamerError, TaskError
-from gossamer.tasks import (
+from gossamer.questions.tasks import (
     ALIASES,
     COMBINE,
     COPY,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import FileFormatError
-from gossamer.unfinished import discard_all
-from gossamer.writing import check_writable, whole_file
+from gossamer.writing import check_writable, discard_all, whole_file
 
 
 def names(folder: Path) -> list[str]:
@@ -135,7 +134,7 @@ def test_a_place_is_tried_without_a_trace(tmp_path):
 
 
 def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.unfinished._swept", set())
+    monkeypatch.setattr("gossamer.writing._swept", set())
     left = tmp_path / ".gossamer-0123456789abcdef.txt"
     folder = tmp_path / ".gossamer-fedcba9876543210"
     other = tmp_path / ".gossamer-notes"
@@ -145,7 +144,7 @@ def test_what_a_killed_process_left_is_swept_and_what_is_being_written_is_not(tm
     other.write_text("somebody's")
     with whole_file(tmp_path / "x.txt") as part:
         assert sorted(names(tmp_path)) == sorted([part.name, other.name])
-        monkeypatch.setattr("gossamer.unfinished._swept", set())
+        monkeypatch.setattr("gossamer.writing._swept", set())
         with whole_file(tmp_path / "y.txt"):
             assert part.exists()
 

@@ -28,7 +28,7 @@ def _figure() -> Any:
 
     import gossamer
     from gossamer.bounds import best_bound
-    from gossamer.cases import Case
+    from gossamer.questions.cases import Case
 
     net = gossamer.network(f"array:{SIDE}x{SIDE}")
     gathered, exchanged = (Case(net, gossamer.task(name)) for name in ("allgather", "alltoall"))

@@ -44,7 +44,7 @@ def _shown(row: dict[str, Any]) -> str:
 
 def coverage_page() -> str:
     """Return the tables of what each paper contains."""
-    from gossamer.experiments import REPRODUCTIONS
+    from gossamer.studies.reproductions import REPRODUCTIONS
 
     parts, here, whole = [], 0, 0
     for name, source in coverage().items():

@@ -56,7 +56,7 @@ class Piece:
 
 def all_pieces(root: Path = ROOT) -> list[Piece]:
     """Return every piece, those that take longest first."""
-    from gossamer.experiments import REPRODUCTIONS
+    from gossamer.studies.reproductions import REPRODUCTIONS
 
     pieces = [_with_commands(root, path) for path in _hand_written(root)]
     for name in REPRODUCTIONS:
@@ -66,7 +66,7 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
     return [piece for piece in pieces if piece is not None] + [
         Piece(
             "pictures of bounds",
-            ("gossamer.plots.drawing", "gossamer.bounds", "gossamer.planner"),
+            ("gossamer.plots.drawing", "gossamer.bounds", "gossamer.planning.planner"),
             lambda: [bounds_figures.drawn],
             lambda made: {f"docs/_static/{bounds_figures.FILE}": made[0]},
         ),
@@ -130,10 +130,10 @@ def _reproduced(name: str) -> Piece:
     page = f"docs/papers/{name.replace('-', '_')}.md"
     return Piece(
         page,
-        (f"gossamer.experiments.{name.replace('-', '_')}",),
+        (f"gossamer.studies.reproductions.{name.replace('-', '_')}",),
         lambda: [partial(reproductions.tables, name, module) for module in reproductions.table_modules(name)],
         lambda made: {page: reproductions.reproduction_page(name, made).encode()},
-        ("gossamer.experiments", "gossamer.plots.sources"),
+        ("gossamer.studies.reproductions", "gossamer.plots.paper_figures"),
         ("docs/papers/coverage.toml",),
     )
 
@@ -145,7 +145,11 @@ def _pictures(name: str) -> Piece:
 
     return Piece(
         f"pictures of {name}",
-        (f"gossamer.experiments.{name.replace('-', '_')}", "gossamer.plots.sources", "gossamer.plots.curves"),
+        (
+            f"gossamer.studies.reproductions.{name.replace('-', '_')}",
+            "gossamer.plots.paper_figures",
+            "gossamer.plots.bounded_curves",
+        ),
         lambda: [partial(reproductions.picture, name, file) for file in reproductions.picture_files(name)],
         files,
     )

@@ -58,7 +58,7 @@ def tasks_page() -> str:
     """Return the table of tasks."""
     import dataclasses
 
-    from gossamer.tasks import ALIASES, TASKS
+    from gossamer.questions.tasks import ALIASES, TASKS
 
     meaning = {
         "root": "`root`: a node, default 0",
@@ -72,7 +72,7 @@ def tasks_page() -> str:
     option |= dict.fromkeys(("destination", "destinations"), "`--destinations` or `--pattern`")
     files = "`--demands` or `--traffic`"
     tables = {
-        "demands": ("the rows; see `gossamer.tasks.DemandTable.of` and `from_matrix`", files),
+        "demands": ("the rows; see `gossamer.questions.tasks.DemandTable.of` and `from_matrix`", files),
         "uneven-exchange": ("`counts`: for each node how many packets it sends to each", files),
     }
     rows = []
@@ -89,21 +89,21 @@ may be written in any usual way: `all_gather`, `AllGather`, `MPI_Allgather` and 
 mean here what they mean in MPI and NCCL.
 
 Any of them may be carried out among the nodes of a group, or of several groups at once (`--groups`, `groups=`), and
-with messages of several packets (`--chunks`, `packets=`). `gossamer.tasks.Together` puts several tasks into one, also
-one after the other; a [job](../tutorials/training_step.md) is a file of them.
+with messages of several packets (`--chunks`, `packets=`). `gossamer.questions.tasks.Together` puts several tasks into
+one, also one after the other; a [job](../tutorials/training_step.md) is a file of them.
 
 {table(["task", "also called", "what it is", "fields", "option"], rows)}
 
 Messages and the words used here are defined in the [nomenclature](nomenclature.md).
 """
-    return page("Tasks", text, "gossamer.tasks")
+    return page("Tasks", text, "gossamer.questions.tasks")
 
 
 def algorithms_page() -> str:
     """Return the tables of algorithms, one a task."""
     from gossamer import ALGORITHMS
-    from gossamer.rules import Ports
-    from gossamer.tasks import TASKS
+    from gossamer.questions.rules import Ports
+    from gossamer.questions.tasks import TASKS
     from gossamer.testing import standard_cases
 
     sections = []
@@ -159,7 +159,7 @@ Asked for with `--switching wormhole`; see [wormhole switching](../explanation/w
 
 def _schemes_section() -> str:
     """Return the table of schemes for broadcasts that arrive at random."""
-    from gossamer.dynamic.schemes import SCHEMES
+    from gossamer.simulation.random_arrivals.schemes import SCHEMES
 
     rows = [[f"`{name}`", f"{known.summary}. *Source:* {known.source}"] for name, known in SCHEMES.items()]
     return f"""## Schemes for broadcasts that arrive at random
@@ -174,7 +174,7 @@ def array_broadcasts_page() -> str:
     """Return the page on multinode broadcast on arrays, with the ratio of time and bound for a table of shapes."""
     from gossamer import ALGORITHMS, network, task, verify
     from gossamer.bounds import best_bound
-    from gossamer.cases import Case
+    from gossamer.questions.cases import Case
 
     shapes = (
         "9", "2x3", "2x4", "2x15", "3x3", "4x4", "3x5", "5x8", "7x9", "8x8", "16x16", "31x33",

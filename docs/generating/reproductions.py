@@ -20,15 +20,15 @@ _CURVES_ABOUT = (
 
 def table_modules(name: str) -> list[str]:
     """Return the modules that make the tables of a source: the tables of one share what they compute."""
-    from gossamer.experiments import reproduction
+    from gossamer.studies.reproductions import reproduction
 
     return sorted({_module(make) for make in reproduction(name).TABLES})
 
 
 def tables(name: str, module: str) -> dict[int, str]:
     """Return the tables that a module makes, computed, in Markdown, by their places on the page."""
-    from gossamer.experiments import reproduction
-    from gossamer.plots.sources import part_name
+    from gossamer.plots.paper_figures import part_name
+    from gossamer.studies.reproductions import reproduction
 
     makers = enumerate(reproduction(name).TABLES)
     return {
@@ -50,8 +50,8 @@ def _module(make: Callable[[], Any]) -> str:
 
 def reproduction_page(name: str, made: Sequence[dict[int, str]]) -> str:
     """Return the page of a source around its tables, as `tables` made them."""
-    from gossamer.experiments import REPRODUCTIONS, reproduction
-    from gossamer.plots.sources import SOURCE_FIGURES, part_name
+    from gossamer.plots.paper_figures import SOURCE_FIGURES, part_name
+    from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
 
     source = reproduction(name)
     shown = [text for _, text in sorted((place, text) for some in made for place, text in some.items())]
@@ -77,7 +77,7 @@ the other figures. Below each heading is the command for that table or figure al
 {chr(10).join(f + chr(10) for f in figures)}
 {pictures_of_paper(name)}
 """
-    return page(REPRODUCTIONS[name], text, "gossamer.experiments")
+    return page(REPRODUCTIONS[name], text, "gossamer.studies.reproductions")
 
 
 def curves_file(name: str) -> str:
@@ -87,16 +87,16 @@ def curves_file(name: str) -> str:
 
 def picture_files(name: str) -> list[str]:
     """Return the names of the pictures of a source."""
-    from gossamer.plots.sources import SOURCE_FIGURES
+    from gossamer.plots.paper_figures import SOURCE_FIGURES
 
     return [curves_file(name), *(figure.file for figure in SOURCE_FIGURES[name])]
 
 
 def picture(name: str, file: str) -> bytes:
     """Return one of the pictures of a source, drawn."""
-    from gossamer.experiments import REPRODUCTIONS, reproduction
-    from gossamer.plots.curves import draw_curves
-    from gossamer.plots.sources import SOURCE_FIGURES
+    from gossamer.plots.bounded_curves import draw_curves
+    from gossamer.plots.paper_figures import SOURCE_FIGURES
+    from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file

@@ -11,72 +11,74 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gossamer import displays
 from gossamer.version import __version__
 
 if TYPE_CHECKING:
     from gossamer.algorithms import ALGORITHMS
     from gossamer.bounds import Bound
-    from gossamer.cases import Case
-    from gossamer.costs import LinearCost, StepCost, TimeCost
     from gossamer.errors import GossamerError
-    from gossamer.explaining import Explanation, explain
     from gossamer.networks import as_network as network
     from gossamer.networks.description import Description, describe
     from gossamer.networks.network import Network
-    from gossamer.outcome import Comparison, Outcome
-    from gossamer.planner import compare, lower_bounds, plan
+    from gossamer.planning.explaining import Explanation, explain
+    from gossamer.planning.outcome import Comparison, Outcome
+    from gossamer.planning.planner import compare, lower_bounds, plan
+    from gossamer.planning.replanning import replan
+    from gossamer.planning.switching import load, save, verify
     from gossamer.programs import Program, lower
-    from gossamer.replanning import replan
-    from gossamer.rules import Rules
+    from gossamer.questions.cases import Case
+    from gossamer.questions.costs import LinearCost, StepCost, TimeCost
+    from gossamer.questions.rules import Rules
+    from gossamer.questions.tasks import Task, task
     from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
-    from gossamer.sweeps import SweepResults, sweep
-    from gossamer.sweeps.faults import FaultReport, faults
-    from gossamer.switching import load, save, verify
-    from gossamer.tasks import Task, task
+    from gossamer.studies.sweeps import SweepResults, sweep
+    from gossamer.studies.sweeps.faults import FaultReport, faults
     from gossamer.wormhole import WormholeSchedule
 
 # where each public name lives; imported when first used, so that `import gossamer` costs almost nothing
 _HOME = {
     "ALGORITHMS": "gossamer.algorithms",
     "Bound": "gossamer.bounds",
-    "Case": "gossamer.cases",
-    "Comparison": "gossamer.outcome",
-    "FaultReport": "gossamer.sweeps.faults",
+    "Case": "gossamer.questions.cases",
+    "Comparison": "gossamer.planning.outcome",
+    "FaultReport": "gossamer.studies.sweeps.faults",
     "Description": "gossamer.networks.description",
-    "Explanation": "gossamer.explaining",
+    "Explanation": "gossamer.planning.explaining",
     "GossamerError": "gossamer.errors",
-    "LinearCost": "gossamer.costs",
-    "Rules": "gossamer.rules",
+    "LinearCost": "gossamer.questions.costs",
+    "Rules": "gossamer.questions.rules",
     "Network": "gossamer.networks.network",
-    "Outcome": "gossamer.outcome",
+    "Outcome": "gossamer.planning.outcome",
     "Packets": "gossamer.schedules",
     "Phase": "gossamer.schedules",
     "Program": "gossamer.programs",
     "Schedule": "gossamer.schedules",
-    "StepCost": "gossamer.costs",
-    "SweepResults": "gossamer.sweeps",
-    "TimeCost": "gossamer.costs",
+    "StepCost": "gossamer.questions.costs",
+    "SweepResults": "gossamer.studies.sweeps",
+    "TimeCost": "gossamer.questions.costs",
     "Symmetry": "gossamer.schedules",
-    "Task": "gossamer.tasks",
+    "Task": "gossamer.questions.tasks",
     "WormholeSchedule": "gossamer.wormhole",
     "buffer_peak": "gossamer.schedules",
-    "compare": "gossamer.planner",
+    "compare": "gossamer.planning.planner",
     "describe": "gossamer.networks.description",
-    "explain": "gossamer.explaining",
-    "faults": "gossamer.sweeps.faults",
-    "load": "gossamer.switching",
+    "explain": "gossamer.planning.explaining",
+    "faults": "gossamer.studies.sweeps.faults",
+    "load": "gossamer.planning.switching",
     "lower": "gossamer.programs",
-    "lower_bounds": "gossamer.planner",
+    "lower_bounds": "gossamer.planning.planner",
     "network": "gossamer.networks.as_network",
-    "plan": "gossamer.planner",
-    "replan": "gossamer.replanning",
-    "save": "gossamer.switching",
-    "sweep": "gossamer.sweeps",
-    "task": "gossamer.tasks",
+    "plan": "gossamer.planning.planner",
+    "replan": "gossamer.planning.replanning",
+    "save": "gossamer.planning.switching",
+    "sweep": "gossamer.studies.sweeps",
+    "task": "gossamer.questions.tasks",
     "timeline": "gossamer.schedules",
-    "verify": "gossamer.switching",
+    "verify": "gossamer.planning.switching",
 }
 
 __all__ = [
@@ -136,6 +138,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _shown_by(module: str, function: str) -> Callable[..., Any]:
+    """Return a function that is imported when something is shown."""
+    return lambda *args: getattr(importlib.import_module(module), function)(*args)
+
+
+displays.register("thing", _shown_by("gossamer.plots.notebooks", "html"))
+displays.register("outcome", _shown_by("gossamer.plots.notebooks", "outcome_html"))
+displays.register("explorer", _shown_by("gossamer.explorer", "embedded"))
 
 
 def __dir__() -> list[str]:

@@ -18,16 +18,15 @@ import numpy as np
 
 from gossamer.algorithms import Algorithm
 from gossamer.bounds import bounds
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.costs import StepCost
 from gossamer.errors import GossamerError, TaskError
 from gossamer.networks.families import FAMILIES
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
-from gossamer.rules import Rules
-from gossamer.schedules import Schedule, load, verify
-from gossamer.tasks import (
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import (
     TASKS,
     Broadcast,
     Chunked,
@@ -39,6 +38,7 @@ from gossamer.tasks import (
     Together,
     UnevenExchange,
 )
+from gossamer.schedules import Schedule, load, verify
 
 __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 

@@ -8,11 +8,11 @@ import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.derived import on_array
 from gossamer.bounds import bounds
-from gossamer.cases import Case
 from gossamer.networks import array, torus
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialMultinodeBroadcast, TotalExchange
 from gossamer.schedules import verify
-from gossamer.tasks import PartialMultinodeBroadcast, TotalExchange
 
 
 def named(task, name):

@@ -8,16 +8,10 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.overlapped_halves import (
-    _GATHER,
-    _REDUCE,
-    OVERLAPPED_HALVES,
-    _shortest,
-    overlapped_halves,
-)
-from gossamer.cases import Case
+from gossamer.algorithms.overlapped_halves import _GATHER, _REDUCE, OVERLAPPED_HALVES, _shortest, overlapped_halves
 from gossamer.networks import from_networkx
-from gossamer.tasks import MultinodeBroadcast, ReduceScatter
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast, ReduceScatter
 
 
 @pytest.mark.parametrize("ports", ["all", "one", "one-send", "one-receive"])

@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.algorithms.refusals import (
+from gossamer.algorithms.preconditions import (
     refuse_buffers,
     refuse_capacities,
     refuse_irregular,
@@ -15,9 +15,9 @@ from gossamer.algorithms.refusals import (
     refuse_ports,
     refuse_send_limit,
 )
-from gossamer.cases import Case, Refusal
 from gossamer.networks import Network
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.rules import Rules
 
 UNLIMITED = "does not limit the packets that a node holds"
 ONE_WAY = Network("one-way", 3, [0, 1, 2], [1, 2, 0], links_only=True)

@@ -9,10 +9,10 @@ import gossamer
 from bounds.oracle import schedule_within
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.scatter import SCATTER
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import Broadcast, Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Broadcast, Scatter
 
 pytest.importorskip("ortools", reason="needs the extra 'solver' (OR-Tools)")
 pytestmark = pytest.mark.solver

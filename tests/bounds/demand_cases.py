@@ -6,7 +6,7 @@ import random
 
 from bounds.timed_cases import PORTS, random_network
 from gossamer import Network, Rules
-from gossamer.tasks import DemandTable, Grouped, Task, Together, task
+from gossamer.questions.tasks import DemandTable, Grouped, Task, Together, task
 
 RANKED = ("broadcast", "reduce", "scatter", "gather", "allgather", "reduce-scatter", "alltoall", "allreduce")
 

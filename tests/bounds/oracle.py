@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from gossamer import Network, Rules, Schedule
-from gossamer.tasks import COMBINE, COPY, MOVE, Task
+from gossamer.questions.tasks import COMBINE, COPY, MOVE, Task
 
 
 class UndecidedError(Exception):

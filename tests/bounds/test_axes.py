@@ -8,11 +8,11 @@ import pytest
 import gossamer
 from gossamer.bounds import bounds
 from gossamer.bounds.axes import axis_capacity
-from gossamer.cases import Case
-from gossamer.cases.metric import axes_of
 from gossamer.networks import to_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.metric import axes_of
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 
 TASKS = [TotalExchange(), MultinodeBroadcast(), PartialExchange((0, 1, 2, 5, 7))]
 

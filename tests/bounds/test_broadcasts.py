@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.bounds.broadcasts import broadcast_bounds, doubling_time, tree_time
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import Broadcast, MultinodeBroadcast, OneToManyRouting, Reduce, Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, OneToManyRouting, Reduce, Scatter
 
 
 @given(st.lists(st.integers(1, 40), max_size=12))

@@ -9,8 +9,8 @@ import pytest
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
-from gossamer.cases import Case
-from gossamer.tasks import DemandTable, Together
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import DemandTable, Together
 
 task = gossamer.task
 

@@ -12,11 +12,11 @@ from scipy.optimize import linprog
 import gossamer
 from algorithms.partial_exchange import active_sets as sets
 from gossamer import Rules, network
-from gossamer.bounds import concurrent_flow
-from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
-from gossamer.cases import Case
+from gossamer.bounds import link_prices as concurrent_flow
+from gossamer.bounds.link_prices import concurrent_flow_bounds
 from gossamer.networks import array, ring, torus
-from gossamer.tasks import Broadcast, PartialExchange, PartialGather, Scatter, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, PartialExchange, PartialGather, Scatter, TotalExchange
 
 SPLIT = Rules(split=True)
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.bounds.crowded import crowded
-from gossamer.bounds.regions import region_bounds
-from gossamer.cases import Case
+from gossamer.bounds.allreduce_congestion import crowded, region_bounds
+from gossamer.questions.cases import Case
 
 
 def need(crowd, source, target, server, rate, amount):

@@ -15,8 +15,8 @@ from gossamer import Rules
 from gossamer.bounds import boxes, cuts
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.cuts import cut_bounds
-from gossamer.cases import Case
-from gossamer.tasks import PartialExchange, PartialGather, Permutation, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import PartialExchange, PartialGather, Permutation, TotalExchange
 from schedules.strategies import tasks
 
 

@@ -13,10 +13,10 @@ from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOOD
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.cuts_over_time import cut_over_time, cut_over_time_bounds, target_over_time_bounds
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
-from gossamer.tasks import Broadcast, Gather, Scatter, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, Gather, Scatter, TotalExchange
 
 
 @st.composite

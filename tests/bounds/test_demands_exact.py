@@ -14,7 +14,7 @@ from bounds.demand_cases import demand_case
 from bounds.oracle import UndecidedError
 from bounds.timed_oracle import schedule_within
 from gossamer.bounds import bounds
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 pytestmark = pytest.mark.solver
 pytest.importorskip("ortools", reason="the exact optima need OR-Tools (extra 'solver')")

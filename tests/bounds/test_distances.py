@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer.bounds.distances import distance_bounds
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 
 @pytest.mark.parametrize(

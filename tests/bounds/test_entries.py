@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.bounds.entries import entry_bounds
-from gossamer.cases import Case
+from gossamer.bounds.ports import entry_bounds
 from gossamer.networks import from_networkx
+from gossamer.questions.cases import Case
 
 
 def bound(case):
@@ -43,7 +43,7 @@ def test_a_broadcast_on_two_tori_and_on_a_ring():
 @pytest.mark.solver
 def test_no_optimum_is_beaten(monkeypatch):
     pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
-    monkeypatch.setattr("gossamer.synthesis.exact.model.WORK", 0.05)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
     graphs = [g for g in nx.graph_atlas_g() if 4 <= len(g) <= 6 and nx.is_connected(g)]
     for i, graph in enumerate(graphs[::6]):
         task = gossamer.task("broadcast", root=0, packets=5)

@@ -12,9 +12,9 @@ import gossamer
 from bounds.oracle import UndecidedError, schedule_within
 from gossamer import Network, Rules
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import (
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Gather,

@@ -15,9 +15,9 @@ import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
 from gossamer.bounds.fat_trees import least_with_holes, least_with_ways
-from gossamer.cases import Case
 from gossamer.networks import Levels, fat_tree, to_networkx
-from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 
 SHAPES = [(k, h) for k in range(2, 7) for h in range(1, 6) if k**h <= 128]
 ONE_SEND = Rules(ports="one-send")

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.bounds.fat_trees_over_time import fat_tree_time_bounds, slot_prices
-from gossamer.cases import Case
+from gossamer.bounds.cuts_over_time import fat_tree_time_bounds, slot_prices
 from gossamer.networks import Levels
+from gossamer.questions.cases import Case
 
 EXCHANGE = gossamer.task("alltoall")
 

@@ -15,13 +15,13 @@ from scipy.optimize import linprog
 
 import gossamer
 from gossamer import Network, Rules
-from gossamer.bounds import concurrent_flow
-from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
+from gossamer.bounds import link_prices as concurrent_flow
+from gossamer.bounds.link_prices import concurrent_flow_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
 from gossamer.bounds.thin_cuts import thin_cuts
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import (
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import (
     Broadcast,
     MultinodeBroadcast,
     PartialMultinodeBroadcast,

@@ -8,7 +8,7 @@ import pytest
 
 import gossamer
 from gossamer.bounds.loads import load_bounds
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 
 @pytest.mark.parametrize(

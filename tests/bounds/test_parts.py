@@ -12,10 +12,10 @@ from bounds.demand_cases import random_demands
 from gossamer import Rules
 from gossamer.bounds import bounds
 from gossamer.bounds.parts import moves_between, time_between
-from gossamer.cases import Case
 from gossamer.networks import Network
-from gossamer.tasks import COMBINE, COPY
-from gossamer.tasks.uniting import with_targets
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import COMBINE, COPY
+from gossamer.questions.tasks.uniting import with_targets
 
 LINKS = sorted(
     [(v, 8 + v // 2) for v in range(8)]

@@ -11,8 +11,14 @@ import gossamer
 from gossamer import Rules
 from gossamer.bounds import ports as families
 from gossamer.bounds.ports import port_bounds
-from gossamer.cases import Case
-from gossamer.tasks import MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast, Scatter, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import (
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    PartialMultinodeBroadcast,
+    Scatter,
+    TotalExchange,
+)
 from schedules.strategies import networks, tasks
 
 NAMES = ("scatter", "gather", "total-exchange", "multinode-broadcast", "partial-exchange", "partial-gather")

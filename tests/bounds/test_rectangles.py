@@ -14,9 +14,9 @@ from algorithms.partial_exchange import active_sets as sets
 from gossamer import Rules, lower_bounds, network
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.clusters import cluster_bounds
-from gossamer.cases import Case
 from gossamer.networks import array, torus
-from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange
 
 
 def one(family, net, task, model=None):

@@ -9,9 +9,9 @@ import networkx as nx
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import Allreduce, MultinodeBroadcast, Reduce, ReduceScatter
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, Reduce, ReduceScatter
 
 
 def sequences(network, model):

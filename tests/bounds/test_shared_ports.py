@@ -10,9 +10,9 @@ import pytest
 import gossamer
 from gossamer import Rules, task
 from gossamer.bounds import best_bound
-from gossamer.bounds.shared_ports import shared_port_bounds
-from gossamer.cases import Case
+from gossamer.bounds.ports import shared_port_bounds
 from gossamer.networks import SharedPorts
+from gossamer.questions.cases import Case
 
 
 def pairs(n, **words):

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.bounds.broadcasts import doubling_time, tree_time
-from gossamer.bounds.spread_counts import closed_form_time, degree_time, level_time
-from gossamer.bounds.spreading import spread_bounds
-from gossamer.cases import Case
+from gossamer.bounds.spreading import closed_form_time, degree_time, level_time, spread_bounds
 from gossamer.networks import from_networkx
-from gossamer.tasks import Broadcast, Reduce, Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, Reduce, Scatter
 
 ONE = Rules(ports="one")
 

@@ -16,9 +16,9 @@ from gossamer.bounds import best_bound
 from gossamer.bounds.cut_nodes import branches_of, cut_node_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sweeps import Swept, sweep_bounds
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange
 from schedules.strategies import graphs, tasks
 
 

@@ -12,10 +12,10 @@ import gossamer
 from gossamer import Rules
 from gossamer.bounds import Bound, best_bound, bounds
 from gossamer.bounds.table import slow
-from gossamer.cases import Case
 from gossamer.errors import NetworkError, TaskError
 from gossamer.networks import from_networkx
-from gossamer.tasks import (
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     MultinodeBroadcast,

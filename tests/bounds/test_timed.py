@@ -19,9 +19,9 @@ from gossamer.bounds.broadcasts import doubling_time
 from gossamer.bounds.copies import copy_bounds, informed_time, spread_time
 from gossamer.bounds.relaxed import relaxed
 from gossamer.bounds.set_cuts import best_crossing, crossing, set_cut_bounds
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.tasks import (
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     DemandTable,

@@ -13,8 +13,8 @@ from bounds.timed_cases import random_case
 from bounds.timed_oracle import schedule_within
 from gossamer import Network, Rules
 from gossamer.bounds import best_bound, bounds
-from gossamer.cases import Case
-from gossamer.tasks import Broadcast, MultinodeBroadcast, Reduce, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, Reduce, TotalExchange
 
 pytestmark = pytest.mark.solver
 pytest.importorskip("ortools", reason="the exact optima need OR-Tools (extra 'solver')")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound, bounds
-from gossamer.cases import Case
-from gossamer.tasks import TASKS
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import TASKS
 from schedules.strategies import SPECS, graphs, networks, schedules, tasks
 
 two_way = st.sampled_from(SPECS).map(gossamer.network) | graphs(True)

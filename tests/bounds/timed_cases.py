@@ -8,7 +8,7 @@ import networkx as nx
 
 from gossamer import Network, Rules
 from gossamer.networks import SharedPorts
-from gossamer.tasks import (
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Gather,

@@ -12,7 +12,7 @@ import numpy as np
 
 from bounds.oracle import UndecidedError
 from gossamer import Network, Rules, Schedule
-from gossamer.tasks import COMBINE, MOVE, Task
+from gossamer.questions.tasks import COMBINE, MOVE, Task
 
 
 class _Model:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 
 def test_a_related_case_keeps_the_seed_and_the_cost():

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.cases import Case
-from gossamer.cases.demands import Line, demands_of
-from gossamer.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Line, demands_of
+from gossamer.questions.tasks import COMBINE, TASKS, Allreduce, Messages, PartialExchange, Task, TotalExchange
 from schedules.strategies import NAMES, networks, tasks
 
 

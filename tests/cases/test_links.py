@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer import Network, Rules
-from gossamer.cases.links import FAR, least_time, links_of
+from gossamer.questions.cases.links import FAR, least_time, links_of
 
 
 @st.composite

@@ -9,10 +9,10 @@ import pytest
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.cases import Case
-from gossamer.cases.needs import about_hops, needs
-from gossamer.compiling import uninterpreted
 from gossamer.errors import ModelError, TooLargeError
+from gossamer.jit import uninterpreted
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.resource_estimates import about_hops, needs
 
 CASES = (
     ("array:16x16", "alltoall", "array-rounds"),
@@ -71,7 +71,7 @@ def test_memory_is_estimated_within_a_factor_of_two(spec, task, algorithm):
 def test_hops_are_about_those_of_the_plan(spec, task):
     words = {"destinations": "random"} if task == "permutation" else {}
     net = gossamer.network(spec)
-    made = gossamer.task(task) if not words else gossamer.tasks.Permutation([*range(1, net.node_count), 0])
+    made = gossamer.task(task) if not words else gossamer.questions.tasks.Permutation([*range(1, net.node_count), 0])
     outcome = gossamer.plan(net, made, effort="search")
     hops, packets = about_hops(Case(net, made))
     assert hops <= outcome.schedule.hop_count <= 1.5 * hops
@@ -99,7 +99,9 @@ def test_too_large_a_plan_is_refused_with_both_numbers_and_what_would_fit():
 
 def test_what_streams_is_said_to_stream():
     with pytest.raises(TooLargeError, match="--stream keeps no hop"):
-        gossamer.plan("array:64x64", gossamer.tasks.Permutation(range(4095, -1, -1)), algorithm="greedy", memory="1MB")
+        gossamer.plan(
+            "array:64x64", gossamer.questions.tasks.Permutation(range(4095, -1, -1)), algorithm="greedy", memory="1MB"
+        )
 
 
 def test_algorithms_that_need_too_much_are_passed_over():

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 
 import gossamer
-from gossamer.costs import Clock, TimeCost
-from gossamer.costs.clock import clocked
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import Network, Speeds
+from gossamer.questions.costs import Clock, TimeCost, clocked
 
 
 def with_speeds(bandwidth, latency) -> Network:

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ModelError
+from gossamer.questions.costs import LinearCost
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 10), "1/10", "0.1", 0.1])

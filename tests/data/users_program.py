@@ -6,9 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import gossamer
-from gossamer.dynamic import Result, Scheme, Settings, simulate
 from gossamer.networks import Network
 from gossamer.schedules import Schedule, Verification
+from gossamer.simulation.random_arrivals import Result, Scheme, Settings, simulate
 
 
 def fastest(networks: list[str], task: str) -> tuple[str, Fraction]:

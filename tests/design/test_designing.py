@@ -11,13 +11,12 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.design import Wishes, design, limit
-from gossamer.design.outputs import cable_rows, save_design
-from gossamer.design.places import cabled, places
-from gossamer.design.routes import routing_table
-from gossamer.design.search import single_paths
 from gossamer.networks import as_network, read_network
 from gossamer.networks.structures import Coordinates
+from gossamer.studies.design import Wishes, design, limit
+from gossamer.studies.design.cabling import cabled, places
+from gossamer.studies.design.save import cable_rows, routing_table, save_design
+from gossamer.studies.design.search import single_paths
 
 
 def test_sixty_four_nodes_of_four_links_take_at_most_49_steps() -> None:

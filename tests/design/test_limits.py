@@ -11,11 +11,11 @@ import pytest
 
 import gossamer
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.design import least_diameter, least_status, limit, limits
-from gossamer.design.limits import LIMITED_TASKS
 from gossamer.networks import from_networkx
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.studies.design import least_diameter, least_status, limit, limits
+from gossamer.studies.design.moore_bounds import LIMITED_TASKS
 
 COUNTS = {
     **{(n, 2): 1 for n in range(4, 11)}, (4, 3): 1, (6, 3): 2, (8, 3): 5, (10, 3): 19, (5, 4): 1, (6, 4): 1, (7, 4): 2,

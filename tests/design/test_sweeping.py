@@ -6,10 +6,10 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.design import Wishes, designs
-from gossamer.design import sweeping as module
-from gossamer.design.points import NetworkPoint, SearchPoint
-from gossamer.sweeps import read_results
+from gossamer.studies.design import Wishes, designs
+from gossamer.studies.design import sweeping as module
+from gossamer.studies.design.sweeping import NetworkPoint, SearchPoint
+from gossamer.studies.sweeps import read_results
 
 
 def _told(found):
@@ -47,7 +47,7 @@ def test_parts_search_with_chances_of_their_own() -> None:
 
 
 def problem(wishes=None):
-    from gossamer.design.problem import Problem, read_goals
+    from gossamer.studies.design.problem import Problem, read_goals
 
     return Problem((16, 16), 6, read_goals(["alltoall"]), wishes or Wishes())
 

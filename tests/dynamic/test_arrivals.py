@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.dynamic import Bernoulli, OnOff, Poisson, Trace
 from gossamer.errors import FileFormatError, ModelError
+from gossamer.simulation.random_arrivals import Bernoulli, OnOff, Poisson, Trace
 
 NODES = np.arange(10, dtype=np.int32)
 

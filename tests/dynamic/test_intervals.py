@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic.intervals import interval_scheme
 from gossamer.errors import ModelError, NotApplicableError
+from gossamer.simulation.random_arrivals.intervals import interval_scheme
 
 # network, rho, measured delay with its half width, bound (11), delay with exact lengths, rho*
 ROWS = [

@@ -7,9 +7,9 @@ import pytest
 
 import gossamer
 from dynamic.simpy_twin import Twin
-from gossamer.dynamic import Settings, Trace, record, schemes, simulate
-from gossamer.dynamic.machine import Machine, Tables
 from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals import Settings, Trace, record, schemes, simulate
+from gossamer.simulation.random_arrivals.machine import Machine, Tables
 
 pytestmark = pytest.mark.uncompiled
 CUBE, TORUS = gossamer.network("hypercube:3"), gossamer.network("torus:4x3")

@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from dynamic.reference_delays import COLUMNS, ROWS
-from gossamer.dynamic import Settings, schemes, simulate
+from gossamer.simulation.random_arrivals import Settings, schemes, simulate
 
 LONGER = {("star:5", 0.9, "fifo"): 120}
 """Millions of transmissions where the reference's interval is narrow for the load."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import scheme_from_parents
 from gossamer.errors import ModelError, ScheduleError
+from gossamer.simulation.random_arrivals import scheme_from_parents
 
 CUBE = gossamer.network("hypercube:3")
 LINE = gossamer.network("array:3")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from dynamic.simpy_twin import Twin
-from gossamer.dynamic import scheme_from_parents, schemes
-from gossamer.dynamic.machine import Machine, Tables
+from gossamer.simulation.random_arrivals import scheme_from_parents, schemes
+from gossamer.simulation.random_arrivals.machine import Machine, Tables
 
 pytestmark = pytest.mark.uncompiled
 
@@ -118,7 +118,7 @@ def test_same_events_with_many_at_one_time(data):
 
 @pytest.mark.parametrize("ties", ["fifo", "age"])
 def test_same_events_where_memory_is_asked_for_ahead(ties):
-    from gossamer.dynamic import _kernels
+    from gossamer.simulation.random_arrivals import _kernels
 
     scheme = schemes.star(gossamer.network("hypercube:11"))
     times = np.arange(8) * 0.3

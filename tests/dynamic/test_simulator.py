@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import Bernoulli, OnOff, Poisson, Settings, Trace, scheme_from_parents, schemes, simulate
 from gossamer.errors import GossamerError, ModelError, NotApplicableError
+from gossamer.simulation.random_arrivals import (
+    Bernoulli,
+    OnOff,
+    Poisson,
+    Settings,
+    Trace,
+    scheme_from_parents,
+    schemes,
+    simulate,
+)
 
 LINE = gossamer.network("array:3")
 DOWN = [LINE.link_between(0, 1), LINE.link_between(1, 2)]
@@ -348,7 +357,7 @@ def test_links_of_several_packets_are_refused():
 
 
 def test_memory_does_not_grow_with_the_length_of_the_run():
-    from gossamer.dynamic.machine import Machine, Tables
+    from gossamer.simulation.random_arrivals.machine import Machine, Tables
 
     scheme = cube(5)
     machine = Machine(Tables.of(scheme), most_copies=10**6)

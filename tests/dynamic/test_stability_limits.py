@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, schemes, simulate
-from gossamer.dynamic.theory import stability_limit
+from gossamer.simulation.random_arrivals import Settings, schemes, simulate
+from gossamer.simulation.random_arrivals.theory import stability_limit
 
 LIMITS = [
     ("ARC, nearest side", lambda: schemes.arc(gossamer.network("array:6x6")), Fraction(15, 18)),

@@ -10,7 +10,14 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.dynamic.statistics import Estimate, Histogram, batch_means, grows, over_replications, warmup_end
+from gossamer.simulation.random_arrivals.statistics import (
+    Estimate,
+    Histogram,
+    batch_means,
+    grows,
+    over_replications,
+    warmup_end,
+)
 
 
 def test_interval_is_the_t_interval_of_the_batches():

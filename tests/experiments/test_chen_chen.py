@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.experiments import chen_chen
-from gossamer.experiments.chen_chen import cases, choices, comparison, flits, formulas, operations, runs, theorem
+from gossamer.studies.reproductions import chen_chen
+from gossamer.studies.reproductions.chen_chen import (
+    cases,
+    choices,
+    comparison,
+    flits,
+    formulas,
+    operations,
+    runs,
+    theorem,
+)
 from gossamer.wormhole.aggregation_distribution import ATD_5, best_h
 
 # n, s, tau, Theorem 1 as printed, its best h, EDST as printed

@@ -7,8 +7,8 @@ import math
 import pytest
 
 import gossamer
-from gossamer.experiments import dimakopoulos
-from gossamer.experiments.dimakopoulos import exchanges, fat_trees, single_source
+from gossamer.studies.reproductions import dimakopoulos
+from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees, single_source
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.experiments.han import curves, facts, families, growth
-from gossamer.experiments.han.routed import guaranteed, instances, worst
 from gossamer.networks.spec import network
+from gossamer.studies.reproductions.han import curves, facts, families, growth
+from gossamer.studies.reproductions.han.routed import guaranteed, instances, worst
 
 
 def test_table_1_1_has_ten_routers_and_nine_sorters():

@@ -9,9 +9,9 @@ import pytest
 
 from gossamer.cli import main
 from gossamer.errors import TaskError
-from gossamer.experiments import REPRODUCTIONS, reproduction
-from gossamer.experiments import varvarigos_bertsekas as vb
-from gossamer.experiments.table import Table, number
+from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
+from gossamer.studies.reproductions import varvarigos_bertsekas as vb
+from gossamer.studies.reproductions.table import Table, number
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ import pytest
 
 from gossamer.cli import main
 from gossamer.errors import TaskError
-from gossamer.experiments import REPRODUCTIONS
-from gossamer.experiments.chen_chen import worked as chen_chen
-from gossamer.experiments.dimakopoulos import worked as dimakopoulos
-from gossamer.experiments.han import worked as han
-from gossamer.experiments.varvarigos_bertsekas import worked as varvarigos_bertsekas
-from gossamer.experiments.yeh_varvarigos_lee import worked as yeh_varvarigos_lee
-from gossamer.planner import plan
-from gossamer.plots.sources import named_parts, part_name
-from gossamer.rules import Rules
-from gossamer.tasks import task
+from gossamer.planning.planner import plan
+from gossamer.plots.paper_figures import named_parts, part_name
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import task
+from gossamer.studies.reproductions import REPRODUCTIONS
+from gossamer.studies.reproductions.chen_chen import worked as chen_chen
+from gossamer.studies.reproductions.dimakopoulos import worked as dimakopoulos
+from gossamer.studies.reproductions.han import worked as han
+from gossamer.studies.reproductions.varvarigos_bertsekas import worked as varvarigos_bertsekas
+from gossamer.studies.reproductions.yeh_varvarigos_lee import worked as yeh_varvarigos_lee
 
 
 def by_first(table):

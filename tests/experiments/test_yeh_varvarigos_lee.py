@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 import gossamer
-from gossamer.dynamic.intervals import interval_scheme
-from gossamer.dynamic.schemes import arc, scheme, star
-from gossamer.dynamic.theory import stability_limit
-from gossamer.experiments.yeh_varvarigos_lee import balance, curves, delays, variants
-from gossamer.experiments.yeh_varvarigos_lee.balance import limit_by_simulation
-from gossamer.experiments.yeh_varvarigos_lee.delays import simulated
+from gossamer.simulation.random_arrivals.intervals import interval_scheme
+from gossamer.simulation.random_arrivals.schemes import arc, scheme, star
+from gossamer.simulation.random_arrivals.theory import stability_limit
+from gossamer.studies.reproductions.yeh_varvarigos_lee import balance, curves, delays, variants
+from gossamer.studies.reproductions.yeh_varvarigos_lee.balance import limit_by_simulation
+from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import simulated
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import NotApplicableError
-from gossamer.explorer import aggregated as module
 from gossamer.explorer import explore, pages
-from gossamer.explorer.aggregated import aggregated
+from gossamer.explorer import pages as module
+from gossamer.explorer.pages import aggregated
 from gossamer.plots.ways import Pairs
 from gossamer.schedules import link_load
 

@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 import gossamer
-from gossamer.dynamic import Settings, record
-from gossamer.dynamic.schemes import star
 from gossamer.explorer import explore
-from gossamer.routers import TrafficSettings, record_traffic
+from gossamer.simulation.flits import TrafficSettings, record_traffic
+from gossamer.simulation.random_arrivals import Settings, record
+from gossamer.simulation.random_arrivals.schemes import star
 
 pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-gpu"]

@@ -7,10 +7,10 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.dynamic import Settings, record, schemes
 from gossamer.explorer import explore
-from gossamer.explorer.simulations import flit_scene, queue_scene
-from gossamer.routers import TrafficSettings, record_traffic, simulate_schedule
+from gossamer.explorer.pages import flit_scene, queue_scene
+from gossamer.simulation.flits import TrafficSettings, record_traffic, simulate_schedule
+from gossamer.simulation.random_arrivals import Settings, record, schemes
 
 NETWORK = gossamer.network("torus:4x4")
 

@@ -111,7 +111,7 @@ class Sweep(Command):
 
     def content(self) -> object:
         """Return the points that are finished, from the file and its journal."""
-        from gossamer.sweeps import read_results
+        from gossamer.studies.sweeps import read_results
 
         return read_results(self.target).to_pylist() if any(Path().glob(f"{self.target}*")) else []
 

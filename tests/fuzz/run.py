@@ -191,7 +191,7 @@ def main() -> int:
     parser.add_argument("--found", type=Path, help="a file to which what is found is added, a JSON object a line")
     given = parser.parse_args()
     import gossamer.cli.app  # so that every process that is forked has it
-    import gossamer.planner
+    import gossamer.planning.planner
 
     assert gossamer.cli.app
     _command_once()

@@ -179,7 +179,7 @@ def test_messages_that_no_collective_has_are_named(tmp_path, text, task, reason)
 
 
 def test_a_text_of_too_many_operations_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.interchange.goal_text._MOST", 5)
+    monkeypatch.setattr("gossamer.interchange.goal_reader._MOST", 5)
     (tmp_path / "x.goal").write_text(RING)
     with pytest.raises(FileFormatError, match="has more than 5 operations"):
         import_schedule(tmp_path / "x.goal", "ring:3", "allgather")

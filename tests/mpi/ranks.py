@@ -10,8 +10,8 @@ import pytest
 from mpi4py import MPI
 
 import gossamer
-from gossamer import mpi
 from gossamer.errors import GossamerError, ModelError, NetworkError, TaskError
+from gossamer.execution import mpi
 
 comm = MPI.COMM_WORLD
 n, me = comm.size, comm.rank

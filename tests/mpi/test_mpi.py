@@ -15,8 +15,8 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NetworkError
+from gossamer.execution.mpi.numbering import numbered_by_ranks, read_nodes
 from gossamer.interchange import export
-from gossamer.mpi.numbering import numbered_by_ranks, read_nodes
 
 HERE = Path(__file__).parent
 SCRIPTS = Path(sysconfig.get_path("scripts"))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.design.groups import GROUP_FAMILIES, random_group
 from gossamer.networks import network_size, parse
 from gossamer.networks.cayley_groups import group_named, permutations
 from gossamer.networks.cayley_groups.polycyclic import PolycyclicGroup
+from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
 
 @pytest.mark.parametrize("kind", GROUP_FAMILIES)

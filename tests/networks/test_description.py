@@ -14,7 +14,7 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError
 from gossamer.networks import from_networkx, parse, read_network, to_networkx
 from gossamer.networks.bottleneck import bottleneck
-from gossamer.networks.symmetry import automorphism_count, node_kinds
+from gossamer.networks.description import automorphism_count, node_kinds
 
 DATA = "tests/data/networks/"
 

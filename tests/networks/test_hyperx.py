@@ -10,14 +10,7 @@ import numpy as np
 import pytest
 
 from gossamer.errors import NetworkError
-from gossamer.networks import (
-    flattened_butterfly,
-    generalized_hypercube,
-    hyperx,
-    network_size,
-    parse,
-    to_networkx,
-)
+from gossamer.networks import flattened_butterfly, generalized_hypercube, hyperx, network_size, parse, to_networkx
 
 
 def hamming_graph(*sides):

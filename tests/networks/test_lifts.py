@@ -9,9 +9,9 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.total_exchange.orbit_paths import orbit_paths_exchange
-from gossamer.cases import Case
 from gossamer.errors import NetworkError
 from gossamer.networks import free_group
+from gossamer.questions.cases import Case
 
 SPECS = {
     "lift:abelian(5);0-1,0-0*1,1-1*2": 5,

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
+from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.costs.clock import clocked
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
+from gossamer.graphs.bundles import bundled
+from gossamer.graphs.forests import Growth
+from gossamer.graphs.precedence import Roads
 from gossamer.networks import (
     Network,
     SharedPorts,
@@ -27,13 +29,11 @@ from gossamer.networks import (
     to_networkx,
     write_network,
 )
-from gossamer.paths.bundles import bundled
-from gossamer.paths.forests import Growth
-from gossamer.paths.precedence import Roads
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import clocked
+from gossamer.questions.tasks import task
 from gossamer.schedules import Schedule, Symmetry, verify
 from gossamer.schedules.files import load
-from gossamer.synthesis.demands import demand_of
-from gossamer.tasks import task
 
 SAMPLE = Path(__file__).parent.parent / "data" / "networks" / "server_ports.edges"
 

@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 
 from gossamer.errors import NetworkError
-from gossamer.networks import (
-    cyclic_network,
-    hierarchical_swapped,
-    macro_star,
-    network_size,
-    parse,
-    star,
-    to_networkx,
-)
+from gossamer.networks import cyclic_network, hierarchical_swapped, macro_star, network_size, parse, star, to_networkx
 
 NUCLEI = ["complete:1", "array:2", "ring:3", "array:3", "kautz:2,1", "de-bruijn:2,2", "hypercube:2"]
 

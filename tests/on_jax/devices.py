@@ -16,8 +16,8 @@ from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
 import gossamer
-from gossamer import jax as collectives
 from gossamer.errors import NotApplicableError, TaskError
+from gossamer.execution import jax as collectives
 
 done = 0
 rng = np.random.default_rng(1)

@@ -13,7 +13,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import ScheduleError
-from gossamer.jax import prepare
+from gossamer.execution.jax import prepare
 
 
 @pytest.mark.jax

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from gossamer.errors import GossamerError
-from gossamer.torch import Collective
+from gossamer.execution.torch import Collective
 
 SIZE = 7
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.paths.edge_coloring import color_edges, largest_degree
+from gossamer.graphs.edge_coloring import color_edges, largest_degree
 
 edges = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=80)
 

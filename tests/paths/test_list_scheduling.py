@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from gossamer.errors import ScheduleError
-from gossamer.paths.hops import Hops, Paths
-from gossamer.paths.list_scheduling import ORDERS, non_wasting, tightened
+from gossamer.graphs.hops import Hops, Paths
+from gossamer.graphs.list_scheduling import ORDERS, non_wasting, tightened
 
 
 def paths_of(lists):

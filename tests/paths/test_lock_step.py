@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.cases import Case
-from gossamer.paths.lock_step import LockStep, legs_between, moves_along
+from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.questions.cases import Case
 from gossamer.schedules.sinks import CheckingSink, RecordingSink
 
 pytestmark = pytest.mark.uncompiled

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
+from gossamer.graphs.packing import packing_legs, write_packing
+from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks import array
-from gossamer.paths.packing import packing_legs, write_packing
-from gossamer.paths.rotation import RotatedClass, links_along, rotations
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule, verify
-from gossamer.tasks import Permutation
 
 
 def packing(network, turn, sources, digits=None):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.cases import Case
 from gossamer.errors import ScheduleError
+from gossamer.graphs.retiming import longest_hop, retimed
 from gossamer.networks import Network
-from gossamer.paths.retiming import longest_hop, retimed
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
 from gossamer.testing import tasks_of
 
 SPECS = ["ring:5", "array:3x3", "torus:4x3", "hypercube:3", "star:3", "ring:1", "array:2", "fat-tree:k=2,h=3",
@@ -163,7 +163,7 @@ def test_copies_that_come_again_still_find_the_last_one_gone(seed):
     targets = [[] for _ in range(9)]
     for v in rng.permutation(9)[:6].tolist():
         targets[int(rng.integers(0, 9))].append(v)
-    routing = gossamer.tasks.OneToManyRouting(targets)
+    routing = gossamer.questions.tasks.OneToManyRouting(targets)
     slow = net.with_times(rng.integers(1, 4, net.link_count), rng.integers(0, 3, net.link_count))
     for name in ("H", "Q"):
         schedule = gossamer.plan(net, routing, algorithm=name).schedule

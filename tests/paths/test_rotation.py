@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from gossamer.graphs.rotation import links_along, rotations
 from gossamer.networks import array, product, ring, torus
 from gossamer.networks.network import Grid
-from gossamer.paths.rotation import links_along, rotations
 
 
 def digits(number, sides):

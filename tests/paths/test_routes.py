@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from gossamer.graphs.hops import Paths
+from gossamer.graphs.routes import Effort, balanced_paths, without_loops
 from gossamer.networks import array, ring, torus
-from gossamer.paths.hops import Paths
-from gossamer.paths.routes import Effort, balanced_paths, without_loops
 
 SHORTEST = Effort(3, 2, 0)
 GRIDS = st.builds(

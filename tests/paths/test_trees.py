@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import NetworkError
+from gossamer.graphs.trees import path_hops, shortest_path_tree, unreachable
 from gossamer.networks import from_networkx, to_networkx
-from gossamer.paths.trees import path_hops, shortest_path_tree, unreachable
 
 
 @st.composite

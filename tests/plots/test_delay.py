@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.legend import Legend
 
-from gossamer.dynamic.delays import NONE, Delays, Limit
-from gossamer.dynamic.statistics import NO_ESTIMATE, Estimate
 from gossamer.plots.delay import delay_figure
+from gossamer.simulation.random_arrivals.delays import NONE, Delays, Limit
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Estimate
 from plots.test_pictures import outside, overlaps
 
 

@@ -11,18 +11,19 @@ import typer
 from matplotlib.figure import Figure
 
 import gossamer
-from gossamer import plots, runtime
+from gossamer import plots
 from gossamer.cli import main
 from gossamer.cli.app import app
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.experiments.table import Curve
-from gossamer.plots.curves import curves_figure
+from gossamer.execution import replay as runtime
+from gossamer.plots.bounded_curves import curves_figure
 from gossamer.plots.delay import delay_figure
 from gossamer.plots.designs import distances_figure
 from gossamer.plots.dressing import settings
 from gossamer.plots.latency import latency_figure
 from gossamer.plots.network import network_figure
 from gossamer.plots.replays import replays_figure
+from gossamer.studies.reproductions.table import Curve
 from plots.test_pictures import overlaps, visible_texts
 
 

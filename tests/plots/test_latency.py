@@ -7,8 +7,8 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.plots.latency import draw_latency, latency_figure
-from gossamer.routers import TrafficSettings
-from gossamer.sweeps import latency_load
+from gossamer.simulation.flits import TrafficSettings
+from gossamer.studies.sweeps import latency_load
 
 
 @pytest.fixture(scope="module")

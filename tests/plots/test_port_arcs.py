@@ -11,8 +11,7 @@ import gossamer
 from gossamer.networks import SharedPorts
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import link_lines
-from gossamer.plots.network import network_figure
-from gossamer.plots.port_arcs import port_arcs
+from gossamer.plots.network import network_figure, port_arcs
 
 SERVER = Path(__file__).parents[1] / "data" / "networks" / "server_ports.edges"
 

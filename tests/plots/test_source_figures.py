@@ -7,11 +7,11 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, TaskError, VerificationError
-from gossamer.experiments import REPRODUCTIONS
+from gossamer.plots.paper_figures import SOURCE_FIGURES, draw_source_figures
 from gossamer.plots.regions import regions_figure
-from gossamer.plots.sources import SOURCE_FIGURES, draw_source_figures
 from gossamer.plots.timetables import crossings, queue_figure, timetable_figure
 from gossamer.plots.trees import short_name, spread_tree, tree_figure
+from gossamer.studies.reproductions import REPRODUCTIONS
 
 
 def scheduled(spec, task, algorithm="best", rules=None, **fields):

@@ -8,18 +8,13 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, VerificationError
-from gossamer.experiments.chen_chen import comparison
-from gossamer.plots import wormhole_costs
+from gossamer.plots import paper_figures as wormhole_costs
+from gossamer.plots.paper_figures import best_h_figure, costs_figure
 from gossamer.plots.wormhole import PALETTE, Panel, partition_figure, steps_figure, trail
-from gossamer.plots.wormhole_costs import best_h_figure, costs_figure
-from gossamer.plots.wormhole_patterns import (
-    aggregation_figure,
-    all_gather_figure,
-    collection_figure,
-    exchange_figure,
-)
+from gossamer.plots.wormhole_patterns import aggregation_figure, all_gather_figure, collection_figure, exchange_figure
+from gossamer.questions.costs import LinearCost
+from gossamer.studies.reproductions.chen_chen import comparison
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.cases import Case
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import from_networkx
-from gossamer.processes import tries as module
-from gossamer.processes.tries import Tries
+from gossamer.processes import trials as module
+from gossamer.processes.trials import Tries
+from gossamer.questions.cases import Case
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_jobs_are_a_number():
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_an_interrupted_plan_leaves_no_process():
     code = (
-        "import gossamer.processes.tries as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
+        "import gossamer.processes.trials as t, gossamer.cli.app as a, signal, sys; t._WORTH = 0.0; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored by what a shell has put in background
         "sys.argv = ['gossamer', 'plan', 'jellyfish:n=200,d=4,seed=1', 'allreduce', '--algorithm', 'overlapped-trees', "
         "'--jobs', '2']; from gossamer.__main__ import main; main()"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.programs import INPUT, OUTPUT, RECEIVE, REDUCE, SCRATCH, SEND
-from gossamer.tasks import OneToManyRouting, Permutation
+from gossamer.questions.tasks import OneToManyRouting, Permutation
 from programs.oracle import as_data_flows, inputs_of, slot_by_slot, wanted
 
 TASKS = {

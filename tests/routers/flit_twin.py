@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import gossamer
-from gossamer.costs import LinearCost
-from gossamer.routers import Routers
+from gossamer.questions.costs import LinearCost
+from gossamer.simulation.flits import Routers
 from gossamer.wormhole import Channels, Payloads, PayloadTable, Pieces, WormholeSchedule
 
 NOTHING = Pieces(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))

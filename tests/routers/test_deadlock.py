@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.routers import Routers, TrafficSettings, simulate_schedule, simulate_traffic
+from gossamer.simulation.flits import Routers, TrafficSettings, simulate_schedule, simulate_traffic
 from routers.flit_twin import bare_messages
 
 ONE = Routers(virtual_channels=1, dateline="none")

@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError, ModelError, TaskError
-from gossamer.routers import (
+from gossamer.simulation.flits import (
     Energy,
     Routers,
     Trace,
@@ -18,8 +18,8 @@ from gossamer.routers import (
     simulate_traffic,
     write_trace,
 )
-from gossamer.routers.demands import read_demands
-from gossamer.routers.statistics import settled
+from gossamer.simulation.flits.demands import read_demands
+from gossamer.simulation.flits.statistics import settled
 
 TORUS = gossamer.network("torus:4x4")
 

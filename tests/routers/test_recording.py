@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import ModelError
-from gossamer.routers import Routers, TrafficSettings, record_run, record_traffic, simulate_schedule
+from gossamer.simulation.flits import Routers, TrafficSettings, record_run, record_traffic, simulate_schedule
 
 SETTINGS = TrafficSettings(warmup=0, message_flits=6)
 

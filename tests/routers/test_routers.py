@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import half_duplex
-from gossamer.routers import (
+from gossamer.simulation.flits import (
     Routers,
     Trace,
     TrafficSettings,

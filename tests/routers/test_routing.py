@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gossamer
-import gossamer.routers.traffic
+import gossamer.simulation.flits.traffic
 from gossamer.errors import ModelError
-from gossamer.routers import (
+from gossamer.simulation.flits import (
     ROUTINGS,
     Routers,
     Trace,
@@ -18,8 +18,8 @@ from gossamer.routers import (
     simulate_trace,
     simulate_traffic,
 )
-from gossamer.routers.routing.function import Sent
-from gossamer.routers.routing.written import WrittenRoutes, written_routes
+from gossamer.simulation.flits.routing.function import Sent
+from gossamer.simulation.flits.routing.precomputed import WrittenRoutes, written_routes
 
 NETWORKS = (
     "torus:4x4", "torus:5x3", "array:4x4", "array:3x3x2", "hypercube:3", "ring:7", "star:4", "fat-tree:k=3,h=2",
@@ -84,7 +84,7 @@ def test_runs_are_the_same_with_routes_written_once_and_for_each_message(monkeyp
     assert written_routes(routing(gossamer.network("torus:4x4"), name, LANES), 1e6) is not None
     found = []
     for rule in (written_routes, lambda rule, messages: None):
-        monkeypatch.setattr(gossamer.routers.traffic, "written_routes", rule)
+        monkeypatch.setattr(gossamer.simulation.flits.traffic, "written_routes", rule)
         run = simulate_traffic(gossamer.network("torus:4x4"), "uniform", 0.4, settings=settings).to_dict()
         found.append({key: value for key, value in run.items() if key != "seconds"})
     assert found[0] == found[1]

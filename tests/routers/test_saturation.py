@@ -6,14 +6,14 @@ import pytest
 
 import gossamer
 from gossamer.errors import ModelError
-from gossamer.routers import (
+from gossamer.questions.tasks.patterns import pattern
+from gossamer.simulation.flits import (
     Routers,
     TrafficSettings,
     ideal_throughput,
     saturation_throughput,
     simulate_traffic,
 )
-from gossamer.tasks.patterns import pattern
 
 TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ModelError, ScheduleError
-from gossamer.routers import Routers, simulate_schedule
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS

@@ -7,12 +7,19 @@ import pytest
 
 import gossamer
 from gossamer.errors import GossamerError, ModelError, TaskError
-from gossamer.routers import Routers, TrafficSettings, _kernels, destinations, ideal_throughput, simulate_traffic
-from gossamer.routers.arrivals import RandomArrivals
-from gossamer.routers.destinations import shortest_displacement
-from gossamer.routers.routing import routing
-from gossamer.routers.statistics import BATCHES, Latencies
-from gossamer.routers.traffic import Simulation
+from gossamer.simulation.flits import (
+    Routers,
+    TrafficSettings,
+    _kernels,
+    destinations,
+    ideal_throughput,
+    simulate_traffic,
+)
+from gossamer.simulation.flits.arrivals import RandomArrivals
+from gossamer.simulation.flits.destinations import shortest_displacement
+from gossamer.simulation.flits.routing import routing
+from gossamer.simulation.flits.statistics import BATCHES, Latencies
+from gossamer.simulation.flits.traffic import Simulation
 from gossamer.wormhole import Channels
 
 TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")

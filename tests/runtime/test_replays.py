@@ -11,9 +11,9 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError, ScheduleError
+from gossamer.execution.replay import loggp_time, replay, smpi_own_times, smpi_time
+from gossamer.execution.replay.smpi import own_collective
 from gossamer.interchange import export
-from gossamer.runtime import loggp_time, replay, smpi_own_times, smpi_time
-from gossamer.runtime.smpi_collectives import own_collective
 from interchange import goal_replay
 
 CASES = [

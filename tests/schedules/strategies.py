@@ -12,11 +12,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import StepCost
 from gossamer.errors import GossamerError, TaskError
 from gossamer.networks import Network
-from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
-from gossamer.tasks import (
+from gossamer.questions.costs import StepCost
+from gossamer.questions.tasks import (
     TASKS,
     DemandTable,
     GroupMultinodeBroadcast,
@@ -34,6 +33,7 @@ from gossamer.tasks import (
     UnevenGather,
     UnevenScatter,
 )
+from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry
 
 COPY, MOVE, COMBINE = 0, 1, 2
 

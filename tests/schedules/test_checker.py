@@ -9,9 +9,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from gossamer.networks.spec import network
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import task
 from gossamer.schedules import KINDS, Schedule, buffer_peak, verify
-from gossamer.tasks import task
 from schedules import twin
 from schedules.strategies import mutated, mutations, schedules
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from bounds.demand_cases import random_demands
-from gossamer.cases import Case
+from gossamer.algorithms.any_network.priced_routing import routed
+from gossamer.algorithms.any_network.together import together
 from gossamer.errors import GossamerError
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import COMBINE
 from gossamer.schedules import CONTROL, Schedule, verify
-from gossamer.synthesis.routed import routed
-from gossamer.synthesis.together import together
-from gossamer.tasks import COMBINE
 from schedules import timed_twin
 from schedules.test_waiting_tasks import early
 from schedules.timed_strategies import mutated, random_network, random_rules
@@ -82,7 +82,7 @@ def test_faults_are_counted_alike():
 def test_every_lost_or_earlier_hop_of_a_tight_schedule_is_caught(kind):
     """A reduction, what waits for it, and a result that goes on, on a line of slow links: nothing can be left out."""
     import gossamer
-    from gossamer.tasks import DemandTable, Together, task
+    from gossamer.questions.tasks import DemandTable, Together, task
 
     line = gossamer.network("array:4").with_times(2, 1)
     table = DemandTable.of([(0, [3], 1)], [([1, 3], [0, 2], 1)])

@@ -20,11 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import Clock
 from gossamer.errors import FileFormatError
 from gossamer.networks import AbelianGroup, Network, SharedPorts, cayley
-from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save, tables
-from gossamer.schedules.packing import packed
+from gossamer.questions.costs import Clock
+from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save
+from gossamer.schedules import parquet as tables
+from gossamer.schedules.column_encoding import packed
 from gossamer.schedules.storing import rules_to_dict
 from schedules.strategies import build, mutated, mutations, phased, schedules
 

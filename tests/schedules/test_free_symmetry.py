@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import FileFormatError, NetworkError, ScheduleError
+from gossamer.graphs.retiming import retimed
 from gossamer.networks import Network, SharedPorts, from_networkx
-from gossamer.paths.retiming import retimed
 from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, verify
 from schedules.free_strategies import lifts
 from schedules.strategies import build, mutated, mutations

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
+from gossamer.questions.costs import LinearCost
 from gossamer.schedules import stored
-from gossamer.schedules.packing import packed
+from gossamer.schedules.column_encoding import packed
+from gossamer.schedules.parquet import write_tables
 from gossamer.schedules.stored import Room
 from gossamer.schedules.storing import rules_to_dict
-from gossamer.schedules.tables import write_tables
 
 HOPS = ("slot", "link", "packet", "origin", "message", "part")
 
@@ -157,7 +157,7 @@ def test_a_lack_of_memory_is_an_error_of_the_file(tmp_path, monkeypatch):
 
 MEASURE = """
 import resource, sys
-import gossamer, gossamer.errors, gossamer.switching, pyarrow.parquet, gossamer.wormhole
+import gossamer, gossamer.errors, gossamer.planning.switching, pyarrow.parquet, gossamer.wormhole
 from pathlib import Path
 gossamer.load(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

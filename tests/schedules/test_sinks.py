@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.sinks import CheckingSink, RecordingSink
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import StepCost
 from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.streaming import StreamingChecker
 
@@ -108,7 +108,7 @@ def test_hops_that_break_rules_beyond_the_limit_are_counted(limit):
 
 def test_more_packets_in_a_slot_than_all_links_carry_are_counted():
     pair = Network("pair", 2, [0, 1], [1, 0])
-    five = gossamer.tasks.DemandTable.of([(0, [1], 1)] * 5)
+    five = gossamer.questions.tasks.DemandTable.of([(0, [1], 1)] * 5)
     found = streamed(pair, five, Rules(), [(0, 0, p) for p in range(5)]).verification
     assert found.counts == {"link capacity": 4, "delivery": 3}
 
@@ -118,7 +118,7 @@ def test_what_it_cannot_check_is_refused():
     with pytest.raises(TaskError, match="copies or combines"):
         StreamingChecker(LINE, gossamer.task("broadcast"), Rules())
     with pytest.raises(TaskError, match="messages of several packets"):
-        StreamingChecker(LINE, gossamer.tasks.DemandTable.of([(0, [1], 5)]), Rules())
+        StreamingChecker(LINE, gossamer.questions.tasks.DemandTable.of([(0, [1], 5)]), Rules())
     with pytest.raises(ModelError, match="ports 'all' only"):
         StreamingChecker(LINE, task, Rules(ports="one"))
     with pytest.raises(ModelError, match="buffer_counts='all'"):

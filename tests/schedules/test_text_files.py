@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
 from gossamer.networks import Network
+from gossamer.questions.costs import LinearCost
 from gossamer.schedules import CONTROL, Phase, Schedule, load, save
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole import Phase as WormholePhase

@@ -10,9 +10,9 @@ import pytest
 
 import gossamer
 from gossamer.networks import Network
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import COPY, task
 from gossamer.schedules import CONTROL, KINDS, Phase, Schedule, Symmetry, buffer_peak, verify
-from gossamer.tasks import COPY, task
 from schedules import timed_twin, twin
 from schedules.timed_strategies import mutated, random_schedule
 

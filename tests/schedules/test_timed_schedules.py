@@ -19,7 +19,8 @@ from gossamer.plots.motion import animate
 from gossamer.plots.occupancy import occupancy_figure
 from gossamer.plots.occupancy_counts import occupancy
 from gossamer.plots.timetables import crossings, timetable_figure
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import task
 from gossamer.schedules import (
     CONTROL,
     Schedule,
@@ -30,13 +31,12 @@ from gossamer.schedules import (
     load,
     relabel,
     save,
-    tables,
     timeline,
     torus_on_array,
     verify,
 )
+from gossamer.schedules import parquet as tables
 from gossamer.schedules.streaming import StreamingChecker
-from gossamer.tasks import task
 from schedules.timed_strategies import random_schedule
 
 SEEDS = range(40)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError
+from gossamer.questions.costs import LinearCost
 from gossamer.schedules import CONTROL, Phase, Schedule, timeline, verify
 from gossamer.schedules.packets import Packets
 from gossamer.wormhole import PayloadTable, WormholeSchedule

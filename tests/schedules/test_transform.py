@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import GossamerError, ScheduleError, TaskError
 from gossamer.networks import Network
+from gossamer.questions.tasks import TASKS
 from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry, expand, relabel, reverse, then, verify
-from gossamer.tasks import TASKS
 from schedules import twin
 from schedules.strategies import NAMES, build, mutated, mutations, phased, schedules
 

@@ -8,9 +8,8 @@ from fractions import Fraction
 
 from gossamer.errors import GossamerError
 from gossamer.networks import Network, SharedPorts
-from gossamer.rules import Rules
-from gossamer.schedules import CONTROL, Packets, Schedule
-from gossamer.tasks import (
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import (
     Broadcast,
     MultinodeBroadcast,
     MultipleBroadcast,
@@ -22,6 +21,7 @@ from gossamer.tasks import (
     Task,
     TotalExchange,
 )
+from gossamer.schedules import CONTROL, Packets, Schedule
 
 MOVE = 1
 PORTS = ("all", "all", "one", "one-send", "one-receive")

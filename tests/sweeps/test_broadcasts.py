@@ -10,12 +10,12 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.dynamic import Bernoulli, Settings, Trace
-from gossamer.dynamic.delays import by_scheme
-from gossamer.dynamic.schemes import broadcasts, covering, scheme
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
 from gossamer.plots.delay import delay_figure, draw_delays
-from gossamer.sweeps import delay_load, read_loads, write_table
+from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
+from gossamer.simulation.random_arrivals.delays import by_scheme
+from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme
+from gossamer.studies.sweeps import delay_load, read_loads, write_table
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings
-from gossamer.dynamic.schemes import broadcasts
 from gossamer.errors import ScheduleError
-from gossamer.experiments import Table
-from gossamer.experiments.table import computed_tables
-from gossamer.routers import TrafficSettings
-from gossamer.sweeps import KINDS, BroadcastPoint, TrafficPoint, asked_point, run_points, sweep
-from gossamer.sweeps.faults import faults
-from gossamer.sweeps.sizes import compare_sizes
-from gossamer.sweeps.study import read_study
-from gossamer.sweeps.traffic import SaturationPoint
+from gossamer.simulation.flits import TrafficSettings
+from gossamer.simulation.random_arrivals import Settings
+from gossamer.simulation.random_arrivals.schemes import broadcasts
+from gossamer.studies.reproductions import Table
+from gossamer.studies.reproductions.table import computed_tables
+from gossamer.studies.sweeps import KINDS, BroadcastPoint, TrafficPoint, asked_point, run_points, sweep
+from gossamer.studies.sweeps.faults import faults
+from gossamer.studies.sweeps.sizes import compare_sizes
+from gossamer.studies.sweeps.study import read_study
+from gossamer.studies.sweeps.traffic import SaturationPoint
 
 STUDIES = Path(__file__).parents[2] / "examples" / "studies"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gossamer import compiling
+from gossamer import jit as compiling
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.sweeps import run_points, running
-from gossamer.sweeps.engines import engine_of
+from gossamer.studies.sweeps import run_points, running
+from gossamer.studies.sweeps.engines import engine_of
 from swept_points import Endless, Square
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.sweeps import asked_point, grid
-from gossamer.sweeps.conditions import formula
-from gossamer.sweeps.estimates import estimated
-from gossamer.sweeps.grids import expanded
-from gossamer.sweeps.identity import identity
-from gossamer.sweeps.report import front
-from gossamer.sweeps.study import read_study
+from gossamer.studies.sweeps import asked_point, grid
+from gossamer.studies.sweeps.conditions import formula
+from gossamer.studies.sweeps.estimates import estimated
+from gossamer.studies.sweeps.grids import expanded
+from gossamer.studies.sweeps.identity import identity
+from gossamer.studies.sweeps.report import front
+from gossamer.studies.sweeps.study import read_study
 
 STUDY = """
 title = "small ones"

@@ -15,8 +15,8 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, ModelError
 from gossamer.processes.memory import available
-from gossamer.sweeps import asked_point, merge, read_results, sweep
-from gossamer.sweeps.store import journal_of
+from gossamer.studies.sweeps import asked_point, merge, read_results, sweep
+from gossamer.studies.sweeps.store import journal_of
 from swept_points import Deadly, Large, Line, Square
 
 GRID = {
@@ -99,7 +99,7 @@ def test_different_results_for_one_point_are_not_merged(tmp_path):
 KILLED = """
 import sys
 from swept_points import Line
-from gossamer.sweeps import sweep
+from gossamer.studies.sweeps import sweep
 points = [Line(n, seconds=0.01, marks=sys.argv[2]) for n in range(120)]
 sweep(points, sys.argv[1], engine=sys.argv[3], jobs=2)
 """
@@ -193,7 +193,7 @@ def test_a_point_that_needs_too_much_memory_is_refused_and_the_others_are_not():
 
 
 def test_one_process_at_a_time_writes_a_file(tmp_path):
-    from gossamer.sweeps.store import Store
+    from gossamer.studies.sweeps.store import Store
 
     with Store(tmp_path / "s.parquet"), pytest.raises(FileFormatError, match="another process is writing"):
         sweep([Line(1)], tmp_path / "s.parquet", engine="in-process")

@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError
-from gossamer.routers import TrafficSettings
-from gossamer.sweeps import latency_load, write_table
+from gossamer.simulation.flits import TrafficSettings
+from gossamer.studies.sweeps import latency_load, write_table
 
 ARRAY = gossamer.network("array:8x8")
 

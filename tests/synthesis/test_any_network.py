@@ -8,9 +8,9 @@ import pytest
 import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.bounds import bounds
-from gossamer.cases import Case
-from gossamer.rules import Rules
-from gossamer.tasks import TASKS, Chunked, Grouped, Together
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TASKS, Chunked, Grouped, Together
 from gossamer.testing import tasks_of
 
 from .zoo import zoo

@@ -7,13 +7,13 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.cases import Case
+from gossamer.algorithms.any_network.alltoallv import exchanged_at_once
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.paths.precedence import Roads
-from gossamer.paths.short_ways import short_ways
-from gossamer.synthesis.at_once import exchanged_at_once
-from gossamer.tasks import UnevenExchange
-from gossamer.tasks.patterns.traffic import traffic_matrix
+from gossamer.graphs.precedence import Roads
+from gossamer.graphs.shortest_routes import short_ways
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import UnevenExchange
+from gossamer.questions.tasks.patterns.traffic import traffic_matrix
 
 NAME = "shared-shortest-ways"
 
@@ -60,7 +60,7 @@ def test_what_it_does_not_cover_is_said():
     for rules, said in ((Rules(split=True), "whole"), (Rules(buffer=1), "limit")):
         with pytest.raises(NotApplicableError, match=said):
             gossamer.plan(network, uneven(network, packets=3), rules=rules, algorithm=NAME)
-    table = gossamer.tasks.DemandTable.of([(0, [1, 2], 1)])
+    table = gossamer.questions.tasks.DemandTable.of([(0, [1, 2], 1)])
     with pytest.raises(NotApplicableError, match="moved"):
         gossamer.plan(network, table, algorithm=NAME)
     one_way = gossamer.networks.Network("one way", 2, [0], [1], links_only=True)

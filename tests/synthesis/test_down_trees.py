@@ -8,10 +8,10 @@ import pytest
 import gossamer
 from gossamer import Rules
 from gossamer.algorithms.any_network import DOWN_TREES
+from gossamer.algorithms.any_network.down_trees import down_trees
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks import from_networkx
-from gossamer.synthesis.down_trees import down_trees
+from gossamer.questions.cases import Case
 
 TASK = gossamer.task("broadcast", packets=64)
 

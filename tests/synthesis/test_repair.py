@@ -8,10 +8,10 @@ import pytest
 
 import gossamer
 from gossamer import Rules
+from gossamer.algorithms.any_network import repair
 from gossamer.bounds import counted_bounds
 from gossamer.errors import GossamerError, NotApplicableError
 from gossamer.networks import from_networkx
-from gossamer.synthesis import repair
 
 
 def cable(network, number):

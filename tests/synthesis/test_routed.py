@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import gossamer
+from gossamer.algorithms.any_network import priced_routing as module
+from gossamer.algorithms.any_network.overlapped_allreduce import _apart, overlapped_allreduce
+from gossamer.algorithms.any_network.priced_routing import routed
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NetworkError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.synthesis import routed as module
-from gossamer.synthesis.overlapped import _apart, overlapped_allreduce
-from gossamer.synthesis.routed import routed
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
 
 
 def checked(schedule):

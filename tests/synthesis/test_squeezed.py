@@ -8,13 +8,13 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.cases import Case
+from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.priced_routing import branching, routed
+from gossamer.algorithms.any_network.squeezed import squeezed
+from gossamer.graphs.precedence import Roads
 from gossamer.networks import from_networkx
-from gossamer.paths.precedence import Roads
+from gossamer.questions.cases import Case
 from gossamer.schedules import Phase, Schedule
-from gossamer.synthesis.demands import demand_of
-from gossamer.synthesis.routed import branching, routed
-from gossamer.synthesis.squeezed import squeezed
 
 
 def shorter(case, slots, least):

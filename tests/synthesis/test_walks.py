@@ -9,9 +9,9 @@ import pytest
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.tasks import Permutation
-from gossamer.tasks.patterns import pattern
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Permutation
+from gossamer.questions.tasks.patterns import pattern
 
 pytestmark = pytest.mark.solver
 pytest.importorskip("ortools", reason="the solver is OR-Tools (extra 'solver')")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.errors import TaskError
-from gossamer.tasks import OneToManyRouting, Permutation
-from gossamer.tasks.patterns import (
+from gossamer.questions.tasks import OneToManyRouting, Permutation
+from gossamer.questions.tasks.patterns import (
     PATTERNS,
     bit_permute_complement,
     one_to_many,

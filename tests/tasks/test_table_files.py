@@ -12,12 +12,12 @@ import gossamer
 from bounds.demand_cases import random_table
 from gossamer import Rules
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, TaskError
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import DemandTable, UnevenExchange, as_table, read_table, task, write_table
+from gossamer.questions.tasks.patterns.traffic import traffic_matrix
 from gossamer.schedules import Packets, verify
-from gossamer.tasks import DemandTable, UnevenExchange, as_table, read_table, task, write_table
-from gossamer.tasks.patterns.traffic import traffic_matrix
 
 RING = gossamer.network("ring:6")
 ROWS = (".csv", ".parquet", ".json")
@@ -218,7 +218,7 @@ def test_neighbors_along_a_graph():
     assert halo.messages(RING).ids.tolist() == [3, 11, 18]
     assert halo.dual(RING).dual(RING) == halo
     assert halo.renamed(lambda x: 5 - x).edges == ((5, 2), (2, 5), (4, 0))
-    assert gossamer.tasks.task_from_dict(halo.to_dict()) == halo
+    assert gossamer.questions.tasks.task_from_dict(halo.to_dict()) == halo
     for edges, said in (
         ([[0, 0]], "two different nodes"),
         ([[0, 1], [0, 1]], "listed twice"),

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gossamer.costs import LinearCost
 from gossamer.networks import torus
-from gossamer.tasks import PartialMultinodeBroadcast
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,
@@ -18,7 +18,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form,
     closed_form_time,
 )
-from gossamer.wormhole.aggregation_distribution.tuning import movement
+from gossamer.wormhole.aggregation_distribution.load_balancing import movement
 from gossamer.wormhole.case import WormholeCase
 
 ATD_OPT_MIX3 = replace(ATD_OPT, tuning="mix3")

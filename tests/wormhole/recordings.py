@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from gossamer.costs import LinearCost
 from gossamer.networks import torus
-from gossamer.tasks import PartialMultinodeBroadcast
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.case import WormholeCase

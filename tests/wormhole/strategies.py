@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Task
 from gossamer.wormhole import PayloadTable, Pieces, WormholeSchedule
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.sequential import sequential_broadcasts

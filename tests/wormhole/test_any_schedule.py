@@ -7,8 +7,8 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
-from gossamer.cases import Case
-from gossamer.costs import LinearCost
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase

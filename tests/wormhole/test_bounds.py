@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, TaskError
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole.bounds import bounds, spreading
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import ceil_log

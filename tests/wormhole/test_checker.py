@@ -10,9 +10,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError
 from gossamer.networks import Network
+from gossamer.questions.costs import LinearCost
 from gossamer.schedules import Schedule
 from gossamer.wormhole import KINDS, Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, verify
 from wormhole.strategies import faulty, in_pieces, valid

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.contraction import (
-    balanced_digits,
-    ceil_log,
-    contraction,
-    group_tree,
-    line_broadcast,
-    offset,
-)
+from gossamer.wormhole.contraction import balanced_digits, ceil_log, contraction, group_tree, line_broadcast, offset
 from gossamer.wormhole.partition import Partition
 from wormhole import paths
 

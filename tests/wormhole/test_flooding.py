@@ -13,13 +13,13 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.errors import GossamerError, ModelError
 from gossamer.plots import draw
-from gossamer.routers import Routers, simulate_schedule
+from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import load, save, verify
+from gossamer.wormhole.algorithm import with_limited_ports
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.flooding import flooded, flooding_offers
-from gossamer.wormhole.one_port import with_limited_ports
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 NETWORKS = ("star:3", "dragonfly:a=3,h=1", "slim-fly:q=3", "hypercube:3", "array:3x2", "folded-clos:4,2", "ccc:3")

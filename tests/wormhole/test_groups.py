@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
-from gossamer.tasks import along_dimensions, task
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import along_dimensions, task
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels

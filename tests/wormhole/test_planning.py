@@ -9,17 +9,18 @@ from collections import Counter
 import pytest
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, NotApplicableError
-from gossamer.rules import Rules
-from gossamer.tasks import MultinodeBroadcast, along_dimensions
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast, along_dimensions
 from gossamer.testing import tasks_of
+from gossamer.wormhole import broadcasts_on_trees as broadcasts
+from gossamer.wormhole import broadcasts_on_trees as task_on_trees
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
-from gossamer.wormhole.spanning_trees import broadcasts, task_on_trees
 
 COSTS = (LinearCost(), LinearCost(startup="7/2", per_byte="1/3", message_bytes=50, hop_time="0.5"))
 NETWORKS = ("torus:6x6", "array:4x3", "ring:5", "torus:4x2", "torus:3x3x3", "array:1x4", "torus:1x1")

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
-from gossamer.routers import simulate_schedule
-from gossamer.tasks import along_dimensions, task
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import along_dimensions, task
+from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import verify
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.packed_rings import PACKED

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, TaskError
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
 from wormhole.strategies import faulty, valid
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NetworkError, NotApplicableError
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import verify
+from gossamer.wormhole.broadcasts_on_trees import EDST
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.spanning_trees import rotated, shallow_trees, tree_a, tree_b
-from gossamer.wormhole.spanning_trees.broadcasts import EDST
 from gossamer.wormhole.spanning_trees.trees import EAST, NORTH
 
 BY_NAME = {a.name: a for a in EDST}

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.cases import Refusal
-from gossamer.costs import LinearCost
-from gossamer.rules import Rules
+from gossamer.questions.cases import Refusal
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.rules import Rules
 from gossamer.wormhole import verify
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.flooding import flooded
-from gossamer.wormhole.two_step import TWO_STEP, gather_then_broadcast, middle
+from gossamer.wormhole.gather_then_broadcast import TWO_STEP, gather_then_broadcast, middle
 
 ALGORITHM = TWO_STEP[0]
 NETWORKS = (

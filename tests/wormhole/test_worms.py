@@ -9,8 +9,8 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, VerificationError
+from gossamer.questions.costs import LinearCost
 
 CASES = [
     ("torus:4x4", "allgather"),

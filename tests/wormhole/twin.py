@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gossamer.tasks import COMBINE
+from gossamer.questions.tasks import COMBINE
 from gossamer.wormhole import WormholeSchedule
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from gossamer.algorithms.refusals import refuse_passing_on
-from gossamer.cases import Case, Offer, Proposer, Refusal
-from gossamer.paths.retiming import longest_hop, retimed
+from gossamer.algorithms.preconditions import refuse_passing_on
+from gossamer.graphs.retiming import longest_hop, retimed
+from gossamer.questions.cases import Case, Offer, Proposer, Refusal
 from gossamer.schedules import Schedule
 
 __all__ = ["Algorithm"]
@@ -15,7 +15,9 @@ __all__ = ["Algorithm"]
 
 @dataclass(frozen=True)
 class Algorithm(Proposer[Case, Schedule]):
-    """A named way to carry out a task by store-and-forward; see `gossamer.cases.Proposer` for its further fields.
+    """A named way to carry out a task by store-and-forward.
+
+    See `gossamer.questions.cases.Proposer` for its further fields.
 
     Attributes
     ----------
@@ -24,7 +26,7 @@ class Algorithm(Proposer[Case, Schedule]):
         what is combined.
     timed : bool
         Whether it builds for links that take time, and for switches that cut through, itself. Any other is asked for
-        plain links and switches that store, and what it builds is retimed (`gossamer.paths.retiming`).
+        plain links and switches that store, and what it builds is retimed (`gossamer.graphs.retiming`).
 
     Examples
     --------
@@ -42,7 +44,10 @@ class Algorithm(Proposer[Case, Schedule]):
     timed: bool = False
 
     def offers(self, case: Case, *, streamed: bool = False) -> tuple[Offer[Schedule], ...] | Refusal:
-        """Return what the algorithm proposes for a case, or why it does not cover it; see `gossamer.cases.Proposer`."""
+        """Return what the algorithm proposes for a case, or why it does not cover it.
+
+        See `gossamer.questions.cases.Proposer`.
+        """
         refusal = None if self.passes_on else refuse_passing_on(case)
         if refusal is None and not self.timed and not (case.network.plain and not case.rules.cut_through):
             return self._retimed_offers(case, streamed)

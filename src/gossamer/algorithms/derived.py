@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import TaskError
 from gossamer.networks.grids import torus
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule, then, torus_on_array
-from gossamer.schedules.torus_on_array import task_on_torus
-from gossamer.tasks import (
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Chunked,
@@ -29,6 +27,8 @@ from gossamer.tasks import (
     Scatter,
     Task,
 )
+from gossamer.schedules import Schedule, then, torus_on_array
+from gossamer.schedules.torus_on_array import task_on_torus
 
 __all__ = ["DUALS", "allreduce_from", "dual", "on_array"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network import PRICED_TREES
+from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.any_network.repair import rescheduled
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.paths.precedence import Roads
+from gossamer.graphs.precedence import Roads
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.schedules import Schedule, then
-from gossamer.synthesis.demands import demand_of, least_slots
-from gossamer.synthesis.repair import rescheduled
-from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter, Task
 
 __all__ = ["OVERLAPPED_HALVES", "overlapped_halves"]
 

@@ -14,7 +14,7 @@ from gossamer.algorithms.any_network import (
     PRICED_TREES,
     TREES_TOGETHER,
 )
-from gossamer.algorithms.at_once import SHARED_SHORTEST_WAYS
+from gossamer.algorithms.any_network.alltoallv import SHARED_SHORTEST_WAYS
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import DUALS, allreduce_from, dual
 from gossamer.algorithms.groups import each_group
@@ -40,7 +40,7 @@ from gossamer.algorithms.routing import ROUTING
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.total_exchange import TOTAL_EXCHANGE
 from gossamer.algorithms.total_exchange.fat_trees import TOTAL_EXCHANGE_FAT_TREES
-from gossamer.tasks import MultinodeBroadcast
+from gossamer.questions.tasks import MultinodeBroadcast
 
 __all__ = ["ALGORITHMS"]
 

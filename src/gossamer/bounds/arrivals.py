@@ -13,10 +13,10 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand, PairDemand
-from gossamer.cases.links import FAR, Links, least_time
-from gossamer.cases.metric import MAX_SEARCHES
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, PairDemand
+from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.cases.metric import MAX_SEARCHES
 from gossamer.writing import quantity
 
 __all__ = ["arrival_bounds", "least_arrival", "searches", "spread", "takes_time"]

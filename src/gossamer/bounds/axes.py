@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.cases import Case
-from gossamer.cases.metric import Axis
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.metric import Axis
 
 __all__ = ["axis_capacity"]
 
@@ -16,7 +16,7 @@ def axis_capacity(case: Case, axis: Axis) -> int:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.cases.metric import axes_of
+    >>> from gossamer.questions.cases.metric import axes_of
     >>> case = Case(gossamer.network("torus:3x4,capacity=1x5"), gossamer.task("alltoall"))
     >>> [axis_capacity(case, axis) for axis in axes_of(case.metric)]
     [1, 5]

@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
-from gossamer.cases.metric import MAX_SEARCHES, at_least
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.metric import MAX_SEARCHES, at_least
 from gossamer.writing import quantity
 
 __all__ = ["MAX_DEPTH", "Spread", "broadcast_bounds", "doubling_time", "spreads_of", "tree_time"]

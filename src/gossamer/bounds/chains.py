@@ -17,11 +17,11 @@ import numpy as np
 
 from gossamer.bounds.arrivals import searches, spread
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts
-from gossamer.cases.links import FAR, Links, least_time
-from gossamer.tasks import COMBINE, Chunked, DemandTable, Grouped, Messages, Task, Together
-from gossamer.tasks.uniting import with_targets
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.links import FAR, Links, least_time
+from gossamer.questions.tasks import COMBINE, Chunked, DemandTable, Grouped, Messages, Task, Together
+from gossamer.questions.tasks.uniting import with_targets
 from gossamer.writing import quantity
 
 __all__ = ["chain_bounds"]

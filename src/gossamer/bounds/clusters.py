@@ -12,8 +12,8 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
-from gossamer.cases import Case
-from gossamer.cases.demands import HubDemand
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["cluster_bounds"]

@@ -13,9 +13,9 @@ import numpy as np
 
 from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
-from gossamer.cases.links import FAR, Links, least_time
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.links import FAR, Links, least_time
 from gossamer.writing import quantity
 
 __all__ = ["copied_by_terminals", "copy_bounds", "informed_time", "spread_time"]

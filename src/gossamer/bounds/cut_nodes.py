@@ -21,10 +21,10 @@ from gossamer.bounds import separators
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.separators import own_load, part_load
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts
-from gossamer.cases.metric import axes_of
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["Branches", "branches_of", "cut_node_bounds"]

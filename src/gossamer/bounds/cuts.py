@@ -15,9 +15,9 @@ import numpy as np
 
 from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, HubDemand, Line, PairDemand
-from gossamer.cases.metric import Axis, axes_of
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, HubDemand, Line, PairDemand
+from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "Cut", "cut_bounds", "layer_cut"]

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import HubDemand
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["distance_bounds"]

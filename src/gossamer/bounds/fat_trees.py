@@ -17,9 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, HubDemand
 from gossamer.networks.structures import Levels
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["branch_bounds", "leaf_bounds", "least_with_holes", "least_with_ways", "routing_node_bounds"]

@@ -8,9 +8,9 @@ import numpy as np
 
 from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Demand, HubDemand
-from gossamer.cases.metric import axes_of
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Demand, HubDemand
+from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["least_hops", "load_bounds"]

@@ -17,9 +17,9 @@ import numpy as np
 
 from gossamer.bounds.arrivals import takes_time
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
-from gossamer.cases.links import FAR, least_time
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.links import FAR, least_time
 from gossamer.writing import quantity
 
 __all__ = ["Moves", "moves_between", "part_bounds", "time_between"]

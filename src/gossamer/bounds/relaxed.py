@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 __all__ = ["relaxed", "relaxed_bounds"]
 

@@ -23,9 +23,9 @@ import numpy as np
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cut_nodes import branches_of
 from gossamer.bounds.thin_cuts import Floats, Mask, amounts
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
 from gossamer.writing import quantity
 
 __all__ = ["sending_price_bounds"]

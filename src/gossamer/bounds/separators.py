@@ -18,9 +18,9 @@ import numpy as np
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.sweeps import Swept, descends_by_one, search_sources, swept_networks
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, HubDemand, Line
-from gossamer.cases.metric import axes_of
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, HubDemand, Line
+from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["SOURCE", "own_load", "part_load", "separator_bounds"]

@@ -9,10 +9,10 @@ import numpy as np
 
 from gossamer.bounds.arrivals import searches, spread, takes_time
 from gossamer.bounds.bound import Bound
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts
-from gossamer.cases.links import least_time
-from gossamer.tasks import Allreduce, Broadcast, Chunked, MultinodeBroadcast, Reduce, ReduceScatter, chunked
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.cases.links import least_time
+from gossamer.questions.tasks import Allreduce, Broadcast, Chunked, MultinodeBroadcast, Reduce, ReduceScatter, chunked
 
 __all__ = ["sequence_bounds"]
 

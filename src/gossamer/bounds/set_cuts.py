@@ -20,10 +20,10 @@ from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE
 from gossamer.bounds.thin_cuts import Floats, Mask, thin_cuts
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
-from gossamer.cases.links import FAR, least_time
-from gossamer.cases.metric import axes_of
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
+from gossamer.questions.cases.links import FAR, least_time
+from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
 
 __all__ = ["Crossing", "best_crossing", "crossing", "crossings", "set_cut_bounds"]

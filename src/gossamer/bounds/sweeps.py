@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
 from gossamer.bounds.cuts import SOURCE, Cut, layer_cut
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, HubDemand, Line
-from gossamer.cases.metric import MAX_VISITS, axes_of
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, HubDemand, Line
+from gossamer.questions.cases.metric import MAX_VISITS, axes_of
 from gossamer.writing import quantity
 
 __all__ = ["Swept", "descends_by_one", "search_sources", "sweep_bounds", "swept_networks"]

@@ -6,36 +6,33 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
+from gossamer.bounds.allreduce_congestion import region_bounds
 from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound, largest_first
 from gossamer.bounds.boxes import box_bounds
 from gossamer.bounds.broadcasts import broadcast_bounds
 from gossamer.bounds.chains import chain_bounds
 from gossamer.bounds.clusters import cluster_bounds
-from gossamer.bounds.concurrent_flow import concurrent_flow_bounds
 from gossamer.bounds.copies import copy_bounds
 from gossamer.bounds.cut_nodes import cut_node_bounds
 from gossamer.bounds.cuts import cut_bounds
-from gossamer.bounds.cuts_over_time import cut_over_time_bounds, target_over_time_bounds
+from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
 from gossamer.bounds.distances import distance_bounds
-from gossamer.bounds.entries import entry_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
-from gossamer.bounds.fat_trees_over_time import fat_tree_time_bounds
+from gossamer.bounds.link_prices import concurrent_flow_bounds
 from gossamer.bounds.loads import load_bounds
+from gossamer.bounds.node_expansion import port_set_bounds
 from gossamer.bounds.parts import part_bounds
-from gossamer.bounds.port_sets import port_set_bounds
-from gossamer.bounds.ports import port_bounds
-from gossamer.bounds.regions import region_bounds
+from gossamer.bounds.ports import entry_bounds, port_bounds, shared_port_bounds
 from gossamer.bounds.relaxed import relaxed_bounds
 from gossamer.bounds.sending_prices import sending_price_bounds
 from gossamer.bounds.separators import separator_bounds
 from gossamer.bounds.sequences import sequence_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
-from gossamer.bounds.shared_ports import shared_port_bounds
 from gossamer.bounds.spreading import spread_bounds
 from gossamer.bounds.sweeps import sweep_bounds
-from gossamer.cases import Case
-from gossamer.cases.demands import PairDemand
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import PairDemand
 
 __all__ = ["FAMILIES", "best_bound", "bounds", "counted_bounds", "node_bounds", "slow"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds.arrivals import spread
-from gossamer.cases import Case
-from gossamer.cases.demands import Counts, Demand, HubDemand
-from gossamer.cases.links import Links
+from gossamer.questions.cases import Case
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand
+from gossamer.questions.cases.links import Links
 
 __all__ = ["Floats", "Mask", "amounts", "thin_cuts"]
 

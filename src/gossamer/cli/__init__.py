@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 2
     finally:
-        unfinished = sys.modules.get("gossamer.unfinished")
+        unfinished = sys.modules.get("gossamer.writing")
         if unfinished is not None:
             unfinished.discard_all()
         if arguments is None:
@@ -119,7 +119,7 @@ def _run(given: Sequence[str]) -> int:
 
 def _fault(error: BaseException, given: Sequence[str]) -> str:
     """Write what a report of an error that nobody foresaw needs to a file, and return the line that says so."""
-    from gossamer.cli.reports import write_report
+    from gossamer.cli.bug_report import write_report
 
     said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return f"a fault of gossamer itself, please report it: {said}; {write_report(error, given)}"

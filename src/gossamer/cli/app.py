@@ -9,14 +9,14 @@ import typer
 
 from gossamer.cli import completing
 from gossamer.cli.broadcasting import dynamic, schemes
+from gossamer.cli.command_group import WIDTH, Commands, dressed
+from gossamer.cli.compile import command as compile_all
 from gossamer.cli.designing import command as design
-from gossamer.cli.dressing import pictured
-from gossamer.cli.failing import fails
-from gossamer.cli.groups import WIDTH, Commands, dressed
-from gossamer.cli.handing_on import export, formats, run, simulate
+from gossamer.cli.doctor import doctor, manual
+from gossamer.cli.export import export, formats, run, simulate
+from gossamer.cli.failure_options import fails
+from gossamer.cli.figure_options import pictured
 from gossamer.cli.options import Json, NetworkArgument, Words, fills
-from gossamer.cli.outfit import doctor, manual
-from gossamer.cli.preparing import command as compile_all
 from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
@@ -336,7 +336,7 @@ def network(
 @app.command()
 def networks(json: Json = False) -> None:
     """List the families of networks."""
-    from gossamer.cli import tables
+    from gossamer.cli import catalog as tables
 
     tables.networks(json)
 
@@ -344,7 +344,7 @@ def networks(json: Json = False) -> None:
 @app.command()
 def tasks(json: Json = False) -> None:
     """List the tasks with their modern names."""
-    from gossamer.cli import tables
+    from gossamer.cli import catalog as tables
 
     tables.tasks(json)
 
@@ -361,8 +361,8 @@ def algorithms(
     json: Json = False,
 ) -> None:
     """List the algorithms and their sources."""
-    from gossamer.cli import tables
-    from gossamer.switching.wording import rules_and_cost
+    from gossamer.cli import catalog as tables
+    from gossamer.planning.switching.wording import rules_and_cost
 
     rules_asked = rules_and_cost(switching, rules).get("rules")
     tables.algorithms(network, task, switching, rules_asked, json)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.dressing import pictured
-from gossamer.cli.failing import fails
+from gossamer.cli.failure_options import fails
+from gossamer.cli.figure_options import pictured
 from gossamer.cli.options import Json, NetworkArgument, Words, fills
 
 __all__ = ["dynamic", "schemes"]

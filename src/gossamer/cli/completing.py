@@ -14,6 +14,6 @@ def networks(incomplete: str) -> list[str]:
 
 def tasks(incomplete: str) -> list[str]:
     """Return the names of tasks that begin so, in any spelling that is taken."""
-    from gossamer.tasks import ALIASES, TASKS
+    from gossamer.questions.tasks import ALIASES, TASKS
 
     return [name for name in (*TASKS, *ALIASES) if name.startswith(incomplete.lower())]

@@ -119,7 +119,7 @@ def progress(after: float = 1.0) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def _compiling_told(bar: Any, row: Any) -> Iterator[None]:
     """Let a bar say what is compiled, and about how long that takes: it happens once, and is kept."""
-    compiling = importlib.import_module("gossamer.compiling")  # with Numba, which not every command needs
+    compiling = importlib.import_module("gossamer.jit")  # with Numba, which not every command needs
     with compiling.telling(
         lambda name, seconds: bar.update(row, description=f"compiling once: {name}, about {max(round(seconds), 1)} s")
     ):

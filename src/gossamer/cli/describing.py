@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.cli.files import is_picture
+from gossamer.cli.verify import is_picture
 from gossamer.errors import FileFormatError
 
 __all__ = ["network"]
@@ -43,8 +43,8 @@ def network(given: Any, output: list[Path], json: bool) -> None:
 def demands(network: Any, task: str, task_words: dict[str, Any], seed: int, output: list[Path], json: bool) -> None:
     """Print a task as a table of demands, and write it to files."""
     from gossamer.networks.as_network import as_network
-    from gossamer.tasks import as_table, write_table
-    from gossamer.tasks.wording import asked_task
+    from gossamer.questions.tasks import as_table, write_table
+    from gossamer.questions.tasks.wording import asked_task
 
     net = as_network(network)
     table = as_table(asked_task(task, task_words, net, seed), net)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, progress
-from gossamer.cli.dressing import pictured
+from gossamer.cli.figure_options import pictured
 from gossamer.cli.options import Engine, Json, Scheduler, Words, fills
 from gossamer.errors import FileFormatError
 
@@ -80,10 +80,10 @@ def _design(
     swept: dict[str, Any] | None,
 ) -> None:
     """Search for networks; print the table, and write it and the best network."""
-    from gossamer.design import Wishes, designs
-    from gossamer.design import design as search_networks
-    from gossamer.design.outputs import save_design
-    from gossamer.design.problem import read_degrees
+    from gossamer.studies.design import Wishes, designs
+    from gossamer.studies.design import design as search_networks
+    from gossamer.studies.design.problem import read_degrees
+    from gossamer.studies.design.save import save_design
     from gossamer.writing import check_writable
 
     for path in output:
@@ -130,7 +130,7 @@ def _design(
 
 def _flit_runs(found: Any, stage: Any) -> list[Any]:
     """Run the best network and the torus in flits."""
-    from gossamer.design.flits import flit_run
+    from gossamer.studies.design.flits import flit_run
 
     torus = found.torus
     runs: list[Any] = []
@@ -145,7 +145,7 @@ def _write(found: Any, path: Path) -> None:
 
     kind = path.suffix.lower()
     if kind in (".csv", ".parquet"):
-        from gossamer.sweeps import write_table
+        from gossamer.studies.sweeps import write_table
 
         write_table(found.found, path)
     elif kind == ".json":
@@ -171,7 +171,7 @@ def _draw(found: Any, folder: Path) -> None:
 
 def _print_fronts(several: list[Any]) -> None:
     """Print the networks that no other beats in time and in one of what they cost."""
-    from gossamer.sweeps.report import front
+    from gossamer.studies.sweeps.report import front
 
     names: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
@@ -191,7 +191,7 @@ def _print_fronts(several: list[Any]) -> None:
 
 
 def _print(found: Any) -> None:
-    from gossamer.experiments.table import Table
+    from gossamer.studies.reproductions.table import Table
 
     problem = found.problem
     low, high = problem.nodes

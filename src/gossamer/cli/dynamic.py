@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.cli.files import split_outputs
+from gossamer.cli.verify import split_outputs
 from gossamer.errors import ModelError
 from gossamer.reading.tables import named_nodes
 
 if TYPE_CHECKING:
-    from gossamer.dynamic.arrivals import Arrivals
-    from gossamer.dynamic.delays import Delays
-    from gossamer.dynamic.schemes import Mix
     from gossamer.networks.network import Network
+    from gossamer.simulation.random_arrivals.arrivals import Arrivals
+    from gossamer.simulation.random_arrivals.delays import Delays
+    from gossamer.simulation.random_arrivals.schemes import Mix
 
 __all__ = ["Asked", "arrivals", "dynamic", "mix", "schemes"]
 
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 def mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
     """Return the traffic that the options name, if they name any."""
-    from gossamer.dynamic.schemes import Mix
+    from gossamer.simulation.random_arrivals.schemes import Mix
 
     if not requests:
         return None
@@ -46,10 +46,10 @@ def dynamic(
     asked: Asked, process: Arrivals, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
-    from gossamer.cli import recording
-    from gossamer.dynamic.settings import Settings
+    from gossamer.cli import simulation_pages as recording
     from gossamer.networks import as_network
-    from gossamer.sweeps import delay_load, read_loads, write_table
+    from gossamer.simulation.random_arrivals.settings import Settings
+    from gossamer.studies.sweeps import delay_load, read_loads, write_table
 
     pages, others = recording.pages(output)
     tables, plots = split_outputs(others)  # refuse before the work
@@ -86,7 +86,7 @@ def dynamic(
 
 def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> Arrivals:
     """Return the arrivals that the options name."""
-    from gossamer.dynamic.arrivals import Bernoulli, OnOff, Poisson, Trace
+    from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, Trace
 
     if trace is None and loads is None:
         raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
@@ -113,8 +113,8 @@ def _plain(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(points: list[Delays]) -> None:
-    from gossamer.dynamic.delays import by_scheme
-    from gossamer.experiments.table import Table
+    from gossamer.simulation.random_arrivals.delays import by_scheme
+    from gossamer.studies.reproductions.table import Table
 
     mixed = any(p.result is not None and p.result.kinds for p in points)
     what = "requests" if mixed else "broadcast requests"
@@ -171,9 +171,9 @@ def _figure(value: float) -> str:
 
 def schemes(network: str | Network | None, json: bool) -> None:
     """List the schemes, or those that cover a network, with the load from which on they are not stable."""
-    from gossamer.dynamic.schemes import SCHEMES, broadcasts
-    from gossamer.dynamic.settings import Settings
     from gossamer.networks import as_network
+    from gossamer.simulation.random_arrivals.schemes import SCHEMES, broadcasts
+    from gossamer.simulation.random_arrivals.settings import Settings
 
     rows: list[dict[str, Any]] = []
     net = None if network is None else as_network(network)

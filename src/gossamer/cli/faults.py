@@ -23,9 +23,9 @@ def faults(
     search: dict[str, Any],
 ) -> None:
     """Plan every failure, print the worst and the mean, and write a line for each."""
-    from gossamer.experiments.table import Table
-    from gossamer.sweeps import write_table
-    from gossamer.sweeps.faults import faults as plan_faults
+    from gossamer.studies.reproductions.table import Table
+    from gossamer.studies.sweeps import write_table
+    from gossamer.studies.sweeps.faults import faults as plan_faults
 
     _check(output)
     with progress() as stage:
@@ -57,7 +57,7 @@ def faults(
 
 def _check(output: list[Path]) -> None:
     """Refuse files of other kinds, and those that cannot be written, before the work."""
-    from gossamer.sweeps import table_format
+    from gossamer.studies.sweeps import table_format
     from gossamer.writing import check_writable
 
     for path in output:

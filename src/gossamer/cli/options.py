@@ -133,7 +133,7 @@ def described(docstring: str) -> dict[str, str]:
     """Return the first sentence that a numpydoc docstring has on each of its attributes or parameters.
 
     >>> import inspect
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> described(inspect.getdoc(LinearCost))["per_byte"]
     'T_c, the time that a channel takes for a byte, 0 or more.'
     """

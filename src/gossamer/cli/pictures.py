@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gossamer.cli.console import hush_libraries, progress
-from gossamer.cli.files import OWN, Foreign, read_schedule
+from gossamer.cli.verify import OWN, Foreign, read_schedule
 from gossamer.errors import FileFormatError, ScheduleError
 
 __all__ = ["check_page", "draw", "explore", "in_text"]

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.cli.files import check_schedule_outputs, is_picture
 from gossamer.cli.pictures import check_page
+from gossamer.cli.verify import check_schedule_outputs, is_picture
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, Network
-from gossamer.rules import Rules
-from gossamer.switching.wording import rules_and_cost
-from gossamer.tasks import Task
-from gossamer.tasks.wording import asked_task
+from gossamer.planning.switching.wording import rules_and_cost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Task
+from gossamer.questions.tasks.wording import asked_task
 
 __all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan", "replan"]
 
@@ -53,7 +53,7 @@ def plan(
     asked: Asked, options: dict[str, Any], output: list[Path], page: Path | None, json: bool, search: dict[str, Any]
 ) -> None:
     """Plan the case, print what came out, and write it."""
-    from gossamer import planner
+    from gossamer.planning import planner
 
     if (output or page) and search.get("stream"):
         raise ModelError(
@@ -89,8 +89,8 @@ def plan(
 
 def replan(file: Path, without: list[str], seed: int, output: list[Path], json: bool) -> None:
     """Repair the schedule of a file for what is left of its network, print what came out, and write it."""
-    from gossamer import replanning, switching
     from gossamer.networks.failures import without as left
+    from gossamer.planning import replanning, switching
 
     check_schedule_outputs(output)
     before = switching.load(file)
@@ -113,7 +113,7 @@ def replan(file: Path, without: list[str], seed: int, output: list[Path], json: 
 
 def _sound(asked: Asked, options: dict[str, Any], search: dict[str, Any]) -> Any:
     """Plan the same on the network before something failed; None where there is no such task, or no algorithm."""
-    from gossamer import planner
+    from gossamer.planning import planner
 
     known = asked.network.find(Failed)
     assert known is not None  # asked only where there is one
@@ -149,9 +149,9 @@ def plan_job(
     search: dict[str, Any],
 ) -> None:
     """Plan a job, print the schedule of all its collectives and the times of each, and write it or its timeline."""
-    from gossamer.experiments.table import Table
-    from gossamer.jobs import plan_job
-    from gossamer.tasks.job import read_job
+    from gossamer.planning.jobs import plan_job
+    from gossamer.questions.tasks.job import read_job
+    from gossamer.studies.reproductions.table import Table
 
     if switching != "store-and-forward" or words or "stream" in search:
         raise ModelError("a job takes no options of a task, no --stream, and goes with store-and-forward switching")
@@ -185,8 +185,8 @@ def plan_job(
 
 def compare(asked: Asked, options: dict[str, Any], json: bool, search: dict[str, Any]) -> None:
     """Compare every algorithm that covers the case, and print the ranking and the refusals."""
-    from gossamer import planner
-    from gossamer.experiments.table import Table
+    from gossamer.planning import planner
+    from gossamer.studies.reproductions.table import Table
 
     with progress() as stage:
         found = planner.compare(asked.network, asked.task, options=options, progress=stage, **asked.choices, **search)
@@ -209,9 +209,9 @@ def compare_sizes(
     asked: Asked, given: dict[str, Any], options: dict[str, Any], output: list[Path], json: bool, search: dict[str, Any]
 ) -> None:
     """Compare the algorithms for several numbers of bytes, print the best of each and where the best changes."""
-    from gossamer.experiments.table import Table
     from gossamer.plots.drawing import picture_format
-    from gossamer.sweeps.sizes import compare_sizes, crossover_text
+    from gossamer.studies.reproductions.table import Table
+    from gossamer.studies.sweeps.sizes import compare_sizes, crossover_text
     from gossamer.writing import check_writable
 
     network, task, choices = asked
@@ -242,7 +242,7 @@ def compare_sizes(
 
 def bounds(asked: Asked, json: bool) -> None:
     """Print every lower bound of the case."""
-    from gossamer import planner, switching
+    from gossamer.planning import planner, switching
 
     network, task, chosen = asked
     kind = switching.named(chosen["switching"])

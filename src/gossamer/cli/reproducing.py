@@ -11,10 +11,10 @@ __all__ = ["reproduce"]
 
 def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, only: str | None = None) -> None:
     """Compute and print the tables of a source, all or those named, and draw its curves (pictures) and figures."""
-    from gossamer.experiments import REPRODUCTIONS, reproduction
-    from gossamer.experiments.table import computed_tables
     from gossamer.plots.drawing import picture_format
-    from gossamer.plots.sources import named_parts
+    from gossamer.plots.paper_figures import named_parts
+    from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
+    from gossamer.studies.reproductions.table import computed_tables
     from gossamer.writing import check_writable
 
     source = reproduction(name)
@@ -28,13 +28,13 @@ def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, o
         found = list(computed_tables(makers, stage, jobs))
         for path in output:
             if path.suffix:
-                from gossamer.plots.curves import draw_curves
+                from gossamer.plots.bounded_curves import draw_curves
 
                 stage(f"drawing {path}")
                 draw_curves(list(source.curves()), path, REPRODUCTIONS[name])
                 written.append(path)
             else:
-                from gossamer.plots.sources import draw_source_figures
+                from gossamer.plots.paper_figures import draw_source_figures
 
                 written += draw_source_figures(name, path, stage, figures)
     if json:

@@ -109,7 +109,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say what happens slot by slot, in a slot, at a node or to a message, and why it cannot be faster."""
-    from gossamer.cli import files
+    from gossamer.cli import verify as files
 
     files.explain(file, (network, task), {"slot": slot, "rank": rank, "message": message}, limit, json)
 
@@ -123,7 +123,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a schedule file; exit status 1 if invalid."""
-    from gossamer.cli import files
+    from gossamer.cli import verify as files
 
     raise typer.Exit(files.verify(file, limit, json, (network, task), compare))
 
@@ -139,6 +139,6 @@ def import_foreign(
     task: Collective = None,
 ) -> None:
     """Make a schedule file of a schedule of another tool, if it is valid; then every command takes it."""
-    from gossamer.cli import files
+    from gossamer.cli import verify as files
 
     files.import_foreign(file, (network, task), output)

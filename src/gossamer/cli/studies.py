@@ -8,8 +8,8 @@ from typing import Any
 
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.sweeps.estimates import Estimate, estimated
-from gossamer.sweeps.study import Shown, Study, read_study, word_values
+from gossamer.studies.sweeps.estimates import Estimate, estimated
+from gossamer.studies.sweeps.study import Shown, Study, read_study, word_values
 
 __all__ = ["asked_study", "estimate", "given_words", "merge", "report", "run"]
 
@@ -50,9 +50,9 @@ def asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> S
 
 def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> None:
     """Count the points, and print about what they take."""
-    from gossamer.sweeps import read_results
-    from gossamer.sweeps.engines import read_jobs
-    from gossamer.switching.limits import time_text
+    from gossamer.planning.switching.resource_limits import time_text
+    from gossamer.studies.sweeps import read_results
+    from gossamer.studies.sweeps.engines import read_jobs
     from gossamer.writing import memory_text
 
     known: set[str] = set()
@@ -82,7 +82,7 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
 
 def run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> int:
     """Carry out a study, print what came of it, and return the exit status."""
-    from gossamer.sweeps import sweep
+    from gossamer.studies.sweeps import sweep
 
     points = list(study.points())
     if not points:
@@ -113,9 +113,9 @@ def _check_results(path: Path) -> None:
 
 def _print_report(results: Any, title: str, shown: Shown, where: list[str] | None = None) -> Any:
     """Print the groups of a report, and return it."""
-    from gossamer.experiments.table import Table
-    from gossamer.sweeps.report import cell_text
-    from gossamer.sweeps.report import report as compared
+    from gossamer.studies.reproductions.table import Table
+    from gossamer.studies.sweeps.report import cell_text
+    from gossamer.studies.sweeps.report import report as compared
 
     found = compared(results, title, shown, where or [])
     for group in found.groups:
@@ -140,9 +140,9 @@ def report(
     file: Path, study: Path | None, where: list[str], shown: dict[str, Any], output: list[Path], json: bool
 ) -> None:
     """Print what results say, and write pages, pictures and tables."""
-    from gossamer.cli.files import is_picture
-    from gossamer.sweeps import SweepResults, read_results
-    from gossamer.sweeps.report import report as compared
+    from gossamer.cli.verify import is_picture
+    from gossamer.studies.sweeps import SweepResults, read_results
+    from gossamer.studies.sweeps.report import report as compared
     from gossamer.writing import check_writable
 
     for path in output:
@@ -193,8 +193,8 @@ def _write(found: Any, path: Path) -> None:
 
 def merge(files: list[Path], output: Path, json: bool) -> None:
     """Merge files of results."""
-    from gossamer.sweeps import SweepResults
-    from gossamer.sweeps import merge as merged
+    from gossamer.studies.sweeps import SweepResults
+    from gossamer.studies.sweeps import merge as merged
 
     _check_results(output)
     with progress() as stage:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.dressing import pictured
-from gossamer.cli.groups import Commands
+from gossamer.cli.command_group import Commands
+from gossamer.cli.figure_options import pictured
 from gossamer.cli.options import Engine, Json, Scheduler
 
 __all__ = ["commands"]

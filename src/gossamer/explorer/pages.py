@@ -12,20 +12,250 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from gossamer import planner, switching
-from gossamer.dynamic.recording import Recording
+from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.explorer.aggregated import MOST_HOPS, aggregated
-from gossamer.explorer.scenes import Scene, scene
-from gossamer.explorer.simulations import flit_scene, queue_scene
-from gossamer.outcome import Outcome
+from gossamer.explorer.scenes import BINS, Scene, busy, check_nodes, drawn, exact, plain_head, scene, stay_columns
+from gossamer.explorer.witness import witness_nodes
+from gossamer.planning import planner, switching
+from gossamer.planning.outcome import Outcome
 from gossamer.plots.palette import CATEGORICAL, by_number, sequential
-from gossamer.routers.recording import FlitRecording, record_run
-from gossamer.routers.schedule_run import ScheduleRun
+from gossamer.plots.ways import Pairs
+from gossamer.questions.tasks import COPY, MOVE
+from gossamer.schedules import CONTROL, Schedule
+from gossamer.simulation.flits.recording import FlitRecording, record_run
+from gossamer.simulation.flits.schedule_run import ScheduleRun
+from gossamer.simulation.random_arrivals.recording import Recording
 from gossamer.writing import whole_file
 
-__all__ = ["MOST_ROWS", "embedded", "explore", "page"]
+__all__ = ["MOST_HOPS", "MOST_ROWS", "aggregated", "embedded", "explore", "flit_scene", "page", "queue_scene"]
+
+# Schedules of too many hops to be shown one by one: how much each link carries in each part of the time.
+
+MOST_HOPS = 60_000_000
+"""The most hops that are counted for a page."""
+_CELLS, _FRAMES = 3_000_000, 120
+_LARGEST = 65_535
+
+
+def aggregated(schedule: Schedule, bounds: Sequence[Bound] = (), facts: Sequence[tuple[str, str]] = ()) -> Scene:
+    """Return what the explorer shows of a schedule of many hops: loads of links over time, and no single hop.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Valid, explicit or invariant, with slots of one length.
+    bounds, facts
+        As for `gossamer.explorer.scene`.
+
+    Raises
+    ------
+    NotApplicableError
+        If it has more than `MOST_HOPS` hops, slots of several lengths, or too many nodes.
+
+    Notes
+    -----
+    O(hops) time and memory; a page of up to `_CELLS` numbers.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> shown = aggregated(gossamer.plan("torus:4x4", "allgather").schedule)
+    >>> int(shown.columns["crossed"].sum()), shown.columns["frames"].reshape(4, -1).sum(axis=1).tolist()
+    (240, [64, 64, 64, 48])
+    """
+    network = schedule.network
+    check_nodes(network)
+    lengths = {phase.slot_length for phase in schedule.phases if phase.slots}
+    if schedule.hop_count > MOST_HOPS or len(lengths) > 1:
+        why = f"{schedule.hop_count:,} hops" if len(lengths) <= 1 else "slots of several lengths and many hops"
+        raise NotApplicableError(
+            f"the explorer shows at most {MOST_HOPS:,} hops, and this schedule has {why}; a smaller network of the "
+            "same family shows the same"
+        )
+    whole = schedule.expand() if schedule.invariant else schedule
+    pairs = Pairs(network)
+    pair = pairs.number(network.link_source, network.link_target)
+    slots, links = max(schedule.slot_count, 1), pairs.key.size
+    each = -(-slots // max(1, min(slots, _CELLS // max(links, 1), _FRAMES)))  # slots of a frame
+    count = -(-slots // each)
+    data = whole.packet != CONTROL
+    link, slot = pair[whole.link[data]], whole.slot[data].astype(np.int64)
+    frames = np.bincount(slot // each * links + link, minlength=count * links)
+    at, bins = np.arange(slots, dtype=np.float64), min(slots, BINS)
+    used = busy(at, at + 1, slots, np.bincount(slot, minlength=slots).astype(np.float64), int(pairs.capacity.sum()))
+    none, ints = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    columns: dict[str, Any] = {
+        **dict.fromkeys(("start", "end"), np.zeros(0, np.uint32)),
+        **dict.fromkeys(("message", "part", "way", "from", "to", "origin", "goal"), ints),
+        **dict.fromkeys(("phase", "kind"), np.zeros(0, np.uint8)),
+        "first": np.zeros(1, np.int32),
+        "weight": np.zeros(0, np.float32),
+        "id": np.zeros(0),
+        "busy": used,
+        **dict.fromkeys(("held", "deepest"), np.zeros(bins + 1, np.int32)),
+        **stay_columns(none, none, none),
+        "crossed": np.bincount(link, minlength=links).astype(np.int32),
+        "frames": np.minimum(frames, _LARGEST).astype(np.int32),
+        **drawn(network, pairs),
+    }
+    bound = bounds[0] if bounds else None
+    head = plain_head(network) | {
+        "task": schedule.task.describe(),
+        "algorithm": schedule.algorithm or "unnamed",
+        "switching": schedule.switching,
+        "ticks": slots,
+        "tick": float(next(iter(lengths), 1)),
+        "unit": "step",
+        "time": exact(schedule.completion_time),
+        "bound": None if bound is None else exact(bound.value),
+        "witness": None if bound is None else f"{bound.name}: {bound.witness}",
+        "marked": [] if bound is None else witness_nodes(network, bound),
+        "rows": schedule.hop_count,
+        "held_peak": -1,
+        "each": each,
+        "facts": [list(fact) for fact in facts],
+    }
+    return Scene(head, columns)
+
+
+# Simulations as scenes: broadcasts at random with the queues of links, and worms of flits on channels.
+
+Column = npt.NDArray[Any]
+
+
+def queue_scene(recording: Recording) -> Scene:
+    """Return what the explorer shows of broadcasts at random: copies on links, and those that wait for one.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network has more than `MOST_NODES` nodes.
+
+    Notes
+    -----
+    O(rows log rows) time.
+    """
+    network, steps = recording.network, recording.steps
+    check_nodes(network)
+    pairs = Pairs(network)
+    sent = np.isfinite(recording.start)
+    link = pairs.number(network.link_source[recording.link], network.link_target[recording.link])
+    start = recording.start[sent]
+    waits = recording.start > recording.queued
+    since = np.maximum(recording.queued[waits], 0)
+    until = np.minimum(recording.start[waits], steps + 1)
+    spot = network.link_source[recording.link[waits]]
+    columns = _rows(pairs, link[sent], np.maximum(start, 0), np.minimum(start + recording.service, steps),
+                    recording.broadcast[sent], np.ones(start.size), steps)  # fmt: skip
+    columns |= _waiting(since, until, spot, steps, network.node_count) | drawn(network, pairs)
+    columns |= stay_columns(since, until, spot, link[waits])
+    columns |= {
+        "origin": recording.origin,
+        "goal": np.full(recording.origin.size, -1, np.int32),
+        "kind": np.full(recording.origin.size, int(COPY), np.uint8),
+        "id": np.arange(recording.origin.size, dtype=np.float64),
+    }
+    head = {
+        "task": "broadcasts at random",
+        "algorithm": recording.scheme,
+        "headline": f"{recording.scheme}, load {recording.load:.4g}: {steps:g} steps of a simulation",
+        "unit": "step",
+        "facts": [["load", f"{recording.load:.4g}"], ["broadcasts a node and step", f"{recording.rate:.4g}"],
+                  ["a transmission takes", f"{recording.service:.4g} step" + "s" * (recording.service > 1)],
+                  ["broadcasts seen", f"{recording.origin.size:,}"]],
+    }  # fmt: skip
+    return Scene(_head(network, head, columns, steps), columns)
+
+
+def flit_scene(recording: FlitRecording) -> Scene:
+    """Return what the explorer shows of the flit simulator: the channels that messages hold, and heads that wait.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network has more than `MOST_NODES` nodes.
+
+    Notes
+    -----
+    O(rows log rows) time.
+    """
+    network, cycles = recording.network, recording.cycles
+    check_nodes(network)
+    pairs = Pairs(network)
+    link = pairs.number(recording.source, recording.target)
+    spot, since, until = recording.waits()
+    end = np.minimum(recording.end, cycles)
+    columns = _rows(pairs, link, recording.start, end, recording.message,
+                    recording.flits / np.maximum(end - recording.start, 1), cycles)  # fmt: skip
+    columns |= _waiting(since, until, spot, cycles, network.node_count) | drawn(network, pairs)
+    columns |= stay_columns(since, until, spot)
+    columns |= {
+        "origin": recording.origin.astype(np.int32),
+        "goal": recording.goal.astype(np.int32),
+        "kind": np.full(recording.origin.size, int(MOVE), np.uint8),
+        "id": np.arange(recording.origin.size, dtype=np.float64),
+    }
+    load = "" if np.isnan(recording.load) else f", load {recording.load:.4g}"
+    head = {
+        "task": recording.title,
+        "algorithm": recording.routing,
+        "headline": f"{recording.routing}{load}: {cycles:,} cycles, flit by flit",
+        "unit": "cycle",
+        "worms": True,
+        "facts": [["messages seen", f"{recording.origin.size:,}"],
+                  ["flits over links", f"{int(recording.flits.sum()):,}"]]
+        + ([["load", f"{recording.load:.4g} flits a node and cycle"]] if load else []),
+    }  # fmt: skip
+    return Scene(_head(network, head, columns, cycles), columns)
+
+
+def _rows(
+    pairs: Pairs, link: Column, start: Column, end: Column, message: Column, weight: Column, length: float
+) -> dict[str, Column]:
+    """Return the columns of rows that cross one link each."""
+    whole = bool((weight == 1).all())
+    return {
+        "start": start.astype(np.float32),
+        "end": end.astype(np.float32),
+        "message": message.astype(np.int32),
+        "part": np.zeros(start.size, np.int32),
+        "phase": np.zeros(start.size, np.uint8),
+        "first": np.arange(start.size + 1, dtype=np.int32),
+        "way": link.astype(np.int32),
+        "weight": np.zeros(0, np.float32) if whole else weight.astype(np.float32),
+        "from": (pairs.key[link] // pairs.count).astype(np.int32),
+        "to": (pairs.key[link] % pairs.count).astype(np.int32),
+        "busy": busy(start, end, length, weight, int(pairs.capacity.sum())),
+    }
+
+
+def _waiting(since: Column, until: Column, spot: Column, length: float, nodes: int) -> dict[str, Column]:
+    """Return how many wait at the ends of equal parts of the time: in all, and in the node with most."""
+    bins = min(int(length) * 4, BINS)
+    scale = bins / length
+    # a stay [a, b) is seen at the times k / scale in it
+    a, b = np.ceil(since * scale).astype(np.int64), np.ceil(until * scale).astype(np.int64)
+    b = np.minimum(b, bins + 1)
+    kept = a < b
+    size = nodes * (bins + 2)
+    change = np.bincount(spot[kept] * (bins + 2) + a[kept], minlength=size)
+    change = change - np.bincount(spot[kept] * (bins + 2) + b[kept], minlength=size)
+    there = np.cumsum(change.reshape(nodes, -1), axis=1)[:, : bins + 1]
+    return {"held": there.sum(axis=0).astype(np.int32), "deepest": there.max(axis=0).astype(np.int32)}
+
+
+def _head(network: Any, head: dict[str, Any], columns: dict[str, Column], length: float) -> dict[str, Any]:
+    return plain_head(network) | {
+        "switching": "simulation",
+        "ticks": length,
+        "tick": 1.0,
+        "time": f"{length:g}",
+        "rows": int(columns["start"].size),
+        "held_peak": int(columns["deepest"].max(initial=0)),
+    } | head  # fmt: skip
+
 
 MOST_ROWS = 4_000_000
 """The most hops, or pieces of wormhole messages, that a page shows one by one; more are counted."""
@@ -41,8 +271,8 @@ def explore(schedules: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     schedules : Schedule, WormholeSchedule, Outcome, Recording, ScheduleRun or FlitRecording, or one or two of them
-        What is shown; schedules are verified, and set beside their bounds. `gossamer.dynamic.record` and
-        `gossamer.routers.record_traffic` record simulations.
+        What is shown; schedules are verified, and set beside their bounds. `gossamer.simulation.random_arrivals.record`
+        and `gossamer.simulation.flits.record_traffic` record simulations.
     path : path
         The page.
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from gossamer.plots.studies import group_figure
-from gossamer.sweeps.report import Group, Report, cell_text
+from gossamer.studies.sweeps.report import Group, Report, cell_text
 from gossamer.writing import whole_file
 
 __all__ = ["report_page", "write_report"]

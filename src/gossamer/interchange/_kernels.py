@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["chakra_nodes", "format_rows", "place_versions", "plan_costs", "plan_rows", "split"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gossamer.errors import FileFormatError, nearest
-from gossamer.tasks import (
+from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Gather,

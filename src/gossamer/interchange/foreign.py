@@ -10,9 +10,9 @@ import numpy as np
 from gossamer.errors import FileFormatError, GossamerError
 from gossamer.interchange.collectives import Collective
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Allreduce, Messages, Reduce
 from gossamer.schedules import Packets, Schedule
-from gossamer.tasks import Allreduce, Messages, Reduce
 
 if TYPE_CHECKING:
     from gossamer.interchange.threadblocks import Hop

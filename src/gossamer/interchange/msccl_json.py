@@ -16,8 +16,8 @@ import numpy.typing as npt
 from gossamer.interchange.format import Format, Plan
 from gossamer.interchange.rows import RowText
 from gossamer.programs.layout import plain_task
+from gossamer.questions.tasks import Broadcast, Gather, MultinodeBroadcast, Scatter, TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast, Gather, MultinodeBroadcast, Scatter, TotalExchange
 
 __all__ = ["MSCCL_JSON"]
 

@@ -28,6 +28,7 @@ from gossamer.networks.files import (
     write_network,
 )
 from gossamer.networks.free_action import FreeGroup
+from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import (
     AbelianGroup,
@@ -49,7 +50,6 @@ from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
 from gossamer.networks.recognition.free_groups import free_group
 from gossamer.networks.renumbering import Renumbered, renumbered
-from gossamer.networks.servers import dgx_1, dgx_a100, servers
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.slim_fly import slim_fly
 from gossamer.networks.spec import network as parse

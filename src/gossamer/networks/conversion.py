@@ -11,9 +11,9 @@ import numpy as np
 
 from gossamer.errors import GossamerError, NetworkError, shown
 from gossamer.networks._parameters import checked_size
+from gossamer.networks.builder import Wiring, attributed
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
-from gossamer.networks.wiring import Wiring, attributed
 
 if TYPE_CHECKING:
     import networkx as nx

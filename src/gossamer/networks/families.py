@@ -11,20 +11,20 @@ from gossamer.networks.dragonfly import DRAGONFLY
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
 from gossamer.networks.files import FILE_FAMILIES
+from gossamer.networks.gpu_servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
 from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
 from gossamer.networks.lifts import LIFT
 from gossamer.networks.macro_star import MACRO_STAR
+from gossamer.networks.optically_switched_cubes import SWITCHED_CUBES
 from gossamer.networks.permutation_networks import BUBBLE_SORT, PANCAKE, STAR
 from gossamer.networks.polarfly import POLARFLY
 from gossamer.networks.product import PRODUCT
 from gossamer.networks.random_networks import JELLYFISH, XPANDER
-from gossamer.networks.servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.slim_fly import SLIM_FLY
 from gossamer.networks.swapped import CYCLIC, HIERARCHICAL_SWAPPED
-from gossamer.networks.switched_cubes import SWITCHED_CUBES
 from gossamer.networks.transposed import TRANSPOSED
 from gossamer.networks.twisted_tori import TWISTED_TORUS
 

@@ -20,16 +20,7 @@ from gossamer.networks.groups import Group
 from gossamer.networks.link_table import BreadthFirst
 from gossamer.networks.named_nodes import NamedNodes
 from gossamer.networks.shared_ports import SharedPorts
-from gossamer.networks.structures import (
-    CayleyGroup,
-    Coordinates,
-    Grid,
-    IntArray,
-    Levels,
-    Speeds,
-    Structure,
-    int_array,
-)
+from gossamer.networks.structures import CayleyGroup, Coordinates, Grid, IntArray, Levels, Speeds, Structure, int_array
 from gossamer.reading import instance
 from gossamer.writing import Pictured
 

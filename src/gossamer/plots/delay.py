@@ -7,11 +7,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gossamer.dynamic.delays import Delays, by_scheme
 from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED, PAPER
 from gossamer.plots.panels import Panels, plain
+from gossamer.simulation.random_arrivals.delays import Delays, by_scheme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

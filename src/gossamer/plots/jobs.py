@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Unpack
 
-from gossamer.jobs import JobOutcome
+from gossamer.planning.jobs import JobOutcome
 from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, INK, MUTED

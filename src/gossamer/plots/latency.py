@@ -12,7 +12,7 @@ from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED
 from gossamer.plots.panels import Panels, plain
-from gossamer.routers.traffic_run import TrafficRun
+from gossamer.simulation.flits.traffic_result import TrafficRun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

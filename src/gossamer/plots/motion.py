@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, NotApplicableError
+from gossamer.planning.switching import verify as switching_verify
 from gossamer.plots.appearance import write
 from gossamer.plots.dressing import settings
 from gossamer.plots.film import check_video, film_frames, write_frames
 from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER
+from gossamer.questions.tasks import MOVE
 from gossamer.reading import number
 from gossamer.schedules import CONTROL, Schedule, verify
-from gossamer.switching import verify as switching_verify
-from gossamer.tasks import MOVE
 from gossamer.writing import whole_file
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
-from gossamer import switching
 from gossamer.errors import GossamerError
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
+from gossamer.planning import switching
+from gossamer.plots.figure import svg_text
 from gossamer.plots.load import load_figure
 from gossamer.plots.network import network_figure
 from gossamer.plots.occupancy import occupancy_figure
-from gossamer.plots.shown import svg_text
 from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.schedules import Schedule
 from gossamer.wormhole.schedule import WormholeSchedule

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
+from gossamer.execution.replay import Replay
 from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, INK, MARKERS, MUTED
 from gossamer.plots.panels import Panels, plain
-from gossamer.runtime import Replay
 from gossamer.writing import bytes_text
 
 if TYPE_CHECKING:

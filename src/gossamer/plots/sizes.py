@@ -9,7 +9,7 @@ from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MARKERS, MUTED
 from gossamer.plots.panels import Panels, plain
-from gossamer.sweeps.sizes import SizeComparison, crossover_text
+from gossamer.studies.sweeps.sizes import SizeComparison, crossover_text
 from gossamer.writing import bytes_text
 
 if TYPE_CHECKING:

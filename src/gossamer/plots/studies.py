@@ -11,7 +11,7 @@ from gossamer.plots.appearance import Dress, look
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED
 from gossamer.plots.panels import Panels, plain
-from gossamer.sweeps.report import Group, Report
+from gossamer.studies.sweeps.report import Group, Report
 from gossamer.writing import seconds_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gossamer.networks.spec import network as parse_network
 from gossamer.plots.wormhole import OTHER, PALETTE, Panel, steps_figure
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, Variant, aggregation_distribution
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.partition import Partition

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -16,12 +17,43 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, ModelError
 from gossamer.processes.job import Done, Failure, Job, Say, too_large
-from gossamer.processes.packing import packed
 from gossamer.writing import memory_text
 
-__all__ = ["Processes"]
+__all__ = ["Processes", "packed"]
+
+# Points as bytes for another process, those of classes that a notebook defines included.
+
+
+def packed(point: Any) -> bytes:
+    """Return a point as bytes that `pickle.loads` reads elsewhere.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be packed, or is of a class of ``__main__`` and cloudpickle is not there to pack that as well.
+    """
+    try:
+        if type(point).__module__ != "__main__":
+            return pickle.dumps(point, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        reason = str(error)
+    else:
+        reason = "its class is defined in a notebook or script"
+    try:
+        import cloudpickle
+    except ImportError:
+        raise ModelError(
+            f"a point cannot be sent to another process, {reason}; engine='in-process' runs it here, "
+            "and with the extra 'dask' (cloudpickle) it can be sent"
+        ) from None
+    try:
+        sent: bytes = cloudpickle.dumps(point)
+    except Exception as error:
+        raise ModelError(f"a point cannot be sent to another process: {error}") from error
+    return sent
+
 
 _TRIES = 3
 """How often a point is tried whose process dies."""

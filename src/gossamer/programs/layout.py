@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
-from gossamer.schedules import Schedule
-from gossamer.tasks import (
+from gossamer.questions.tasks import (
     COMBINE,
     Allreduce,
     Chunked,
@@ -29,6 +28,7 @@ from gossamer.tasks import (
     Task,
     TotalExchange,
 )
+from gossamer.schedules import Schedule
 
 __all__ = ["Layout", "blocks_of_message", "invariant_layout", "layout", "plain_task"]
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import Network
 from gossamer.programs.operations import INPUT, OUTPUT, Operations
+from gossamer.questions.tasks import Task
 from gossamer.reading import whole
 from gossamer.schedules import Symmetry
-from gossamer.tasks import Task
 
 __all__ = ["Columns", "Program", "Templates"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["COUNTED", "buffer_peak", "each_cell_once", "message_spans", "replay", "unmet"]
 

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import Clock, StepCost
 from gossamer.errors import FileFormatError
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
+from gossamer.questions.costs import Clock, StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import task_from_dict
 from gossamer.schedules.columns import whole
-from gossamer.schedules.descriptions import complete, network_from_dict, with_control
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.parallel_links import link_ways
+from gossamer.schedules.parquet import open_tables
 from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.serialization import complete, network_from_dict, with_control
 from gossamer.schedules.stored import Columns, Rows, Stored, is_text, whole_schedule
 from gossamer.schedules.storing import (
     FORMAT_VERSION,
@@ -39,9 +41,7 @@ from gossamer.schedules.storing import (
     save,
 )
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.schedules.tables import open_tables
 from gossamer.schedules.text import open_text
-from gossamer.tasks import task_from_dict
 
 __all__ = ["FORMAT_VERSION", "load", "open_stored", "save"]
 

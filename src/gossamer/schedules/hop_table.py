@@ -15,16 +15,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import fraction, instance
-from gossamer.rules import Rules
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
 from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.spans import slots_needed
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.tasks import Messages, Task
 
 __all__ = ["MAX_HOPS", "HopTable", "too_many_hops"]
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
+from gossamer.questions.tasks import COMBINE
 from gossamer.reading import choice, instance
 from gossamer.schedules.columns import MOST
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.state import ReplayState, plain_schedule
 from gossamer.schedules.timed import stays
-from gossamer.tasks import COMBINE
 
 __all__ = ["BufferPeak", "buffer_peak", "link_busy", "link_load", "link_utilization", "measure_buffers"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
+from gossamer.questions.tasks import Messages
 from gossamer.reading import whole
-from gossamer.tasks import Messages
 
 __all__ = ["CONTROL", "Packets", "Phase"]
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
 from gossamer.schedules import frames, storing, transform, words
 from gossamer.schedules.hop_table import MAX_HOPS, HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase

@@ -13,10 +13,10 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
 from gossamer.schedules.packets import Phase
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.streaming import StreamingChecker

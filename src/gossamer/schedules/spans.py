@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
 
 __all__ = ["hop_ends", "latencies", "occupancies", "plain_replay", "slots_needed"]
 

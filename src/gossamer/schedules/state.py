@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.questions.tasks import COMBINE, COPY, MOVE, Messages
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import Packets
 from gossamer.schedules.spans import plain_replay
-from gossamer.tasks import COMBINE, COPY, MOVE, Messages
 
 __all__ = ["ReplayState", "message_rows", "plain_schedule"]
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import Clock, StepCost
 from gossamer.errors import FileFormatError
 from gossamer.networks.network import IntArray, Network
-from gossamer.rules import Rules
-from gossamer.schedules.descriptions import control_phases, has_spec, network_to_dict
+from gossamer.questions.costs import Clock, StepCost
+from gossamer.questions.rules import Rules
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import Packets
 from gossamer.schedules.parallel_links import link_ways
+from gossamer.schedules.parquet import write_tables
+from gossamer.schedules.serialization import control_phases, has_spec, network_to_dict
 from gossamer.schedules.stored import Section, is_text
-from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
 
 __all__ = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
@@ -17,7 +18,6 @@ from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
-from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
 __all__ = ["expand", "relabel", "reverse", "then"]
 

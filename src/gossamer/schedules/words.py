@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
+from gossamer.questions.tasks import COMBINE, MOVE, Messages
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.storing import hop_columns
 from gossamer.schedules.transform import expand
-from gossamer.tasks import COMBINE, MOVE, Messages
 
 __all__ = ["Hop", "chosen_hops", "hops", "message_words"]
 

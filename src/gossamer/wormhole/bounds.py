@@ -56,7 +56,7 @@ def bounds(case: WormholeCase) -> tuple[Bound, ...]:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> case = WormholeCase(gossamer.network("torus:5x5"), gossamer.task("allgather"), LinearCost(message_bytes=4))
     >>> for b in bounds(case):
     ...     print(b)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from gossamer.cases import Case
-from gossamer.costs import LinearCost
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import Task
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Task
 from gossamer.wormhole.channels import Channels
 
 __all__ = ["WormholeCase"]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import Network
+from gossamer.questions.tasks import COMBINE, Messages
 from gossamer.schedules.violations import Verification, Violation, named_count
-from gossamer.tasks import COMBINE, Messages
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
@@ -68,7 +68,7 @@ def verify(schedule: WormholeSchedule, limit: int = 20) -> Verification:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> from gossamer.wormhole import PayloadTable, WormholeSchedule
     >>> net, table = gossamer.network("torus:4"), PayloadTable()
     >>> sets = [table.row([0])] * 3

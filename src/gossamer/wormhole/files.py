@@ -12,13 +12,13 @@ import os
 
 import numpy as np
 
-from gossamer.costs import LinearCost
 from gossamer.errors import FileFormatError
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import task_from_dict
 from gossamer.schedules.columns import column, whole
-from gossamer.schedules.descriptions import complete, network_from_dict, with_control
 from gossamer.schedules.files import open_stored
+from gossamer.schedules.serialization import complete, network_from_dict, with_control
 from gossamer.schedules.stored import Rows, Stored, whole_schedule
-from gossamer.tasks import task_from_dict
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.payloads import Payloads, Pieces

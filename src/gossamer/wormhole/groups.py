@@ -15,12 +15,12 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.registry import ALGORITHMS
-from gossamer.cases import Case, Offer, Refusal
 from gossamer.errors import NotApplicableError
 from gossamer.networks import array, torus
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Grouped
 from gossamer.schedules import Schedule
-from gossamer.tasks import Grouped
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Self, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import LinearCost
 from gossamer.errors import ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.rules import Ports
+from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import choice, instance
 from gossamer.reading import whole as read_whole
-from gossamer.rules import Ports
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
-from gossamer.tasks import Messages, Task
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
 

@@ -14,12 +14,12 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Offer, Refusal
 from gossamer.networks import array, product, torus
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
-from gossamer.tasks.uniting import target_table
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
+from gossamer.questions.tasks.uniting import target_table
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces

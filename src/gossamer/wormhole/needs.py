@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.cases import Needs, Offer
-from gossamer.tasks import COMBINE
+from gossamer.questions.cases import Needs, Offer
+from gossamer.questions.tasks import COMBINE
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.demand import Demand
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.paths.rotation import rotations
-from gossamer.rules import Rules
+from gossamer.graphs.rotation import rotations
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.schedules import CONTROL as CONTROL_HOP
-from gossamer.tasks import PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import Pieces
@@ -49,7 +49,7 @@ def packed_ring_all_gather(case: WormholeCase) -> WormholeSchedule:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> task = gossamer.task("partial-multinode-broadcast", active=[0, 1, 2, 3])
     >>> cost = LinearCost(startup=1, per_byte=1, message_bytes=2, counter_bytes=1)
     >>> s = packed_ring_all_gather(WormholeCase(gossamer.network("torus:4x4"), task, cost))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
-from gossamer.tasks import Messages
+from gossamer.questions.tasks import Messages
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Pieces"]
 

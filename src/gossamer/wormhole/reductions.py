@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gossamer.algorithms.derived import DUALS
-from gossamer.cases import Offer, Refusal
-from gossamer.tasks import Allreduce, MultinodeBroadcast
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.mirrored import backwards, both, halves, mirrored_case

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.broadcasts_on_trees import EDST
 from gossamer.wormhole.direct import DIRECT
 from gossamer.wormhole.flooding import FLOODING
+from gossamer.wormhole.gather_then_broadcast import TWO_STEP
 from gossamer.wormhole.groups import each_group
 from gossamer.wormhole.packed_rings import PACKED
 from gossamer.wormhole.reductions import reductions_from
 from gossamer.wormhole.rings import RINGS
 from gossamer.wormhole.sequential import SEQUENTIAL
 from gossamer.wormhole.slot_by_slot import SLOT_BY_SLOT
-from gossamer.wormhole.spanning_trees.broadcasts import EDST
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED
-from gossamer.wormhole.two_step import TWO_STEP
 
 __all__ = ["WORMHOLE_ALGORITHMS", "WormholeAlgorithm"]
 

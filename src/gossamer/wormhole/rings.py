@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Offer, Refusal
-from gossamer.costs import LinearCost
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels

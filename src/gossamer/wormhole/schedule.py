@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
 from gossamer.schedules.timelines import Timeline, in_ticks
 from gossamer.wormhole import storing, worms
 from gossamer.wormhole.message_table import MessageTable, Phase
@@ -74,7 +74,7 @@ class WormholeSchedule(MessageTable, Pictured):
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> net, table = gossamer.network("torus:3"), PayloadTable()
     >>> both = table.row([0])
     >>> s = WormholeSchedule(net, gossamer.task("broadcast"), LinearCost(), [0, 0], [0, 0], [[1], [-1]],

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Offer, Refusal
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import line_broadcast

@@ -12,10 +12,9 @@ import numpy as np
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS
 from gossamer.algorithms.registry import ALGORITHMS
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.cases.needs import about_hops, needs
-from gossamer.schedules import Schedule
-from gossamer.tasks import (
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.cases.resource_estimates import about_hops, needs
+from gossamer.questions.tasks import (
     COMBINE,
     Allreduce,
     Broadcast,
@@ -33,6 +32,7 @@ from gossamer.tasks import (
     Scatter,
     TotalExchange,
 )
+from gossamer.schedules import Schedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.needs import receipts

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.costs import LinearCost
 from gossamer.networks.network import IntArray
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels

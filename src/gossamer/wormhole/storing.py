@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from gossamer.schedules.descriptions import control_phases, network_to_dict
+from gossamer.schedules.parquet import write_tables
+from gossamer.schedules.serialization import control_phases, network_to_dict
 from gossamer.schedules.stored import Section, is_text
-from gossamer.schedules.tables import write_tables
 from gossamer.schedules.text import write_text
 from gossamer.wormhole.message_table import MessageTable
 
@@ -48,7 +48,7 @@ def save(schedule: MessageTable, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import gossamer, pathlib, tempfile
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> from gossamer.wormhole import PayloadTable, WormholeSchedule
     >>> net, table = gossamer.network("torus:3"), PayloadTable()
     >>> sets = [table.row([0])] * 2

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.tasks import Messages
 from gossamer.schedules.frames import frame, table
 from gossamer.schedules.words import message_words
-from gossamer.tasks import Messages
 from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.message_table import Phase
 from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
@@ -96,7 +96,7 @@ def worms(schedule: WormTable) -> Iterator[Worm]:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(message_bytes=4)
     >>> for worm in gossamer.plan("array:4", "broadcast", switching="wormhole", cost=cost).schedule.worms():
     ...     print(worm)
@@ -164,7 +164,7 @@ def to_arrow(schedule: WormTable) -> Any:
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.costs import LinearCost
+    >>> from gossamer.questions.costs import LinearCost
     >>> cost = LinearCost(message_bytes=4)
     >>> table = to_arrow(gossamer.plan("array:4", "broadcast", switching="wormhole", cost=cost).schedule)
     >>> table.select(["step", "source", "target", "channels"]).to_pylist()[0]

@@ -15,11 +15,11 @@ from gossamer.algorithms.broadcast import _kernels
 from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS, one_port_tree
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import Broadcast
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Broadcast
 
 ONE = Rules(ports="one")
 

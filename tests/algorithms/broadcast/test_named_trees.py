@@ -9,11 +9,11 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.broadcast.named_trees import BINOMIAL_TREE, EXTENDED_RING_TREE, PRODUCT_TREE
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx, product
-from gossamer.rules import Rules
-from gossamer.tasks import Broadcast
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Broadcast
 
 ALL, ONE = Rules(), Rules(ports="one")
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.derived import dual
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx, to_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import Broadcast, Reduce
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Broadcast, Reduce
 
 TREE = BROADCAST[0]
 

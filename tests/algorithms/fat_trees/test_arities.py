@@ -15,9 +15,9 @@ from gossamer import ALGORITHMS, Rules
 from gossamer.algorithms.total_exchange.fat_trees.forwarding import digitwise_partners
 from gossamer.algorithms.total_exchange.fat_trees.phases import phase_lengths, usable_capacities
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks import Levels, fat_tree
-from gossamer.tasks import MultinodeBroadcast, TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast, TotalExchange
 from gossamer.testing import check_case
 
 OF_TREES = [a for a in ALGORITHMS if "fat-tree" in a.name]

@@ -12,10 +12,10 @@ from algorithms.fat_trees.twin import serve
 from gossamer import ALGORITHMS, Rules
 from gossamer.algorithms.fat_trees import Spans, levels_of, phase_starts, serve_queues
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import fat_tree
-from gossamer.tasks import TASKS
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import TASKS
 
 small = st.sampled_from([(k, h) for k in (2, 3, 4, 5) for h in range(4) if k**h <= 16])
 

@@ -10,9 +10,9 @@ from scipy.optimize import linear_sum_assignment
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.arc import ARC, face_quotas, inner_nodes
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
 from gossamer.testing import check_case
 
 MEASURED = {

@@ -12,12 +12,12 @@ import pytest
 import gossamer
 from gossamer.algorithms.multinode_broadcast.folded_tree import FOLDED_TREE, folded_cells, host_of
 from gossamer.bounds import bounds
-from gossamer.cases import Case
 from gossamer.networks import array
 from gossamer.networks.network import Grid
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import verify
-from gossamer.tasks import MultinodeBroadcast
 
 TASK, MODEL = MultinodeBroadcast(), Rules()
 

@@ -12,13 +12,13 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast import greedy_flooding
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING, _kernels
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import NetworkError, NotApplicableError
+from gossamer.graphs.retiming import retimed
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
-from gossamer.paths.retiming import retimed
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
 
 
 def planned(network, task, rules=None, cost=None):

@@ -11,9 +11,9 @@ import pytest
 import gossamer
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE, hamiltonian_cycle
 from gossamer.bounds import best_bound
-from gossamer.bounds.port_sets import color_classes, port_set_bounds
-from gossamer.cases import Case
+from gossamer.bounds.node_expansion import color_classes, port_set_bounds
 from gossamer.networks.structures import Grid
+from gossamer.questions.cases import Case
 
 ONE = gossamer.Rules(ports="one")
 SIDES = [s for d in (1, 2, 3) for s in itertools.product((1, 2, 3, 4, 5), repeat=d)]

@@ -7,7 +7,7 @@ import pytest
 import gossamer
 from gossamer.algorithms.multinode_broadcast.heaviest_direction import HEAVIEST_DIRECTION
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 
 @pytest.mark.parametrize("ports", ["one", "one-send", "one-receive"])

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.lines import MULTIPLE_BROADCAST, insertion, insertion_bound, rounds_time
-from gossamer.cases import Case
 from gossamer.errors import TaskError
 from gossamer.networks import array, ring
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultipleBroadcast
 from gossamer.schedules import verify
-from gossamer.tasks import MultipleBroadcast
 
 INSERTION, ROUNDS = MULTIPLE_BROADCAST
 WHOLE, SPLIT = Rules(), Rules(split=True)

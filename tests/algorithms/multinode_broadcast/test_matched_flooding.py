@@ -7,7 +7,7 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.matched_flooding import MATCHED_FLOODING
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 
 ALLGATHER, ONE = gossamer.task("allgather"), gossamer.Rules(ports="one")
 

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.algorithms import refusals
+from gossamer.algorithms import preconditions as refusals
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
 from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import ModelError, NotApplicableError
+from gossamer.graphs.packing import write_packing
+from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks import array, complete, product, ring, torus
-from gossamer.paths.packing import write_packing
-from gossamer.paths.rotation import RotatedClass, links_along, rotations
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import CONTROL, Schedule, verify
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
 SPLIT, WHOLE = ROTATED_DIMENSIONS
 

@@ -12,11 +12,11 @@ from gossamer.algorithms.multinode_broadcast.rotated_quadrant import (
     quadrant_cells,
 )
 from gossamer.bounds import bounds
-from gossamer.cases import Case, Refusal
 from gossamer.networks import array, torus
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import torus_on_array, verify
-from gossamer.tasks import MultinodeBroadcast
 
 TASK, MODEL = MultinodeBroadcast(), Rules()
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots, subphase_slots, write_rounds
+from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks import array, hypercube, ring, torus
-from gossamer.paths.rotation import RotatedClass, links_along, rotations
-from gossamer.rules import Rules
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule, verify
-from gossamer.tasks import MultinodeBroadcast
 
 
 def one_round(network, halves):

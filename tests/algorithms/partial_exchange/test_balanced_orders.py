@@ -9,18 +9,15 @@ from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
 from gossamer.algorithms.derived import dual
-from gossamer.algorithms.partial_exchange.balanced_orders import (
-    BALANCED_ORDERS,
-    balanced_orders,
-)
+from gossamer.algorithms.partial_exchange.balanced_orders import BALANCED_ORDERS, balanced_orders
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError
 from gossamer.networks import array, hypercube, ring, torus
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange
 from gossamer.schedules import verify
-from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
 
 @pytest.mark.parametrize("case", sets.OPEN)

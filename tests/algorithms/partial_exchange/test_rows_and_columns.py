@@ -17,14 +17,14 @@ from gossamer.algorithms.partial_exchange.rows_and_columns import (
     rows_and_columns,
 )
 from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError, ScheduleError
+from gossamer.graphs.list_scheduling import ORDERS
 from gossamer.networks import array, star, torus
-from gossamer.paths.list_scheduling import ORDERS
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange
 from gossamer.schedules import CONTROL, verify
-from gossamer.tasks import PartialExchange, PartialGather, TotalExchange
 
 
 @pytest.mark.parametrize("case", sets.PLANE)

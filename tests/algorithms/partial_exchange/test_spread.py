@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from algorithms.partial_exchange import active_sets as sets
 from gossamer.algorithms.partial_exchange.spread import SPREAD, spread_evenly
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks import array, ring, torus
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import verify
-from gossamer.tasks import PartialExchange
 
 
 @pytest.mark.parametrize("case", sets.OPEN)

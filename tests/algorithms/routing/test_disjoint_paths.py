@@ -8,8 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.routing.disjoint_paths import DISJOINT_PATHS
-from gossamer.cases import Case, Refusal
-from gossamer.tasks import DemandTable
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.tasks import DemandTable
 
 SPLIT = gossamer.Rules(split=True)
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.algorithms.routing.greedy import GREEDY
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Permutation
+from gossamer.questions.tasks.patterns import pattern, random_partial
 from gossamer.schedules import buffer_peak, verify
-from gossamer.tasks import Permutation
-from gossamer.tasks.patterns import pattern, random_partial
 
 
 def route(spec, destination):

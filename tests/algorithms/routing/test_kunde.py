@@ -13,12 +13,12 @@ import gossamer
 from gossamer.algorithms.routing.kunde import KUNDE, most_held
 from gossamer.algorithms.routing.mesh_sort import rounds, sort_blocks, sort_steps
 from gossamer.bounds import bounds
-from gossamer.cases import Case
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Permutation
+from gossamer.questions.tasks.patterns import pattern, permutation, random_partial
 from gossamer.schedules import buffer_peak, verify
 from gossamer.schedules.sinks import RecordingSink
-from gossamer.tasks import Permutation
-from gossamer.tasks.patterns import pattern, permutation, random_partial
 
 
 def sorted_by_columns(key, rows, columns):

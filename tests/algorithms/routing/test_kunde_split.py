@@ -8,11 +8,11 @@ import pytest
 import gossamer
 from gossamer.algorithms.routing.kunde import most_held
 from gossamer.algorithms.routing.kunde_split import KUNDE_SPLIT
-from gossamer.cases import Case, Refusal
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Permutation
+from gossamer.questions.tasks.patterns import pattern, random_partial
 from gossamer.schedules import buffer_peak, verify
-from gossamer.tasks import Permutation
-from gossamer.tasks.patterns import pattern, random_partial
 
 SPLIT = Rules(split=True)
 

@@ -13,15 +13,15 @@ import gossamer
 from gossamer.algorithms import ALGORITHMS
 from gossamer.algorithms.routing.monotone import MONOTONE, unpacking_legs
 from gossamer.algorithms.routing.packing import PACKING, packing
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import TaskError
+from gossamer.graphs.packing import Leg, write_legs
+from gossamer.graphs.rotation import links_along, rotations
 from gossamer.networks import array, torus
-from gossamer.paths.packing import Leg, write_legs
-from gossamer.paths.rotation import links_along, rotations
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule, verify
-from gossamer.tasks import Permutation
 
 MODEL = Rules()
 

@@ -7,13 +7,13 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.routing import ROUTING
-from gossamer.cases import Case, Refusal
-from gossamer.costs import StepCost
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.schedules import schedule as schedules
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import CheckingSink
-from gossamer.tasks import OneToManyRouting, Permutation
 
 COUNTED = Rules(), StepCost("1/2")
 KEPT = {"disjoint-paths", "kunde-split-2", "kunde-split-4"}  # parts of messages are checked in whole schedules only
@@ -63,7 +63,7 @@ def test_all_algorithms_for_permutations_are_tried():
 
 @pytest.mark.parametrize("algorithm", STREAMING, ids=lambda a: a.name)
 def test_too_many_hops_to_keep_are_streamed_only(algorithm, monkeypatch):
-    from gossamer.algorithms import refusals
+    from gossamer.algorithms import preconditions as refusals
     from gossamer.algorithms.routing import messages
 
     case = case_of("array:16x16", "packed")

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.algorithms.routing import valiant_brebner as module
 from gossamer.algorithms.routing.valiant_brebner import RANDOMIZED
-from gossamer.cases import Case
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks.patterns import permutation
 from gossamer.schedules import verify
-from gossamer.tasks.patterns import permutation
 
 BY_NAME = {a.name: a for a in RANDOMIZED}
 

@@ -11,10 +11,10 @@ import pytest
 import gossamer
 from gossamer.algorithms.scatter import area_division as module
 from gossamer.algorithms.scatter.area_division import AREA_DIVISION, area_division, area_division_tree
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.rules import Rules
-from gossamer.tasks import Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Scatter
 
 ALL = Rules()
 SIDES = range(3, 25)

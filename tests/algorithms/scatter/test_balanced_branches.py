@@ -15,11 +15,11 @@ from gossamer.algorithms.derived import dual
 from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES, balanced_branches_tree
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, least_time
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import Gather, Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Gather, Scatter
 
 ALL = Rules()
 

@@ -8,10 +8,10 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.scatter.extended_ring import EXTENDED_RING_PATHS
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.rules import Rules
-from gossamer.tasks import Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Scatter
 
 ALL = Rules()
 

@@ -14,12 +14,12 @@ import gossamer
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.scatter import SCATTER
 from gossamer.algorithms.scatter.furthest_first import balanced_tree, furthest_first_scatter
-from gossamer.cases import Case
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import Gather, Scatter
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Gather, Scatter
 
 FURTHEST_FIRST = SCATTER[0]
 ALL, ONE = Rules(), Rules(ports="one")

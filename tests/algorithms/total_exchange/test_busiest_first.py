@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST, busiest_first_exchange, total_distance
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK, ONE = TotalExchange(), Rules(ports="one")
 

@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.total_exchange.even_words import even_words, even_words_exchange, listed
+from gossamer.algorithms.total_exchange.even_words import even_words, even_words_exchange, listed, listed_as_open_shop
 from gossamer.algorithms.total_exchange.even_words.choice import fluid_optimum
-from gossamer.algorithms.total_exchange.even_words.open_shop import listed_as_open_shop
 from gossamer.algorithms.total_exchange.even_words.words import subgroups_by_signs
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
-from gossamer.design.groups import GROUP_FAMILIES, random_group
 from gossamer.networks import Network, parse
 from gossamer.networks.cayley_groups import group_named
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Symmetry
-from gossamer.tasks import TotalExchange
+from gossamer.studies.design.random_groups import GROUP_FAMILIES, random_group
 
 SLOW = pytest.mark.slow
 NAMED = [

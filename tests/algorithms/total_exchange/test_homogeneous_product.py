@@ -15,11 +15,11 @@ from gossamer.algorithms.total_exchange.homogeneous_product import (
     product_rounds_exchange,
 )
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import product
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK = TotalExchange()
 

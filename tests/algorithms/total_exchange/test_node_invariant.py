@@ -20,10 +20,10 @@ from gossamer.algorithms.total_exchange.node_invariant import (
     node_invariant_exchange,
 )
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK, ONE = TotalExchange(), Rules(ports="one")
 DISCIPLINES = get_args(Discipline)

@@ -11,12 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.total_exchange.array_rounds import array_rounds_exchange, best_rounds
+from gossamer.algorithms.total_exchange.array_rounds import (
+    array_rounds_exchange,
+    best_rounds,
+    exchange_steps,
+    furthest_first_steps,
+)
 from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge_colored_exchange
 from gossamer.algorithms.total_exchange.even_ring import parity_shift_exchange
-from gossamer.algorithms.total_exchange.linear_array import exchange_steps, furthest_first_steps
-from gossamer.cases import Case
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
 
 EXCHANGE = gossamer.task("alltoall")
 

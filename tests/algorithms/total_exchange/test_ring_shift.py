@@ -10,10 +10,10 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.total_exchange.ring_shift import RingDiscipline, RingStart, ring_shift_exchange
-from gossamer.cases import Case
 from gossamer.errors import ModelError
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK = TotalExchange()
 RULES = list(itertools.product(get_args(RingDiscipline), get_args(RingStart)))

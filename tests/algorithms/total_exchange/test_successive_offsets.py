@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import circulant, extended_ring, generalized_hypercube, to_networkx
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK, ONE = TotalExchange(), Rules(ports="one")
 

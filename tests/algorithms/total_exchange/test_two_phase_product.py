@@ -12,12 +12,12 @@ import gossamer
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODUCT, two_phase_product_exchange
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import product
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import TotalExchange
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 
 TASK, ONE = TotalExchange(), Rules(ports="one")
 

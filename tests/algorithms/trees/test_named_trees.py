@@ -12,12 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
-from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
-from gossamer.algorithms.trees.product_tree import factor_trees, product_tree
+from gossamer.algorithms.broadcast.named_trees import (
+    binomial_tree,
+    extended_ring_tree,
+    factor_trees,
+    is_hypercube,
+    path_lengths,
+    product_tree,
+    reach,
+)
 from gossamer.errors import NetworkError
+from gossamer.graphs.trees import shortest_path_tree, tree_of_parents
 from gossamer.networks import from_networkx, product
-from gossamer.paths.trees import shortest_path_tree, tree_of_parents
 
 
 def children(tree):

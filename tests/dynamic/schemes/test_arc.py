@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast.arc import inner_nodes
-from gossamer.dynamic import Settings, simulate
-from gossamer.dynamic.schemes.arc import arc, arc_limit, arc_reason
-from gossamer.dynamic.schemes.registry import scheme as named
-from gossamer.dynamic.schemes.star import star
-from gossamer.dynamic.theory import link_loads, stability_limit
 from gossamer.errors import ModelError, NotApplicableError
+from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit, arc_reason
+from gossamer.simulation.random_arrivals.schemes.registry import scheme as named
+from gossamer.simulation.random_arrivals.schemes.star import star
+from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 
 F = Fraction
 

@@ -7,7 +7,13 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.dynamic.schemes.balance import mixture, order_traffic, solve, uniform_part, violated_set
+from gossamer.simulation.random_arrivals.schemes.balance import (
+    mixture,
+    order_traffic,
+    solve,
+    uniform_part,
+    violated_set,
+)
 
 sides = st.lists(st.integers(2, 7), min_size=2, max_size=4).map(tuple)
 

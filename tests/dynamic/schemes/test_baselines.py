@@ -11,13 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.dynamic.schemes.spanning_trees import edge_disjoint_trees, tree_height
-from gossamer.dynamic.schemes.stamoulis_tsitsiklis import stamoulis_tsitsiklis_direct, stamoulis_tsitsiklis_indirect
-from gossamer.dynamic.schemes.star import star
-from gossamer.dynamic.schemes.varvarigos_banerjee import varvarigos_banerjee_direct, varvarigos_banerjee_indirect
-from gossamer.dynamic.theory import link_loads, stability_limit
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees, tree_height
+from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
+    stamoulis_tsitsiklis_direct,
+    stamoulis_tsitsiklis_indirect,
+)
+from gossamer.simulation.random_arrivals.schemes.star import star
+from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
+    varvarigos_banerjee_direct,
+    varvarigos_banerjee_indirect,
+)
+from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 
 F = Fraction
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, simulate
-from gossamer.dynamic.schemes import Mix, mixed, scheme
-from gossamer.dynamic.schemes.mixed import at_each_source
-from gossamer.dynamic.theory import link_loads, stability_limit
 from gossamer.errors import GossamerError
-from gossamer.sweeps import delay_load
-from gossamer.tasks.patterns import pattern
+from gossamer.questions.tasks.patterns import pattern
+from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.schemes import Mix, mixed, scheme
+from gossamer.simulation.random_arrivals.schemes.mixed import at_each_source
+from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
+from gossamer.studies.sweeps import delay_load
 
 TORUS = gossamer.network("torus:4x4")
 ALL = {"broadcast": 1, "unicast": 8, "multicast": 1}

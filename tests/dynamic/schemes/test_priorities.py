@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic.schemes import PRIORITIES, scheme
-from gossamer.dynamic.schemes.priorities import classes
-from gossamer.dynamic.schemes.rows import Rows, add_tree
 from gossamer.errors import NotApplicableError
+from gossamer.simulation.random_arrivals.schemes import PRIORITIES, scheme
+from gossamer.simulation.random_arrivals.schemes.priorities import classes
+from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree
 
 #        0
 #      1   2        a path 0-1-3-4 and two leaves below 2

@@ -4,10 +4,10 @@ import pytest
 
 import gossamer
 from dynamic.networks_for_schemes import holt, petersen
-from gossamer.dynamic.schemes import PRIORITIES, SCHEMES, covering, scheme
-from gossamer.dynamic.theory import delay_bounds, link_loads, stability_limit
-from gossamer.dynamic.trees import TreeBroadcasts
 from gossamer.errors import NotApplicableError
+from gossamer.simulation.random_arrivals.schemes import PRIORITIES, SCHEMES, covering, scheme
+from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
+from gossamer.simulation.random_arrivals.theory import delay_bounds, link_loads, stability_limit
 
 SPECS = (
     "ring:5", "ring:6", "hypercube:2", "hypercube:4", "torus:4x4", "torus:3x4", "torus:2x4x3", "array:5", "array:4x4",

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.dynamic.schemes.balance import order_traffic
-from gossamer.dynamic.schemes.star import (
+from gossamer.errors import NotApplicableError
+from gossamer.simulation.random_arrivals.schemes.balance import order_traffic
+from gossamer.simulation.random_arrivals.schemes.star import (
     background_target,
     even_target,
     redo,
@@ -19,8 +20,7 @@ from gossamer.dynamic.schemes.star import (
     star_orders,
     star_probabilities,
 )
-from gossamer.dynamic.theory import link_loads, stability_limit
-from gossamer.errors import NotApplicableError
+from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 
 F = Fraction
 

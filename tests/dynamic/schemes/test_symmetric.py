@@ -8,12 +8,18 @@ import pytest
 
 import gossamer
 from dynamic.networks_for_schemes import holt, petersen
-from gossamer.dynamic.schemes import SCHEMES
-from gossamer.dynamic.schemes.automorphisms import automorphism, generated, stabilizer
-from gossamer.dynamic.schemes.symmetric import image_trees, share_trees, symmetric, symmetric_factor, symmetric_reason
-from gossamer.dynamic.theory import link_loads, stability_limit
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
+from gossamer.simulation.random_arrivals.schemes import SCHEMES
+from gossamer.simulation.random_arrivals.schemes.automorphisms import automorphism, generated, stabilizer
+from gossamer.simulation.random_arrivals.schemes.symmetric import (
+    image_trees,
+    share_trees,
+    symmetric,
+    symmetric_factor,
+    symmetric_reason,
+)
+from gossamer.simulation.random_arrivals.theory import link_loads, stability_limit
 
 F = Fraction
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, simulate
-from gossamer.dynamic.schemes import scheme
-from gossamer.dynamic.theory import best_bound, delay_estimate, stability_limit
+from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.schemes import scheme
+from gossamer.simulation.random_arrivals.theory import best_bound, delay_estimate, stability_limit
 
 CASES = [
     ("fifo", "hypercube:4"), ("optimal", "hypercube:4"), ("mini-packets", "hypercube:4"), ("star-minis", "torus:3x3"),

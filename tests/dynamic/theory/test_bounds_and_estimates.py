@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic.schemes import arc, mini_packets, scheme, star, star_minis
-from gossamer.dynamic.theory import (
+from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals.schemes import arc, mini_packets, scheme, star, star_minis
+from gossamer.simulation.random_arrivals.theory import (
     Prepared,
     best_bound,
     class_loads,
@@ -16,8 +17,7 @@ from gossamer.dynamic.theory import (
     mean_distance,
     one_queue_wait,
 )
-from gossamer.dynamic.theory.depths import row_heights
-from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals.theory.depths import row_heights
 
 # simulated reception and broadcast delay with optimal priority, by an independent simulator
 SIMULATED = [

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import Settings, simulate
-from gossamer.dynamic.schemes import mixed, scheme
-from gossamer.dynamic.theory import Prepared, best_bound, in_flight_bound
-from gossamer.dynamic.theory._kernels import count_waiting
-from gossamer.dynamic.trees import TreeBroadcasts
 from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.schemes import mixed, scheme
+from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
+from gossamer.simulation.random_arrivals.theory import Prepared, best_bound, in_flight_bound
+from gossamer.simulation.random_arrivals.theory._kernels import count_waiting
 
 CASES = [
     ("fifo", "hypercube:4"), ("priority", "torus:8x8"), ("optimal", "torus:4x5"), ("mini-packets", "hypercube:4"),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.dynamic import scheme_from_parents
-from gossamer.dynamic.schemes import arc, scheme, stamoulis_tsitsiklis_indirect, star
-from gossamer.dynamic.theory import link_loads, load_factor, rate_of, stability_limit
+from gossamer.simulation.random_arrivals import scheme_from_parents
+from gossamer.simulation.random_arrivals.schemes import arc, scheme, stamoulis_tsitsiklis_indirect, star
+from gossamer.simulation.random_arrivals.theory import link_loads, load_factor, rate_of, stability_limit
 
 F = Fraction
 

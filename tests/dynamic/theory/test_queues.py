@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.dynamic.theory import head_of_line_waits, many_server_wait, one_queue_wait, printed_waits
 from gossamer.errors import ModelError
+from gossamer.simulation.random_arrivals.theory import (
+    head_of_line_waits,
+    many_server_wait,
+    one_queue_wait,
+    printed_waits,
+)
 
 
 @pytest.mark.parametrize(

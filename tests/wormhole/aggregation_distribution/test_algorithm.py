@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.costs import LinearCost
 from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
-from gossamer.routers import simulate_schedule
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.costs import LinearCost
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD,
@@ -28,7 +28,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form_time,
     with_tuning,
 )
-from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, movement
+from gossamer.wormhole.aggregation_distribution.load_balancing import MOVEMENTS, movement
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors

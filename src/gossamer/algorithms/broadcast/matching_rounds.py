@@ -13,11 +13,11 @@ from gossamer.algorithms.broadcast.shortest_path_tree import (
     root_of,
     send_down,
 )
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.trees import RootedTree, pruned, shortest_path_tree, tree_of_parents
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast
 
 __all__ = ["MATCHING_ROUNDS", "matching_broadcast", "one_port_tree"]
 

@@ -2,26 +2,282 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.broadcast.shortest_path_tree import root_of, send_down, time_down
-from gossamer.algorithms.trees.binomial_tree import binomial_tree, is_hypercube
-from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, path_lengths, reach
-from gossamer.algorithms.trees.product_tree import factor_trees, product_tree
-from gossamer.cases import Case, Offer, Refusal
-from gossamer.paths.trees import RootedTree
+from gossamer.errors import NetworkError
+from gossamer.graphs.trees import RootedTree, shortest_path_tree, tree_of_parents
+from gossamer.networks.network import Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast
 
 __all__ = [
     "BINOMIAL_TREE",
     "EXTENDED_RING_TREE",
     "PRODUCT_TREE",
+    "PathLengths",
     "binomial_broadcast",
+    "binomial_tree",
     "extended_ring_broadcast",
+    "extended_ring_tree",
+    "factor_trees",
+    "is_hypercube",
+    "path_lengths",
     "product_broadcast",
+    "product_tree",
+    "reach",
 ]
+
+# The binomial tree of a hypercube.
+
+
+def is_hypercube(network: Network) -> bool:
+    """Whether the nodes are the numbers 0..2^d-1 and the links lead to those that differ in one bit.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> [is_hypercube(gossamer.network(s)) for s in ("hypercube:3", "array:2x2", "ring:4")]
+    [True, True, False]
+    """
+    n = network.node_count
+    d = n.bit_length() - 1
+    if n != 1 << d or network.terminal_count != n or network.link_count != n * d or network.uniform_capacity != 1:
+        return False
+    if sorted(network.link_target[:d].tolist()) != [1 << k for k in range(d)]:
+        return False
+    difference = network.link_source ^ network.link_target
+    return bool((difference & (difference - 1) == 0).all())
+
+
+def binomial_tree(network: Network, root: int) -> RootedTree:
+    """Return the tree of a hypercube in which a node passes on along all lower dimensions.
+
+    Parameters
+    ----------
+    network : Network
+        A hypercube Q_d.
+    root : int
+
+    Returns
+    -------
+    RootedTree
+        The parent of root + x (xor) is root + x with its lowest 1 cleared. Height d, a tree of shortest paths.
+
+    Raises
+    ------
+    NetworkError
+        If the network is no hypercube.
+
+    Notes
+    -----
+    A node that received along dimension k sends along every dimension below k; the root along all. A broadcast takes d
+    steps with all ports and with one port. O(N + L) time.
+
+    References
+    ----------
+    Dimakopoulos 1996, section 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("hypercube:3")
+    >>> net.link_source[binomial_tree(net, 0).parent_link[1:]].tolist()
+    [0, 0, 2, 0, 4, 4, 6]
+    """
+    if not is_hypercube(network):
+        raise NetworkError(f"network {network.spec!r} is no hypercube with its nodes in binary order")
+    x = np.arange(network.node_count)
+    parent = np.empty(network.node_count, np.int64)
+    parent[x ^ root] = (x & (x - 1)) ^ root
+    return tree_of_parents(network, root, parent)
+
+
+# The broadcast tree of an extended ring: paths of steps rho, of nearly equal lengths.
+
+
+class PathLengths(NamedTuple):
+    """The paths at the root of the tree: rho of `longest` nodes up, and down k of w+1 nodes and rho-k of w nodes."""
+
+    longest: int
+    w: int
+    k: int
+
+
+def path_lengths(n: int, rho: int) -> PathLengths:
+    """Return D, w and k of the broadcast tree of an extended ring.
+
+    Examples
+    --------
+    >>> path_lengths(14, 2)
+    PathLengths(longest=4, w=2, k=1)
+    """
+    longest = -(-(n // 2) // rho)
+    w = (n - 1) // rho - longest
+    return PathLengths(longest, w, n - (w + longest) * rho - 1)
+
+
+def reach(network: Network) -> int | None:
+    """Return rho if the network is an extended ring with its nodes in order, else None.
+
+    Rings and complete networks are extended rings: rho is 1 and floor(n/2).
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> [reach(gossamer.network(s)) for s in ("ring:8", "extended-ring:14,2", "complete:7", "hypercube:3")]
+    [1, 2, 3, None]
+    """
+    n, degree = network.node_count, network.degree if network.link_count else 0
+    if n < 2 or not degree or network.terminal_count != n:
+        return None
+    if network.link_count != n * degree or network.uniform_capacity != 1:
+        return None
+    rho = n // 2 if degree == n - 1 else degree // 2
+    offsets = sorted({g % n for g in range(-rho, rho + 1)} - {0})
+    if sorted(network.link_target[:degree].tolist()) != offsets:
+        return None
+    steps = np.sort((network.link_target - network.link_source) % n)
+    return rho if np.array_equal(steps, np.repeat(offsets, n)) else None
+
+
+def extended_ring_tree(network: Network, root: int) -> RootedTree:
+    """Return the tree of an extended ring in which every node passes on by rho in its direction.
+
+    Parameters
+    ----------
+    network : Network
+        An extended ring E_n^rho; see `reach`.
+    root : int
+
+    Returns
+    -------
+    RootedTree
+        Of height ``D = ceil(floor(n/2)/rho)``, the diameter. Not always of shortest paths: in E_14^2 node 8 has
+        distance 3 and depth 4.
+
+    Raises
+    ------
+    NetworkError
+        If the network is no extended ring.
+
+    Notes
+    -----
+    The root sends to i+1..i+rho with weight D, to i-1..i-k with weight w+1, and to i-(k+1)..i-rho with weight w,
+    where ``w = floor((n-1)/rho) - D`` and ``k = n - (w+D) rho - 1``; a node passes on, with one less, until the
+    weight is used up. With w = 0 the last rho-k get nothing from the root; the thesis has it send them too, so that
+    their message would come twice (errata 9.2). O(N + L) time.
+
+    References
+    ----------
+    Dimakopoulos 1996, section 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> tree = extended_ring_tree(gossamer.network("extended-ring:14,2"), 0)
+    >>> int(tree.depth[8]), int(tree.depth.max())
+    (4, 4)
+    """
+    rho = reach(network)
+    if rho is None:
+        raise NetworkError(f"network {network.spec!r} is no extended ring")
+    n = network.node_count
+    longest, _, _ = path_lengths(n, rho)
+    offset = np.arange(n, dtype=np.int64)
+    above: npt.NDArray[np.int64] = np.where(offset <= longest * rho, offset - rho, offset + rho)
+    above[1 : rho + 1] = 0
+    above = np.where(above >= n, 0, above)
+    node = (offset + root) % n
+    parent = np.empty(n, np.int64)
+    parent[node] = (above + root) % n
+    return tree_of_parents(network, root, parent)
+
+
+# The broadcast tree of a product, from trees of its factors.
+
+
+def factor_trees(network: Network, root: int) -> tuple[RootedTree, ...]:
+    """Return a tree of least height of each factor, rooted where the root of the product is.
+
+    Extended rings get their own tree, other factors a shortest-path tree.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> [t.root for t in factor_trees(gossamer.network("array:3x4x2"), 12)]
+    [1, 2, 0]
+    """
+    trees: list[RootedTree] = []
+    rest = root
+    for factor in reversed(network.factors):
+        rest, own = divmod(rest, factor.node_count)
+        grow = shortest_path_tree if reach(factor) is None else extended_ring_tree
+        trees.append(grow(factor, own))
+    return tuple(reversed(trees))
+
+
+def product_tree(network: Network, trees: Sequence[RootedTree]) -> RootedTree:
+    """Return the tree of a product that first corrects the last coordinate and the first one last.
+
+    Parameters
+    ----------
+    network : Network
+        A product.
+    trees : sequence of RootedTree
+        A spanning tree of each factor; their roots are the coordinates of the root v.
+
+    Returns
+    -------
+    RootedTree
+        The parent of u has, in the first coordinate i in which u and v differ, the parent of u_i in tree i. Its
+        height is the sum of the heights.
+
+    Raises
+    ------
+    NetworkError
+        If there is not one tree for each factor.
+
+    Notes
+    -----
+    If each tree has the eccentricity of its root as height, so has the tree of the product: a broadcast with all
+    ports is optimal. Two-node factors give the binomial tree. O(N k + L) time for k factors.
+
+    References
+    ----------
+    Dimakopoulos 1996, Theorem 3.1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> net = gossamer.network("array:3x4x2")
+    >>> int(product_tree(net, factor_trees(net, 12)).depth.max())
+    4
+    """
+    if len(trees) != len(network.factors) or not trees:
+        raise NetworkError(f"network {network.spec!r} has {len(network.factors)} factors, got {len(trees)} trees")
+    n = network.node_count
+    node = np.arange(n)
+    parent = np.full(n, -1, np.int64)
+    stride, root = n, 0
+    for tree in trees:
+        size = tree.network.node_count
+        stride //= size
+        root += tree.root * stride
+        above = np.arange(size)
+        inner = np.flatnonzero(tree.parent_link >= 0)
+        above[inner] = tree.network.link_source[tree.parent_link[inner]]
+        own = node // stride % size
+        step = (above - np.arange(size))[own] * stride
+        parent = np.where((parent < 0) & (own != tree.root), node + step, parent)
+    return tree_of_parents(network, root, parent)
 
 
 def binomial_broadcast(case: Case) -> Schedule:

@@ -8,11 +8,11 @@ from typing import cast
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.trees import RootedTree, shortest_path_tree, unreachable
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.trees import RootedTree, shortest_path_tree, unreachable
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Broadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import Broadcast
 
 __all__ = [
     "SHORTEST_PATH_TREE",

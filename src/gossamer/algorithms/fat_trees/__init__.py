@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.refusals import refuse_buffers
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray, Levels, Network
-from gossamer.rules import Ports
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.rules import Ports
 from gossamer.schedules import Schedule
 
 __all__ = [

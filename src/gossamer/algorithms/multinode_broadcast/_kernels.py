@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["heaviest_hops", "insert", "rounds"]
 

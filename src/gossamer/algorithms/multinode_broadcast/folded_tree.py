@@ -26,14 +26,14 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fillings
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network
 from gossamer.networks.product import product
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Packets, Schedule
 from gossamer.schedules.torus_on_array import fold_hops, folded_links, ring_labels
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["FOLDED_TREE", "Cells", "Host", "folded_cells", "folded_tree", "host_of"]
 

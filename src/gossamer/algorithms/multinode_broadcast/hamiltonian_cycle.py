@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.networks.structures import Grid, IntArray
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["HAMILTONIAN_CYCLE", "around_hamiltonian_cycle", "hamiltonian_cycle"]
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.rounds import round_slots
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import TaskError
-from gossamer.paths.rotation import links_along
+from gossamer.graphs.rotation import links_along
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultipleBroadcast
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import MultipleBroadcast
 
 __all__ = ["MULTIPLE_BROADCAST", "insertion", "insertion_bound", "rounds", "rounds_time"]
 

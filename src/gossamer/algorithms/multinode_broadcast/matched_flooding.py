@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["MATCHED_FLOODING", "matched_flooding"]
 

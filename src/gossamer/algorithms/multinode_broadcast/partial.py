@@ -23,15 +23,15 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.partial_times import split_parts, split_time, whole_time
 from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.errors import ModelError
+from gossamer.graphs.packing import write_packing
+from gossamer.graphs.parallel_prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
+from gossamer.graphs.rotation import RotatedClass, Rotation, links_along, rotations
 from gossamer.networks.network import Grid, IntArray, Network
-from gossamer.paths.packing import write_packing
-from gossamer.paths.prefix import PrefixPhase, prefix_phase, prefix_ranks, write_prefix
-from gossamer.paths.rotation import RotatedClass, Rotation, links_along, rotations
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 
 __all__ = ["ROTATED_DIMENSIONS", "rotated_dimensions_split", "rotated_dimensions_whole"]
 

@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.refusals import refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["ROTATED_QUADRANT", "ROTATED_QUADRANT_ON_ARRAY", "quadrant_cells", "rotated_quadrant"]
 

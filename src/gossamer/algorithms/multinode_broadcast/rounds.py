@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gossamer.graphs.rotation import Columns, RotatedClass, Rotation, stacked
 from gossamer.networks.network import IntArray
-from gossamer.paths.rotation import Columns, RotatedClass, Rotation, stacked
 
 __all__ = ["round_slots", "subphase_slots", "write_rounds"]
 

@@ -15,18 +15,18 @@ from math import ceil
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.squeezed import PATIENT, squeezed
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.hops import Hops, Paths
+from gossamer.graphs.list_scheduling import non_wasting, tightened
+from gossamer.graphs.precedence import Roads
+from gossamer.graphs.routes import balanced_paths
 from gossamer.networks.network import Network
-from gossamer.paths.hops import Hops, Paths
-from gossamer.paths.list_scheduling import non_wasting, tightened
-from gossamer.paths.precedence import Roads
-from gossamer.paths.routes import balanced_paths
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import PartialExchange, TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.synthesis.demands import demand_of
-from gossamer.synthesis.squeezed import PATIENT, squeezed
-from gossamer.tasks import PartialExchange, TotalExchange
 
 __all__ = ["BALANCED_ORDERS", "balanced_orders", "shortest_of"]
 

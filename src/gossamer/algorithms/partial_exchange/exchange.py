@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.algorithms.partial_exchange.census import Control
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
+from gossamer.graphs.hops import Hops
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.hops import Hops
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.tasks import PartialExchange, Task
 from gossamer.schedules import CONTROL, Phase, Schedule
-from gossamer.tasks import PartialExchange, Task
 
 __all__ = ["active_count", "ends", "refuse", "schedule", "shortest_hops"]
 

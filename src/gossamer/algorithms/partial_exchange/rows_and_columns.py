@@ -18,13 +18,13 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.census import counts_of_lines
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.hops import Paths
+from gossamer.graphs.list_scheduling import ORDERS, Order, non_wasting
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.hops import Paths
-from gossamer.paths.list_scheduling import ORDERS, Order, non_wasting
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import PartialExchange
 
 __all__ = ["ROWS_AND_COLUMNS", "exchange_bound", "in_rows_first", "rows_and_columns"]
 

@@ -21,12 +21,12 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.partial_exchange import exchange
 from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
 from gossamer.algorithms.partial_exchange.census import census
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.hops import Paths
+from gossamer.graphs.routes import balanced_paths, without_loops
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.hops import Paths
-from gossamer.paths.routes import balanced_paths, without_loops
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import PartialExchange
 
 __all__ = ["SPREAD", "Spread", "spread", "spread_evenly"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["compare_exchange"]
 

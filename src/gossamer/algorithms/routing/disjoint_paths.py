@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.networks.disjoint_paths import node_disjoint_paths
 from gossamer.networks.network import IntArray
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MOVE, DemandTable, Permutation
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import MOVE, DemandTable, Permutation
 
 __all__ = ["DISJOINT_PATHS", "over_disjoint_paths"]
 
@@ -47,7 +47,7 @@ def over_disjoint_paths(case: Case, loads: tuple[int, ...]) -> Schedule:
     Examples
     --------
     >>> import gossamer
-    >>> task = gossamer.tasks.DemandTable.of([(0, [12], 1)])
+    >>> task = gossamer.questions.tasks.DemandTable.of([(0, [12], 1)])
     >>> case = Case(gossamer.network("torus:5x5"), task, gossamer.Rules(split=True))
     >>> over_disjoint_paths(case, (1, 1, 1, 1)).completion_time
     Fraction(5, 4)

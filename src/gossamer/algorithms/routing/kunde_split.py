@@ -13,13 +13,13 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.kunde import kunde, most_held
 from gossamer.algorithms.routing.mesh_sort import sort_steps
 from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import Permutation
 
 __all__ = ["KUNDE_SPLIT", "kunde_split"]
 

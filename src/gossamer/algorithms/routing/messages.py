@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 
-from gossamer.algorithms.refusals import refuse_hops
-from gossamer.cases import Case, Refusal
+from gossamer.algorithms.preconditions import refuse_hops
 from gossamer.errors import TaskError
+from gossamer.graphs.lock_step import legs_between
 from gossamer.networks.network import Grid, IntArray
-from gossamer.paths.lock_step import legs_between
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules.schedule import MAX_HOPS
-from gossamer.tasks import Permutation
 
 __all__ = ["refuse_paths", "sources_and_targets"]
 

@@ -13,14 +13,14 @@ import numpy as np
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
 from gossamer.algorithms.routing.packing import refuse_network, without_wraps
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.packing import Leg, leg_chunks, packing_legs
+from gossamer.graphs.parallel_prefix import prefix_chunks, prefix_phase
+from gossamer.graphs.rotation import Rotation, links_along, rotations
 from gossamer.networks.network import IntArray
-from gossamer.paths.packing import Leg, leg_chunks, packing_legs
-from gossamer.paths.prefix import prefix_chunks, prefix_phase
-from gossamer.paths.rotation import Rotation, links_along, rotations
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation
 
 __all__ = ["MONOTONE", "monotone", "unpacking_legs"]
 

@@ -8,15 +8,15 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.packing import leg_chunks, packing_legs
+from gossamer.graphs.rotation import links_along, rotations
 from gossamer.networks.network import Grid
-from gossamer.paths.packing import leg_chunks, packing_legs
-from gossamer.paths.rotation import links_along, rotations
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation
 
 __all__ = ["PACKING", "packing", "refuse_network", "route_packing", "without_wraps"]
 
@@ -38,7 +38,7 @@ def packing(case: Case) -> Schedule:
     Notes
     -----
     No packet ever waits for another one. A node knows its rank, because it is its destination; where it does not, a
-    prefix phase (`gossamer.paths.prefix`) comes first. O(hops).
+    prefix phase (`gossamer.graphs.parallel_prefix`) comes first. O(hops).
 
     References
     ----------

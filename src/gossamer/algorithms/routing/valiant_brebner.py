@@ -14,14 +14,14 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
-from gossamer.paths.lock_step import LockStep, legs_between, moves_along
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import Sink, record
-from gossamer.tasks import Permutation
 
 __all__ = ["RANDOMIZED", "random_nodes", "random_slices", "valiant_brebner"]
 

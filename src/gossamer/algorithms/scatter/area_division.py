@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
 from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.networks.network import Network
-from gossamer.paths.trees import RootedTree, tree_of_parents
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter
 
 __all__ = ["AREA_DIVISION", "Areas", "area_division", "area_division_scatter", "area_division_tree"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_send_limit
+from gossamer.algorithms.broadcast.named_trees import extended_ring_tree, reach
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_send_limit
 from gossamer.algorithms.scatter.furthest_first import refuse_root, root_of, scatter_down
-from gossamer.algorithms.trees.extended_ring_tree import extended_ring_tree, reach
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter
 
 __all__ = ["EXTENDED_RING_PATHS", "extended_ring_scatter"]
 

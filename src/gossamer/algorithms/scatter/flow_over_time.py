@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.scatter.furthest_first import (
     FURTHEST_FIRST,
     balanced_tree,
@@ -18,9 +18,9 @@ from gossamer.algorithms.scatter.furthest_first import (
     scatter_down,
     tree_time,
 )
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter
 
 __all__ = ["FLOW_OVER_TIME", "LARGEST", "flow_scatter"]
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.graphs.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.trees import RootedTree, path_hops, pruned, search_terminals, shortest_path_tree, unreachable
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter
 
 __all__ = [
     "FURTHEST_FIRST",

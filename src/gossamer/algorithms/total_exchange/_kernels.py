@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["balance", "line_step", "line_steps", "move_in_lines", "move_offsets", "reroute", "walk"]
 

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.derived import on_array
-from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
+from gossamer.graphs.edge_coloring import color_edges, largest_degree
 from gossamer.networks.network import Network
-from gossamer.paths.edge_coloring import color_edges, largest_degree
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
 __all__ = ["EDGE_COLORED", "EDGE_COLORED_ON_ARRAY", "balanced_words", "edge_colored_exchange"]
 

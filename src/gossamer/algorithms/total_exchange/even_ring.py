@@ -9,11 +9,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.total_exchange.ring_shift import is_ring, ring_shift_exchange
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["PARITY_SHIFT", "parity_shift_exchange"]
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_hops
+from gossamer.algorithms.preconditions import refuse_hops
 from gossamer.algorithms.total_exchange.busiest_first import total_distance
-from gossamer.cases import Case, Refusal
 from gossamer.networks.network import IntArray, Network
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["FactorExchange", "Factors", "columns_of"]
 

@@ -17,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS, begin_of_runs, best_rounds
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED
 from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
 from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, Factors
 from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS
-from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["HOMOGENEOUS_PRODUCT", "PRODUCT_ROUNDS", "product_rounds_exchange"]
 

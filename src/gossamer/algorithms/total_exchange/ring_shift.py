@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_ports
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
 __all__ = ["MESSAGE_SHIFT", "RingDiscipline", "RingStart", "is_ring", "ring_shift_exchange"]
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_irregular
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_irregular
+from gossamer.graphs.trees import path_hops, shortest_path_tree
 from gossamer.networks.network import Network
-from gossamer.paths.trees import path_hops, shortest_path_tree
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
 __all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset", "refuse_status", "status"]
 

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers
+from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.factor_exchanges import FactorExchange, Factors
 from gossamer.algorithms.total_exchange.node_invariant import NODE_INVARIANT_FIFO
-from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["TWO_PHASE_PRODUCT", "two_phase_product_exchange"]
 

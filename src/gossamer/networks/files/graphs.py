@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import FileFormatError, NetworkError, shown
+from gossamer.networks.builder import Wiring, attributed
 from gossamer.networks.conversion import (
     from_networkx,
     link_attributes,
@@ -24,7 +25,6 @@ from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.xml import check_xml
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
-from gossamer.networks.wiring import Wiring, attributed
 from gossamer.reading.files import JSON_PIECES, file_name, opened, read_json
 from gossamer.writing import exact_bandwidth, exact_duration
 

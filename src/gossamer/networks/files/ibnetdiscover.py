@@ -9,9 +9,9 @@ from os import PathLike
 from typing import NamedTuple
 
 from gossamer.errors import FileFormatError, shown
+from gossamer.networks.builder import PLAIN, LinkKind, Wiring
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
-from gossamer.networks.wiring import PLAIN, LinkKind, Wiring
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["IBNETDISCOVER", "read_ibnetdiscover"]

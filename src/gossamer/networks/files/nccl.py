@@ -9,10 +9,10 @@ from fractions import Fraction
 from os import PathLike
 
 from gossamer.errors import FileFormatError, shown
+from gossamer.networks.builder import LinkKind, Wiring
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.xml import Element, read_xml
 from gossamer.networks.network import Network
-from gossamer.networks.wiring import LinkKind, Wiring
 from gossamer.reading.files import file_name
 
 __all__ = ["NCCL", "read_nccl_topology"]

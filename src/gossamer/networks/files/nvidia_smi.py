@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from gossamer.errors import FileFormatError, shown
+from gossamer.networks.builder import LinkKind, Wiring, attributed
 from gossamer.networks.family import Family
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.network import Network
-from gossamer.networks.wiring import LinkKind, Wiring, attributed
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["NVIDIA_SMI", "read_nvidia_smi"]

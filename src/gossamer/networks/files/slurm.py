@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from os import PathLike
 
 from gossamer.errors import FileFormatError, nearest, shown
+from gossamer.networks.builder import Wiring
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.files.hostlists import expanded
 from gossamer.networks.network import Network
-from gossamer.networks.wiring import Wiring
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["SLURM", "read_slurm_topology"]

@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.costs import StepCost
 from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.networks.network import IntArray, Network
-from gossamer.rules import Rules
+from gossamer.questions.costs import StepCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MOVE, Task
 from gossamer.schedules.metrics import BufferPeak
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.violations import Verification, Violation, named_count
-from gossamer.tasks import MOVE, Task
 
 __all__ = ["StreamVerification", "StreamingChecker"]
 

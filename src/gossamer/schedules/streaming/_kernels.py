@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["COUNTED", "DATA", "OVER", "PEAK", "PEAK_NODE", "PEAK_SLOT", "PENDING", "SLOT", "arrive", "replay"]
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = [
     "NODE_COLUMNS",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["choose", "empty", "write"]
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from gossamer.cases import Offer, Refusal
 from gossamer.errors import NotApplicableError
-from gossamer.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution.aggregation import aggregate, diagonal_broadcast
 from gossamer.wormhole.aggregation_distribution.alignment import tell_all
 from gossamer.wormhole.aggregation_distribution.closed_forms import (
@@ -34,9 +34,9 @@ from gossamer.wormhole.aggregation_distribution.closed_forms import (
     with_tuning,
 )
 from gossamer.wormhole.aggregation_distribution.collection import collect
+from gossamer.wormhole.aggregation_distribution.load_balancing import destinations, tune
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
 from gossamer.wormhole.aggregation_distribution.recording import Recording
-from gossamer.wormhole.aggregation_distribution.tuning import destinations, tune
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from gossamer.costs import LinearCost
+from gossamer.questions.costs import LinearCost
 from gossamer.wormhole.aggregation_distribution.aggregation import contraction_cost
 from gossamer.wormhole.aggregation_distribution.alignment import gathering_cost
 from gossamer.wormhole.aggregation_distribution.collection import collection_cost
+from gossamer.wormhole.aggregation_distribution.load_balancing import MOVEMENTS, tuning_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_cost
 from gossamer.wormhole.aggregation_distribution.recording import PhaseCost
-from gossamer.wormhole.aggregation_distribution.tuning import MOVEMENTS, tuning_cost
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
 

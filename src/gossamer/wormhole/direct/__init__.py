@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Offer, Refusal
-from gossamer.tasks import (
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import (
     COMBINE,
     Allreduce,
     Gather,
@@ -22,7 +22,7 @@ from gossamer.tasks import (
     Scatter,
     TotalExchange,
 )
-from gossamer.tasks.uniting import with_targets
+from gossamer.questions.tasks.uniting import with_targets
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import Pieces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Offer, Refusal
 from gossamer.networks.network import IntArray
-from gossamer.tasks import (
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import (
     COMBINE,
     COPY,
     Allreduce,
@@ -31,7 +31,7 @@ from gossamer.tasks import (
     Reduce,
     ReduceScatter,
 )
-from gossamer.tasks.uniting import target_table
+from gossamer.questions.tasks.uniting import target_table
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.mirrored import backwards, both, halves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["one_step"]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["anneal", "depths"]
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
-from gossamer.cases import Case
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.networks import (
     AbelianGroup,
@@ -27,8 +26,9 @@ from gossamer.networks import (
     to_networkx,
 )
 from gossamer.networks.network import Network
-from gossamer.rules import Rules
-from gossamer.tasks import MultinodeBroadcast
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import MultinodeBroadcast
 
 TASK = MultinodeBroadcast()
 

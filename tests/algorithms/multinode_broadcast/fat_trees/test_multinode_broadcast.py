@@ -28,9 +28,9 @@ from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
     star_exchange_steps,
 )
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.networks import Levels, fat_tree
-from gossamer.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatter
 
 COMBINING = Rules(reduction=True)
 """Rules under which switches combine contributions."""

@@ -9,10 +9,10 @@ import numpy as np
 import gossamer
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.routing.move_and_smooth import MOVE_AND_SMOOTH
-from gossamer.cases import Case
 from gossamer.networks.network import Network
-from gossamer.tasks import OneToManyRouting, Permutation, Task
-from gossamer.tasks.patterns import pattern
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
+from gossamer.questions.tasks.patterns import pattern
 
 
 def algorithm(name: str, task: type[Task] = Permutation) -> Algorithm:

@@ -8,7 +8,7 @@ import numpy as np
 
 import gossamer
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.cases import Case
+from gossamer.questions.cases import Case
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import RecordingSink
 

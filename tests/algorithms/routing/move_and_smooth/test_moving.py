@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import gossamer
 from algorithms.routing.move_and_smooth.replaying import travel
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
-from gossamer.cases import Case
 from gossamer.errors import ScheduleError
-from gossamer.paths.lock_step import Moves
+from gossamer.graphs.lock_step import Moves
+from gossamer.questions.cases import Case
 from gossamer.schedules.sinks import RecordingSink
 
 pytestmark = pytest.mark.uncompiled

@@ -12,18 +12,15 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.routing.move_and_smooth import q_any
+from gossamer.algorithms.routing.move_and_smooth import table as q_any
+from gossamer.algorithms.routing.move_and_smooth.base import family
 from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Routes, halves
-from gossamer.algorithms.routing.move_and_smooth.contract import family
-from gossamer.algorithms.routing.move_and_smooth.lines import (
-    column_bound,
-    column_movement,
-    row_movement,
-    worst_row,
-)
+from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, column_movement, row_movement, worst_row
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.algorithms.routing.move_and_smooth.q_any import (
+from gossamer.algorithms.routing.move_and_smooth.regions import Regions
+from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
+from gossamer.algorithms.routing.move_and_smooth.table import (
     Q_ANY,
     any_stages,
     buffers_seen,
@@ -31,16 +28,14 @@ from gossamer.algorithms.routing.move_and_smooth.q_any import (
     run,
     worst_lengths,
 )
-from gossamer.algorithms.routing.move_and_smooth.regions import Regions
-from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
-from gossamer.cases import Case
-from gossamer.costs import StepCost
 from gossamer.errors import NotApplicableError
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import StepCost
+from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
+from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Phase, Schedule
 from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import RecordingSink
-from gossamer.tasks import OneToManyRouting, Permutation, Task
-from gossamer.tasks.patterns import pattern
 
 BOTH_KINDS = Rules(), StepCost(1)
 """Counts a step of a control packet like one of a message, as the totals of the thesis do."""

@@ -13,11 +13,11 @@ import gossamer
 from algorithms.routing.move_and_smooth.instances import every_class
 from gossamer.algorithms.routing.move_and_smooth import k_partition, k_strips
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
-from gossamer.rules import Rules
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import OneToManyRouting
 from gossamer.schedules.metrics import buffer_peak
-from gossamer.tasks import OneToManyRouting
 
 splits = st.lists(st.tuples(st.integers(0, 1), st.integers(2, 4)), max_size=5)
 

@@ -14,20 +14,20 @@ from algorithms.fat_trees.twin import queue_peaks
 from gossamer import Rules, Schedule
 from gossamer.algorithms.fat_trees import serve_queues
 from gossamer.algorithms.total_exchange.fat_trees.forwarding import DIGITWISE, UP_FIRST, digitwise_partners
-from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps, way_steps
-from gossamer.algorithms.total_exchange.fat_trees.offsets import OFFSETS, offset_times
-from gossamer.algorithms.total_exchange.fat_trees.phases import (
-    PHASES,
-    phase_lengths,
-    phased_steps,
-    usable_capacities,
+from gossamer.algorithms.total_exchange.fat_trees.lower_bounds import (
+    branch_steps,
+    least_steps,
+    routing_node_steps,
+    way_steps,
 )
+from gossamer.algorithms.total_exchange.fat_trees.offsets import OFFSETS, offset_times
+from gossamer.algorithms.total_exchange.fat_trees.phases import PHASES, phase_lengths, phased_steps, usable_capacities
 from gossamer.bounds import best_bound
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
 from gossamer.networks import Levels, fat_tree
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules.metrics import buffer_peak
-from gossamer.tasks import TotalExchange
 
 TASK = TotalExchange()
 ONE_SEND = Rules(ports="one-send")

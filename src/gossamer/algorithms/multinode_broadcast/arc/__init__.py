@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_hops, refuse_ports
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import GroupMultinodeBroadcast
 from gossamer.schedules import Phase, Schedule
-from gossamer.tasks import GroupMultinodeBroadcast
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Grid

@@ -8,10 +8,10 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
-from gossamer.algorithms.refusals import refuse_buffers, refuse_irregular, refuse_one_way_links
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_irregular, refuse_one_way_links
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["MULTINODE_BROADCAST_CAYLEY", "TRANSLATED_TREE", "translated_tree"]
 

@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import proposing, serve_queues
-from gossamer.cases import Case
 from gossamer.networks.network import Levels, Network
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["FLOODING", "UP_FIRST", "flooding_broadcast", "flooding_steps", "up_first_broadcast", "up_first_steps"]
 

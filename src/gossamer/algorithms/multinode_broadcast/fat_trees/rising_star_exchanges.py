@@ -11,10 +11,10 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, proposing
 from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import flooding_steps
 from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import refusing_copies
-from gossamer.cases import Case
 from gossamer.networks.network import Levels, Network
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = ["RISING_STAR_EXCHANGES", "rising_star_exchange_broadcast", "rising_star_exchange_steps"]
 

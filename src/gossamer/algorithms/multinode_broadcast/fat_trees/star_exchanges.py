@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import Hops, Spans, by_slot, levels_of, phase_starts, proposing
-from gossamer.cases import Case, Offer, Refusal
 from gossamer.networks.network import Levels, Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import MultinodeBroadcast
 from gossamer.schedules import Schedule
-from gossamer.tasks import MultinodeBroadcast
 
 __all__ = [
     "CLIMBING_STAR_EXCHANGES",

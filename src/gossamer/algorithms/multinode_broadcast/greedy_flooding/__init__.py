@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_hops
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops
 from gossamer.errors import NetworkError
+from gossamer.graphs.hops import leads_on
+from gossamer.graphs.precedence import Roads
+from gossamer.graphs.retiming import retimed
 from gossamer.networks.network import Network
-from gossamer.paths.hops import leads_on
-from gossamer.paths.precedence import Roads
-from gossamer.paths.retiming import retimed
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import COPY, Chunked, MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import Packets, Phase, Schedule
-from gossamer.tasks import COPY, Chunked, MultinodeBroadcast, MultipleBroadcast, PartialMultinodeBroadcast
 
 __all__ = ["GREEDY_FLOODING", "greedy_flooding"]
 
@@ -78,7 +78,7 @@ def greedy_flooding(case: Case, parts: int = 1) -> Schedule:
     Fraction(6, 1)
     """
     from gossamer.algorithms.multinode_broadcast.greedy_flooding import _kernels
-    from gossamer.compiling import seldom
+    from gossamer.jit import seldom
 
     if case.network.shared_ports is not None:
         return retimed(greedy_flooding(case.related(case.network.with_ports(None))), case.network, case.rules)

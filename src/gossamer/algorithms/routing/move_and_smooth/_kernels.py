@@ -8,7 +8,7 @@ stamp of the last step.
 
 from __future__ import annotations
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["branches", "column_targets", "item_lists", "row_flows", "row_steps"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.cases import Case
+from gossamer.graphs.lock_step import LockStep, Moves
 from gossamer.networks.network import IntArray, Network
-from gossamer.paths.lock_step import LockStep, Moves
+from gossamer.questions.cases import Case
 from gossamer.schedules.sinks import Sink
 
 __all__ = ["Traffic", "branch_order", "branching", "move"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from gossamer.algorithms.routing.move_and_smooth.contract import refuse_rules, route
-from gossamer.algorithms.routing.move_and_smooth.h import h_stages
-from gossamer.algorithms.routing.move_and_smooth.q import q_stages
+from gossamer.algorithms.routing.move_and_smooth.algorithm_h import h_stages
+from gossamer.algorithms.routing.move_and_smooth.algorithm_q import q_stages
+from gossamer.algorithms.routing.move_and_smooth.base import refuse_rules, route
 from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow
-from gossamer.cases import Case
 from gossamer.errors import NotApplicableError
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.schedules import Schedule
 from gossamer.schedules.sinks import record
-from gossamer.tasks import OneToManyRouting, Permutation
 
 __all__ = ["k_partition", "k_strips"]
 

@@ -16,7 +16,7 @@ from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_
 from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, move
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
-from gossamer.paths.lock_step import Moves
+from gossamer.graphs.lock_step import Moves
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import Chunk
 
@@ -114,7 +114,7 @@ def smooth(
     Four packets at the corner of a 2 x 2 array.
 
     >>> import gossamer
-    >>> from gossamer.cases import Case
+    >>> from gossamer.questions.cases import Case
     >>> from gossamer.schedules.sinks import RecordingSink
     >>> case = Case(gossamer.network("array:2x2"), gossamer.task("permutation", destination=[0, 1, 2, 3]))
     >>> traffic = Traffic.of(case, RecordingSink())

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_one_way_links
+from gossamer.algorithms.preconditions import refuse_one_way_links
 from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST, balanced_tree, root_of, scatter_down
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.graphs.trees import RootedTree, tree_of_parents
 from gossamer.networks.network import Network
-from gossamer.paths.trees import RootedTree, tree_of_parents
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import Scatter
 from gossamer.schedules import Schedule
-from gossamer.tasks import Scatter
 
 __all__ = ["BALANCED_BRANCHES", "balanced_branches_scatter", "balanced_branches_tree"]
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_hops, refuse_one_way_links
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_hops, refuse_one_way_links
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["BUSIEST_FIRST", "busiest_first_exchange", "total_distance"]
 

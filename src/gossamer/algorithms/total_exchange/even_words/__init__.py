@@ -10,9 +10,8 @@ from math import ceil
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_irregular, refuse_ports
+from gossamer.algorithms.preconditions import refuse_irregular, refuse_ports
 from gossamer.algorithms.total_exchange.even_words.choice import Effort, fluid_optimum
-from gossamer.algorithms.total_exchange.even_words.open_shop import generators_commute, listed_as_open_shop
 from gossamer.algorithms.total_exchange.even_words.words import (
     Words,
     chosen_words,
@@ -20,12 +19,58 @@ from gossamer.algorithms.total_exchange.even_words.words import (
     small_subgroups,
     subgroups_by_signs,
 )
-from gossamer.cases import Case, Offer, Refusal, first_refusal
-from gossamer.networks.network import Network
+from gossamer.graphs.edge_coloring import color_edges
+from gossamer.networks.groups import Elements
+from gossamer.networks.network import IntArray, Network
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
-__all__ = ["EVEN_WORDS", "even_words", "even_words_exchange", "listed"]
+__all__ = ["EVEN_WORDS", "even_words", "even_words_exchange", "generators_commute", "listed", "listed_as_open_shop"]
+
+# Words over generators that commute: their letters may come in any order, and are listed as an open shop.
+
+
+def generators_commute(network: Network) -> bool:
+    """Return whether the generators of a Cayley network commute, and with them its whole group.
+
+    >>> import gossamer
+    >>> generators_commute(gossamer.network("torus:4x3")), generators_commute(gossamer.network("star:4"))
+    (True, False)
+    """
+    onward = network.link_target.reshape(network.node_count, network.degree)
+    twice = onward[onward[0]]  # of the identity, by two generators
+    return bool((twice == twice.T).all())
+
+
+def listed_as_open_shop(network: Network, words: Words) -> tuple[IntArray, IntArray, IntArray]:
+    """Return slot, link and packet of every hop, int32[S]: as many slots as the largest load or the longest word.
+
+    `words` are the same at every node of a Cayley network whose generators commute.
+
+    Notes
+    -----
+    A letter is an edge between its word and its generator; edges of one color are served in one slot. By Koenig's
+    theorem as many colors as the largest degree are enough: the most letters of a word or of a generator, so that no
+    words over commuting generators need more slots than these. O(S log T) for S letters, besides the matchings.
+    """
+    degree = network.degree
+    onward = network.link_target.reshape(network.node_count, degree)
+    row: Elements = np.repeat(np.arange(words.length.size), words.length)
+    place = np.arange(row.size) - np.repeat(np.cumsum(words.length) - words.length, words.length)
+    letter = words.letters[row, place].astype(np.int64)
+    color = color_edges(row, letter)
+    order = np.lexsort((color, row))
+    slot, letter = color[order], letter[order]
+    at = np.zeros(words.length.size, np.int64)  # the element that each word has come to
+    link = np.empty(row.size, np.int64)
+    for k in range(int(words.length.max(initial=0))):
+        now = np.flatnonzero(place == k)
+        link[now] = at[row[now]] * degree + letter[now]
+        at[row[now]] = onward[at[row[now]], letter[now]]
+    timely = np.argsort(slot, kind="stable")
+    return slot[timely].astype(np.int32), link[timely].astype(np.int32), (row[timely] - 1).astype(np.int32)
+
 
 _MOST_NODES = 50_000
 _TRIES = 40

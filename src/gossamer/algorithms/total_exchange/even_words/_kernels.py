@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["draw_words", "list_by_queues", "list_hops", "settle_words"]
 

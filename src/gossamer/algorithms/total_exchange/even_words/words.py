@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.total_exchange.even_words.choice import Effort, Pool, chosen, drawn_words, steps_of
-from gossamer.cases import Case
 from gossamer.networks.groups import Elements
 from gossamer.networks.network import Network
+from gossamer.questions.cases import Case
 from gossamer.schedules import Symmetry
 
 __all__ = ["Words", "chosen_words", "even_words", "small_subgroups", "subgroups_by_signs"]

@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import levels_of, proposing, serve_queues
-from gossamer.algorithms.total_exchange.fat_trees.limits import branch_steps, least_steps, routing_node_steps
-from gossamer.cases import Case
+from gossamer.algorithms.total_exchange.fat_trees.lower_bounds import branch_steps, least_steps, routing_node_steps
 from gossamer.networks.network import Levels
+from gossamer.questions.cases import Case
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["DIGITWISE", "UP_FIRST", "digitwise_exchange", "digitwise_partners", "up_first_exchange"]
 

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import exchange_paths, levels_of, refuse_fat_tree
-from gossamer.algorithms.refusals import refuse_buffers
-from gossamer.algorithms.total_exchange.fat_trees.limits import way_steps
-from gossamer.cases import Case, Offer, Refusal, first_refusal
+from gossamer.algorithms.preconditions import refuse_buffers
+from gossamer.algorithms.total_exchange.fat_trees.lower_bounds import way_steps
 from gossamer.networks.network import Levels
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["OFFSETS", "offset_exchange", "offset_times"]
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.fat_trees import exchange_paths, levels_of, phase_starts, refuse_fat_tree
-from gossamer.algorithms.total_exchange.fat_trees.limits import least_steps
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.total_exchange.fat_trees.lower_bounds import least_steps
 from gossamer.networks.network import Levels
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule
-from gossamer.tasks import TotalExchange
 
 __all__ = ["PHASES", "phase_lengths", "phased_exchange", "phased_steps", "usable_capacities"]
 

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers, refuse_ports
+from gossamer.algorithms.preconditions import refuse_buffers, refuse_ports
 from gossamer.algorithms.total_exchange.successive_offsets import refuse_status, status
-from gossamer.cases import Case, Offer, Refusal, first_refusal
 from gossamer.errors import ModelError, nearest
 from gossamer.networks.network import IntArray, Network
+from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
 __all__ = [
     *("Discipline", "GREEDY_OFFSETS", "NODE_INVARIANT_FIFO", "Routes"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.compiling import njit
+from gossamer.jit import njit
 
 __all__ = ["greedy_offsets", "relative_queue"]
 

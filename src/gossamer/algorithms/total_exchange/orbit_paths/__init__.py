@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.refusals import refuse_buffers
-from gossamer.cases import Case, Offer, Refusal
+from gossamer.algorithms.preconditions import refuse_buffers
 from gossamer.errors import NetworkError
+from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.precedence import HopGraph, Roads, scheduled
 from gossamer.networks import free_group
 from gossamer.networks.free_action import few_generators
 from gossamer.networks.network import IntArray
-from gossamer.paths.port_table import PortTable
-from gossamer.paths.precedence import HopGraph, Roads, scheduled
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Packets, Phase, Schedule, Symmetry
-from gossamer.tasks import TotalExchange
 
 __all__ = ["ORBIT_PATHS", "orbit_paths_exchange"]
 

@@ -1,0 +1,272 @@
+"""Any mix of what is copied, moved and combined, with what waits for what, on any network.
+
+Trees lead contributions to their roots and packets to their targets; all are grown together by the prices of
+`gossamer.graphs.forests`. Their hops make one graph of what waits for what: a hop for those that bring what it carries,
+a result for its contributions, a collective for what an earlier one brings to a node. List scheduling does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.any_network.priced_routing import branching, timed
+from gossamer.graphs.forests import Demand, Forest, Growth
+from gossamer.graphs.precedence import HopGraph, Roads, scheduled
+from gossamer.networks.network import IntArray
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.questions.tasks import COMBINE, Messages
+from gossamer.schedules import Schedule
+
+__all__ = ["joined", "part_of", "propose_together", "together"]
+
+_WORK = 150_000_000
+_MOST_WORK = 5_000_000_000
+_ROUNDS = 16
+_BLUNT, _STEEP = 4.0, 40.0
+_DEPTH_COSTS = 0.1, 1e6
+"""What a slot of delay costs, in slots of a most loaded link: first even loads, then shortest ways."""
+
+_ONCE = 30_000
+"""Hops up to which both are tried."""
+
+Longs = npt.NDArray[np.int64]
+
+
+class _Hops(NamedTuple):
+    """Hops of one half: link, number of the packet, whether it is the first or the last of its packet, and edges.
+
+    The first hops of what is combined are those of contributors, the last ones those into its root; of the other half
+    the first ones are those from the origin, and the last ones those into targets.
+    """
+
+    link: IntArray
+    packet: Longs
+    starts: npt.NDArray[np.bool_]
+    ends: npt.NDArray[np.bool_]
+    before: Longs
+    behind: Longs
+
+
+def together(case: Case) -> Schedule:
+    """Build a schedule of trees for every message, each hop as soon as what it waits for is there.
+
+    Parameters
+    ----------
+    case : Case
+        Any task on any strongly connected network, in any number of packets; any ports, links and switches.
+
+    Raises
+    ------
+    NetworkError
+        If a target or root cannot be reached.
+
+    Notes
+    -----
+    O(P (L + N log N)) for each of at most 16 rounds, of P packets, and O(hops log hops).
+
+    References
+    ----------
+    Gossamer.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> task = gossamer.task("allreduce", groups=[[0, 1, 2], [3, 4, 5]])
+    >>> together(Case(gossamer.network("array:2x3"), task)).completion_time
+    Fraction(4, 1)
+    """
+    messages, roads = case.messages, Roads.of(case.network, case.rules)
+    combined = messages.discipline == COMBINE
+    demands = [demand_of(case, part_of(messages, combined == half)) for half in (True, False)]
+    least = least_slots(demands[1], roads, moved=False)
+    best: Schedule | None = None
+    for depth_cost in _DEPTH_COSTS:
+        come, go = _grown(case, roads, demands, depth_cost)
+        graph, packet = joined(case, come, go)
+        small = graph.link.size < 100_000
+        slots = scheduled(graph, roads, least=least, tries=6 if small else 3, rounds=4 if small else 1, seed=case.seed)
+        found = timed(case, slots, graph.link, packet)
+        if best is None or found.completion_time < best.completion_time:
+            best = found
+        if graph.link.size > _ONCE:
+            break
+    assert best is not None
+    return best
+
+
+def joined(case: Case, come: Forest | None, go: Forest | None) -> tuple[HopGraph, IntArray]:
+    """Return the hops of trees to the roots and of trees from the origins as one graph, and the packet of each.
+
+    Trees are those of the packets that are combined, and of the others, in the order of the messages.
+    """
+    messages = case.messages
+    row = np.repeat(np.arange(messages.count), np.diff(messages.first_packet()))
+    combined = messages.discipline[row] == COMBINE
+    halves = []
+    if come is not None:
+        halves.append(_inward(case, come.graph().turned_round(), np.flatnonzero(combined), row))
+    if go is not None:
+        halves.append(_outward(case, go.graph(), np.flatnonzero(~combined), row))
+    return _graph(case, halves, row)
+
+
+def part_of(messages: Messages, kept: npt.NDArray[np.bool_]) -> Messages:
+    """Return some of the messages, by themselves."""
+    sizes = None if messages.sizes is None else messages.sizes[kept]
+    start, targets = messages.target_start, messages.targets
+    if start is not None and targets is not None:
+        lengths = np.diff(start)
+        targets = targets[np.repeat(kept, lengths)]
+        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
+    return Messages(messages.ids[kept], messages.origin[kept], messages.discipline[kept], start, targets, sizes=sizes)
+
+
+def _grown(case: Case, roads: Roads, demands: list[Demand], depth_cost: float) -> tuple[Forest | None, Forest | None]:
+    """Return trees to the roots and trees from the origins, of least congestion; None where there are none."""
+    growth, draw = Growth(roads), np.random.default_rng(case.seed)
+    packets = sum(d.origin.size for d in demands)
+    rounds = max(2, min(_ROUNDS, _WORK // max(1, packets * roads.source.size)))
+    dual = replace(case.rules, replication=case.rules.reduction)
+    branches = [branching(case.related(rules=dual.on(case.network))), branching(case)]
+    now: list[Forest | None] = [None, None]
+    best, lowest = now, np.inf
+    for power in np.geomspace(_BLUNT, _STEEP, rounds):
+        for half, inward in ((0, True), (1, False)):
+            if demands[half].origin.size:
+                visit = draw.permutation(demands[half].origin.size)
+                now[half] = growth.grow(
+                    demands[half], branches[half], now[half],
+                    power=float(power), depth_cost=depth_cost, inward=inward, visit=visit,
+                )  # fmt: skip
+        if growth.congestion < lowest - 1e-9:
+            best, lowest = list(now), growth.congestion
+    return best[0], best[1]
+
+
+def _edges(graph: HopGraph) -> tuple[Longs, Longs]:
+    return np.repeat(np.arange(graph.link.size), np.diff(graph.first)), graph.following.astype(np.int64)
+
+
+def _inward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _Hops:
+    """Return the hops of contributions."""
+    packet = numbers[graph.packet]
+    source = case.network.link_source[graph.link]
+    into_root = np.diff(graph.first) == 0
+    return _Hops(graph.link, packet, _listed(case, row[packet], source), into_root, *_edges(graph))
+
+
+def _outward(case: Case, graph: HopGraph, numbers: Longs, row: Longs) -> _Hops:
+    """Return the hops of what is copied or moved."""
+    packet = numbers[graph.packet]
+    target = case.network.link_target[graph.link]
+    return _Hops(graph.link, packet, graph.need == 0, _listed(case, row[packet], target), *_edges(graph))
+
+
+def _listed(case: Case, row: Longs, node: IntArray) -> npt.NDArray[np.bool_]:
+    """Return whether each node is a target, or a contributor, of the message of its row."""
+    messages, n = case.messages, case.network.node_count
+    if messages.target_start is None or messages.targets is None:
+        return np.asarray(node < case.network.terminal_count)
+    rows = np.repeat(np.arange(messages.count), np.diff(messages.target_start))
+    keys = np.sort(rows * n + messages.targets)
+    wanted = row * n + node
+    return np.asarray(keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted)
+
+
+def _graph(case: Case, halves: list[_Hops], row: Longs) -> tuple[HopGraph, IntArray]:
+    """Return all hops as one graph, each after those it waits for, and the packet of each."""
+    offsets = np.cumsum([0, *(h.link.size for h in halves)])
+    link = np.concatenate([h.link for h in halves] or [np.zeros(0, np.int32)])
+    packet = np.concatenate([h.packet for h in halves] or [np.zeros(0, np.int64)])
+    starts, ends = (
+        np.flatnonzero(np.concatenate([getattr(h, name) for h in halves] or [np.zeros(0, np.bool_)]))
+        for name in ("starts", "ends")
+    )
+    edges = [(h.before + k, h.behind + k) for h, k in zip(halves, offsets[:-1].tolist(), strict=True)]
+    edges.append(_results(case, packet, starts, ends, row))
+    edges += _waits(case, link, packet, starts, ends, row)
+    before, behind = (np.concatenate([edge[k] for edge in edges]) for k in (0, 1))
+    # hops in an order in which each comes after what it waits for: by collective, reductions before their results
+    level = _levels(case)[row[packet]]
+    order = np.argsort(level, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    before, behind = place[before], place[behind]
+    by_first = np.argsort(before, kind="stable")
+    first = np.zeros(order.size + 1, np.int64)
+    np.cumsum(np.bincount(before, minlength=order.size), out=first[1:])
+    numbers = packet[order].astype(np.int32)
+    return HopGraph(link[order].astype(np.int32), numbers, first, behind[by_first].astype(np.int32)), numbers
+
+
+def _levels(case: Case) -> Longs:
+    """Return for each message after how many others it may come: of earlier collectives, and of its contributions."""
+    messages = case.messages
+    result = np.zeros(messages.count, np.int64) if messages.after is None else (messages.after >= 0).astype(np.int64)
+    if messages.stage is None:
+        return result
+    depth = np.zeros(int(messages.stage.max(initial=0)) + 1, np.int64)
+    for _ in range(depth.size):
+        for later, earlier in messages.waits:
+            depth[later] = max(depth[later], depth[earlier] + 1)
+    return 2 * depth[messages.stage] + result
+
+
+def _results(case: Case, packet: Longs, starts: Longs, ends: Longs, row: Longs) -> tuple[Longs, Longs]:
+    """Return the pairs of hops into a root and from it, of contributions and of the result that they make."""
+    messages = case.messages
+    nothing = np.zeros(0, np.int64)
+    if messages.after is None:
+        return nothing, nothing
+    part = np.arange(row.size) - messages.first_packet()[row]
+    alone = messages.partwise
+    most = int(part.max(initial=0)) + 1 if alone else 1
+    key = row * most + (part if alone else 0)
+    awaited = messages.after[row] * most + (part if alone else 0)
+    came = ends[messages.discipline[row[packet[ends]]] == COMBINE]
+    go = starts[messages.after[row[packet[starts]]] >= 0]
+    return _pairs(key[packet[came]], came, awaited[packet[go]], go)
+
+
+def _waits(
+    case: Case, link: IntArray, packet: Longs, starts: Longs, ends: Longs, row: Longs
+) -> list[tuple[Longs, Longs]]:
+    """Return, for each pair of collectives, the hops that bring the earlier to a node and begin the later there."""
+    messages, network = case.messages, case.network
+    if messages.stage is None:
+        return []
+    found = []
+    stage = messages.stage[row[packet]]
+    for later, earlier in messages.waits:
+        came, go = ends[stage[ends] == earlier], starts[stage[starts] == later]
+        found.append(_pairs(network.link_target[link[came]], came, network.link_source[link[go]], go))
+    return found
+
+
+def _pairs(
+    left: npt.NDArray[np.integer], before: Longs, right: npt.NDArray[np.integer], behind: Longs
+) -> tuple[Longs, Longs]:
+    """Return all pairs of a hop of `before` and one of `behind` with the same key."""
+    order = np.argsort(left, kind="stable")
+    start = np.searchsorted(left[order], right, "left")
+    size = np.searchsorted(left[order], right, "right") - start
+    place = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + np.repeat(start, size)
+    return before[order][place].astype(np.int64), np.repeat(behind, size).astype(np.int64)
+
+
+def propose_together(case: Case) -> Offer[Schedule] | Refusal:
+    """Offer trees for a mix of what is copied, moved and combined."""
+    if case.rules.buffer is not None:
+        return Refusal("does not limit the packets that a node holds")
+    work = case.task.most_messages(case.network) * case.network.link_count
+    if work > _MOST_WORK:
+        return Refusal(f"would look at up to {work:,} links for its packets; at most {_MOST_WORK:,} are allowed")
+    messages = case.messages
+    if not messages.waits and not bool((messages.discipline == COMBINE).any()):
+        return Refusal("is for what is combined, or waits for others")
+    return Offer(lambda: together(case), effort="search", hop_bytes=150, hop_seconds=1e-5)

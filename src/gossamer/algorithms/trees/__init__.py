@@ -1,1 +1,0 @@
-"""Trees with names, along which broadcasts and scatters send on networks of their own."""

@@ -1,0 +1,306 @@
+"""``gossamer doctor`` and ``gossamer manual``: what is installed here, and the page for ``man``."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from gossamer.cli.console import print_entries, print_json, styled
+from gossamer.cli.options import Json
+from gossamer.cli.purposes import EXAMPLES, PURPOSES
+from gossamer.version import __version__
+from gossamer.writing import memory_text
+
+__all__ = ["EXTRAS", "NEEDED", "Finding", "State", "doctor", "examine", "manual", "manual_page"]
+
+# The manual page, in the language of man, from the commands as they are.
+
+_STATUS = """0 when all went well; 1 when all was done and what was asked about is not well: a schedule is not valid,
+traffic or a routing function deadlocks, points of a sweep came to nothing, or doctor misses what is needed; 2 when it
+was not done, such as for bad input: that is told in one line on standard error, and no file is left behind; 130 after
+Ctrl-C, 141 when nobody reads the output, 143 after SIGTERM or SIGHUP."""
+_ENVIRONMENT = {
+    "NO_COLOR": "Nothing is printed in color or bold.",
+    "FORCE_COLOR": "Bold and colors also where the output is no terminal.",
+    "COLUMNS": "The width of lines, where the terminal does not tell it.",
+    "NUMBA_CACHE_DIR": "The folder of compiled kernels; default: beside the package, or the user's cache folder where "
+    "nothing can be written there.",
+}
+
+
+def manual_page(context: Any) -> str:
+    """Return the manual page of the application of a context, in roff.
+
+    Parameters
+    ----------
+    context : click.Context
+        Of the application, not of a command in it.
+    """
+    program = context.command
+    lines = [
+        f'.TH GOSSAMER 1 "" "gossamer {__version__}" "User Commands"',
+        ".SH NAME",
+        _text(f"gossamer - {program.help}".removesuffix(".")),
+        ".SH SYNOPSIS",
+        ".B gossamer",
+        ".I command",
+        "[options]",
+        ".SH COMMANDS",
+    ]
+    for purpose, names in PURPOSES:
+        lines += [f".SS {_text(purpose)}"]
+        for name in names:
+            lines += [".TP", f".B {_text(name)}", _text(program.get_command(context, name).get_short_help_str(300))]
+    for name, command, inner in _commands(program, context, ""):
+        lines += [f".SH GOSSAMER {_text(name.upper())}", *_section(name, command, inner)]
+    lines += [".SH EXIT STATUS", _text(_STATUS), ".SH ENVIRONMENT"]
+    for name, told in _ENVIRONMENT.items():
+        lines += [".TP", f".B {_text(name)}", _text(told)]
+    return "\n".join(lines) + "\n"
+
+
+def _commands(group: Any, context: Any, before: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each command with its words and a context of its own; those of groups in their places."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        inner = type(context)(command, parent=context, info_name=name)
+        if hasattr(command, "list_commands"):
+            yield from _commands(command, inner, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command, inner
+
+
+def _section(name: str, command: Any, context: Any) -> Iterator[str]:
+    """Yield the lines of one command: usage, what it does, what it takes, an example."""
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield from (f".B gossamer {_text(name)}", _text(usage), ".PP", _text(" ".join(str(command.help).split())))
+    for parameter in command.get_params(context):
+        row = parameter.get_help_record(context)
+        if row is not None:
+            yield from (".TP", f".B {_text(row[0])}", _text(row[1]))
+    yield from (".PP", "Example:", ".PP", f".RS 4\n.nf\n{_text(EXAMPLES[name])}\n.fi\n.RE")
+
+
+def _text(words: str) -> str:
+    """Return words as they are to stand in a line of roff."""
+    plain = " ".join(words.split()).replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    return f"\\&{plain}" if plain.startswith(".") else plain
+
+
+# What is installed here: versions, compilers, MPI, SimGrid, browsers, caches; what is missing, and how to get it.
+
+State = Literal["good", "absent", "broken"]
+"""good: here; absent: not here, and only needed for what it is named after; broken: needed for everything."""
+
+NEEDED = ("networkx", "matplotlib", "numba", "numpy", "pyarrow", "rich", "scipy", "typer")
+"""The packages without which nothing works."""
+EXTRAS = {
+    "solver": (("ortools",), "exact schedules, --effort solver"),
+    "mpi": (("mpi4py", "mpich"), "gossamer run, gossamer.execution.mpi"),
+    "jax": (("jax",), "gossamer.execution.jax"),
+    "symmetry": (("igraph",), "symmetries of networks from files"),
+    "dask": (("distributed", "cloudpickle"), "gossamer sweep on several machines"),
+    "video": (("imageio-ffmpeg",), "animations as .mp4"),
+    "browser": (("playwright",), "tests of the explorer"),
+}
+"""The extras of the package: what each installs, and what it is for."""
+_PROGRAMS = (
+    ("compilers", "C compiler", ("cc", "gcc", "clang"), "exported C programs", "apt install build-essential"),
+    ("compilers", "mpicc", ("mpicc",), "C programs over MPI", "pip install 'gossamer[mpi]'"),
+    ("MPI", "mpiexec", ("mpiexec", "mpirun"), "gossamer run", "pip install 'gossamer[mpi]'"),
+    ("SimGrid", "smpirun", ("smpirun",), "gossamer simulate --model smpi", "apt install libsimgrid-dev"),
+    (
+        "browsers",
+        "browser",
+        ("chromium", "chromium-browser", "google-chrome", "firefox"),
+        "explorer pages; any other will do",
+        "apt install chromium",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for.
+
+    Attributes
+    ----------
+    subject : str
+        What it belongs to: this program, packages, extras, compilers, MPI, SimGrid, browsers, caches.
+    name : str
+        What was looked for.
+    state : str
+        ``"good"``, ``"absent"`` or ``"broken"``.
+    found : str
+        Its version or place, or what it would be for.
+    remedy : str
+        The command that gets it; empty where nothing is to be done.
+    """
+
+    subject: str
+    name: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def examine() -> list[Finding]:
+    """Look for everything that gossamer can use.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the subjects; programs are asked for their versions, for at most 10 seconds each.
+
+    Examples
+    --------
+    >>> found = examine()
+    >>> [f.state for f in found if f.name == "numba"]
+    ['good']
+    """
+    return [*_program(), *_packages(), *_extras(), *_programs(), *_caches()]
+
+
+def _program() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = Path(__file__).parent
+    yield Finding("this program", "gossamer", "good", f"{__version__} in {here}")
+    supported = sys.version_info >= (3, 11)
+    python = f"{platform.python_version()} in {sys.prefix}"
+    yield Finding(
+        "this program", "Python", "good" if supported else "broken", python, "" if supported else "Python 3.11 or newer"
+    )
+    memory = ""
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = f", {memory_text(os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE'))} of memory"
+    yield Finding("this program", "machine", "good", f"{platform.platform()}, {cores} processors{memory}")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Iterator[Finding]:
+    for name in NEEDED:
+        version = _version(name)
+        if version is None:
+            yield Finding("packages", name, "broken", "not installed", f"pip install {name}")
+        else:
+            yield Finding("packages", name, "good", version)
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (packages, use) in EXTRAS.items():
+        versions = {package: _version(package) for package in packages}
+        if all(versions.values()):
+            found = ", ".join(f"{package} {version}" for package, version in versions.items())
+            yield Finding("extras", extra, "good", found)
+        else:
+            yield Finding("extras", extra, "absent", f"for {use}", f"pip install 'gossamer[{extra}]'")
+
+
+def _programs() -> Iterator[Finding]:
+    for subject, name, words, use, remedy in _PROGRAMS:
+        place = next(filter(None, map(_place, words)), None)
+        if place is None:
+            yield Finding(subject, name, "absent", f"for {use}", remedy)
+        else:
+            yield Finding(subject, name, "good", f"{_says(place)} in {place}")
+
+
+def _place(word: str) -> str | None:
+    """Return where a program is: beside this Python, or on the path."""
+    return shutil.which(word, path=sysconfig.get_path("scripts")) or shutil.which(word)
+
+
+def _says(place: str) -> str:
+    """Return the line of a program's answer to ``--version`` that has a number in it."""
+    try:
+        done = subprocess.run([place, "--version"], capture_output=True, text=True, timeout=10, check=False, input="")
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return "no version"
+    lines = [" ".join(line.split()) for line in (done.stdout + done.stderr).splitlines()]
+    return next((line[:60] for line in lines if any(c.isdigit() for c in line)), "no version")
+
+
+def _kept() -> Path | None:
+    """Return where Numba keeps kernels: in NUMBA_CACHE_DIR, beside the package, or in the user's cache folder."""
+    try:
+        from gossamer.networks._kernels import breadth_first
+
+        kept = breadth_first.stats.cache_path
+    except ImportError:  # told under packages
+        return None
+    package = Path(__file__).parent
+    return None if kept is None else package if package in Path(kept).parents else Path(kept).parent
+
+
+def _caches() -> Iterator[Finding]:
+    root = _kept()
+    if root is None:
+        told, remedy = "no folder for them can be written: each start compiles", "export NUMBA_CACHE_DIR=FOLDER"
+        yield Finding("caches", "compiled kernels", "absent", told, remedy)
+    else:
+        kernels = list(root.rglob("*.nbi")) + list(root.rglob("*.nbc"))
+        size = memory_text(sum(path.stat().st_size for path in kernels))
+        told = f"{sum(path.suffix == '.nbi' for path in kernels)} kernels, {size} in {root}"
+        yield Finding("caches", "compiled kernels", "good", told)
+    folder = tempfile.gettempdir()
+    yield Finding(
+        "caches", "temporary files", "good", f"{memory_text(shutil.disk_usage(folder).free)} free in {folder}"
+    )
+
+
+def doctor(json: Json = False) -> None:
+    """Say what is installed here, what is not, and how to get it; exit status 1 if something needed is missing."""
+    from dataclasses import asdict
+
+    findings = examine()
+    missing = any(f.state == "broken" for f in findings)
+    if json:
+        print_json([asdict(f) for f in findings])
+        raise typer.Exit(int(missing))
+    marks = {"good": styled("yes", "green"), "absent": " no", "broken": styled("BAD", "red")}
+    for subject in dict.fromkeys(f.subject for f in findings):
+        print(styled(subject, "bold"))
+        rows = [f for f in findings if f.subject == subject]
+        print_entries(
+            (f"  {marks[f.state]}  {f.name}", [f.found, *([f"get it: {f.remedy}"] if f.remedy else [])]) for f in rows
+        )
+        print()
+    absent = [f.name for f in findings if f.state != "good"]
+    print("All there." if not absent else f"Not here: {', '.join(absent)}. Only what says BAD is needed.")
+    raise typer.Exit(int(missing))
+
+
+def manual(
+    context: typer.Context,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it to a file (.1) instead.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Print the manual page of all commands, for man: gossamer manual | man -l -."""
+    from gossamer.writing import whole_file
+
+    page = manual_page(context.find_root())
+    if output is None:
+        print(page, end="")
+        return
+    with whole_file(output) as file:
+        file.write_text(page, encoding="utf-8")
+    print(f"wrote {output}")

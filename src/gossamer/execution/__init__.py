@@ -1,0 +1,6 @@
+"""Execution: schedules that run.
+
+`mpi`, `jax` and `torch` carry out verified schedules as collectives of those libraries, each imported only when it is
+used; `replay` times a schedule in a network simulator or in the LogGP model. A further library takes the per-rank
+programs of `gossamer.programs`, as these do.
+"""

@@ -1,0 +1,33 @@
+"""Collectives over MPI that carry out verified schedules.
+
+They need the extra `mpi` (mpi4py, and the wheel of an MPI for those who have none). One rank plans; every rank gets its
+own operations. Nothing here imports MPI before it is used.
+"""
+
+from __future__ import annotations
+
+from gossamer.execution.mpi.collectives import (
+    Allgather,
+    Allreduce,
+    Alltoall,
+    Broadcast,
+    Collective,
+    Gather,
+    Reduce,
+    ReduceScatter,
+    Scatter,
+)
+from gossamer.execution.mpi.execution import Execution
+
+__all__ = [
+    "Allgather",
+    "Allreduce",
+    "Alltoall",
+    "Broadcast",
+    "Collective",
+    "Execution",
+    "Gather",
+    "Reduce",
+    "ReduceScatter",
+    "Scatter",
+]

@@ -1,0 +1,278 @@
+"""Collectives with the buffers of MPI's, by schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ModelError, NetworkError, TaskError
+from gossamer.execution.mpi.execution import Execution, flat
+from gossamer.execution.mpi.tables import distributed
+
+if TYPE_CHECKING:
+    from gossamer.programs import Program
+
+Elements = npt.NDArray[Any]
+
+__all__ = [
+    "Allgather",
+    "Allreduce",
+    "Alltoall",
+    "Broadcast",
+    "Collective",
+    "Gather",
+    "Reduce",
+    "ReduceScatter",
+    "Scatter",
+]
+
+
+class Collective:
+    """A schedule on a communicator; collective, as everything here is.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        Rank r runs node r of the network. The communicator is duplicated.
+    plan : callable
+        Gives the schedule; asked on rank 0 only.
+    nodes : sequence of int, optional
+        The node that each rank runs, where it is not its own number. Buffers stay in the order of ranks.
+
+    Raises
+    ------
+    GossamerError
+        On all ranks, if there is no such schedule, or it is for another number of ranks or has switches.
+
+    Notes
+    -----
+    A message is as many elements of any type; where it is cut into parts that do not divide them, parts differ by one.
+    Floating-point sums are added in the order of the schedule, so their last bits may differ from those of MPI.
+    """
+
+    task: str = ""
+
+    def __init__(self, comm: Any, plan: Callable[[], Any], nodes: Sequence[int] | None = None) -> None:
+        self._comm = comm.Dup()
+        self._tables = distributed(self._comm, lambda: _program(plan(), nodes, comm.size))
+        self._known: tuple[Any, Execution] | None = None
+
+    def __call__(self, sendbuf: Any, recvbuf: Any = None, op: Any = None) -> None:
+        """Carry it out.
+
+        Parameters
+        ----------
+        sendbuf, recvbuf : array, buffer or None
+            What MPI's collective of this name takes, in whole messages; None where the rank has nothing to send, or
+            gets nothing.
+        op : mpi4py.MPI.Op, optional
+            Of reductions: what combines, and must be commutative. Default: ``MPI.SUM``.
+
+        Raises
+        ------
+        TaskError
+            If the sizes of the buffers do not fit together, on this rank or among the ranks.
+        ModelError
+            If the operator is not commutative.
+        """
+        key = (*(None if b is None else _identity(b) for b in (sendbuf, recvbuf)), op)
+        # an execution made for these buffers is used again; whether all ranks have one, they agree on
+        same = self._known is not None and self._known[0] == key
+        if not self._comm.allreduce(int(same), op=_least()):
+            if self._known is not None:
+                self._known[1].free()
+            self._known = (key, self.init(sendbuf, recvbuf, op))
+        assert self._known is not None
+        self._known[1].run()
+
+    def init(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> Execution:
+        """Return an execution on these buffers, to be started and waited for any number of times; collective."""
+        tables, operator, fault = self._tables, None, ""
+        none = np.zeros(0, np.uint8)
+        given = got = none
+        try:
+            given, got = (none if b is None else flat(b, w) for b, w in ((sendbuf, "send"), (recvbuf, "receive")))
+        except TaskError as error:  # told together with what the other ranks found
+            fault = str(error)
+        if tables.reduces:
+            from mpi4py import MPI
+
+            operator = MPI.SUM if op is None else op
+            if not operator.Is_commutative():
+                raise ModelError("a schedule combines blocks in any order; the operator must be commutative")
+            dtype = (given if given.size else got).dtype
+            given, got = (b if b.size else np.zeros(0, dtype) for b in (given, got))
+        else:
+            given, got = given.view(np.uint8), got.view(np.uint8)
+        buffers, before, after = self._fitted(given, got)
+        size = self._message_size(*buffers, fault)
+        return Execution(self._comm, tables, size, buffers, operator, before, after)
+
+    def _fitted(
+        self, given: Elements, got: Elements
+    ) -> tuple[tuple[Elements, Elements], list[tuple[Elements, Elements]], list[tuple[Elements, Elements]]]:
+        """Return the buffers to work on, and what is copied to what before and after."""
+        return (given, got), [], []
+
+    def _message_size(self, given: Elements, got: Elements, fault: str) -> int:
+        """Return the elements of a message, the same on all ranks; TaskError on all if they are not."""
+        sizes: set[int] = set()
+        for buffer, parts, name in ((given, self._tables.sizes[0], "send"), (got, self._tables.sizes[1], "receive")):
+            messages = parts // self._tables.parts
+            whole, rest = divmod(buffer.size, messages) if messages else (0, buffer.size)
+            if rest and not fault:
+                unit = "elements" if self._tables.reduces else "bytes"
+                fault = f"the {name} buffer has {buffer.size} {unit} for {messages} messages"
+            elif messages:
+                sizes.add(whole)
+        if len(sizes) > 1 and not fault:
+            fault = f"messages have {' and '.join(map(str, sorted(sizes)))} elements in the two buffers"
+        told = self._comm.allgather((fault, min(sizes) if sizes else -1, max(sizes) if sizes else -1))
+        for rank, (text, _, _) in enumerate(told):
+            if text:
+                raise TaskError(f"rank {rank}: {text}")
+        found = {size for _, least, most in told for size in (least, most) if size >= 0}
+        if len(found) > 1:
+            raise TaskError(f"ranks have messages of {min(found)} and of {max(found)} elements")
+        return found.pop() if found else 0
+
+    def free(self) -> None:
+        """Give the communicator and the requests back."""
+        if self._known is not None:
+            self._known[1].free()
+            self._known = None
+        self._comm.Free()
+
+
+class _Named(Collective):
+    """A collective planned by its name."""
+
+    def __init__(self, comm: Any, network: Any = None, *, nodes: Sequence[int] | None = None, **choices: Any) -> None:
+        spec = _of_communicator(comm) if network is None else network
+        fields = {"root": choices.pop("root")} if "root" in choices else {}
+        if "root" in fields and nodes is not None:
+            fields["root"] = nodes[fields["root"]]
+        name = self.task
+
+        def plan() -> Any:
+            from gossamer.planning.planner import plan as planned
+            from gossamer.questions.tasks import task
+
+            return planned(spec, task(name, **fields), **choices).schedule
+
+        super().__init__(comm, plan, nodes)
+
+
+class Allgather(_Named):
+    """Every rank gets the message of every rank: ``Allgather(comm, "torus:4x4")(mine, all)``.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        A communicator.
+    network : object, optional
+        What `gossamer.network` takes. Default: the torus or array of a Cartesian communicator.
+    nodes : sequence of int, optional
+        The node that each rank runs.
+    **choices
+        As `gossamer.plan` takes them, such as ``rules=gossamer.Rules(split=True)``.
+    """
+
+    task = "allgather"
+
+
+class Alltoall(_Named):
+    """Every rank gets a message of its own from every rank; parameters as those of `Allgather`."""
+
+    task = "alltoall"
+
+
+class ReduceScatter(_Named):
+    """Rank r gets the sum of all ranks' messages r (MPI_Reduce_scatter_block); parameters as those of `Allgather`."""
+
+    task = "reduce-scatter"
+
+
+class Allreduce(_Named):
+    """Every rank gets the sum of all ranks' vectors; parameters as those of `Allgather`.
+
+    A vector whose elements are not a multiple of the ranks is copied into one that is.
+    """
+
+    task = "allreduce"
+
+    def _fitted(
+        self, given: Elements, got: Elements
+    ) -> tuple[tuple[Elements, Elements], list[tuple[Elements, Elements]], list[tuple[Elements, Elements]]]:
+        missing = -given.size % self._comm.size
+        if not missing or given.size != got.size:
+            return (given, got), [], []
+        wide = np.zeros(given.size + missing, given.dtype), np.zeros(got.size + missing, got.dtype)
+        return wide, [(wide[0][: given.size], given)], [(got, wide[1][: got.size])]
+
+
+class Broadcast(_Named):
+    """Every rank gets the root's message; parameters as those of `Allgather`, and ``root=``, a rank."""
+
+    task = "broadcast"
+
+    def __call__(self, sendbuf: Any, recvbuf: Any = None, op: Any = None) -> None:
+        """Carry it out, from the root's buffer into those of the others, as MPI_Bcast does."""
+        super().__call__(sendbuf if self._tables.sizes[0] else None, sendbuf if recvbuf is None else recvbuf)
+
+
+class Reduce(_Named):
+    """The root gets the sum of all ranks' messages; parameters as those of `Broadcast`."""
+
+    task = "reduce"
+
+
+class Gather(_Named):
+    """The root gets the message of every rank; parameters as those of `Broadcast`."""
+
+    task = "gather"
+
+
+class Scatter(_Named):
+    """Every rank gets a message of its own from the root; parameters as those of `Broadcast`."""
+
+    task = "scatter"
+
+
+def _least() -> Any:
+    from mpi4py import MPI
+
+    return MPI.MIN
+
+
+def _identity(buffer: Any) -> tuple[Any, ...]:
+    """Return what tells whether a buffer is the one of the last call."""
+    try:
+        array = flat(buffer, "given")
+    except TaskError:
+        return (id(buffer),)
+    return array.ctypes.data, array.size, array.dtype.str
+
+
+def _of_communicator(comm: Any) -> str:
+    """Return the network of a Cartesian communicator."""
+    from mpi4py import MPI
+
+    if comm.Get_topology() != MPI.CART:
+        raise NetworkError("name the network; only a Cartesian communicator says what it is")
+    periods = comm.periods
+    if len(set(map(bool, periods))) > 1:
+        raise NetworkError("the communicator is periodic in some dimensions only; name the network")
+    return f"{'torus' if periods[0] else 'array'}:{'x'.join(map(str, comm.dims))}"
+
+
+def _program(made: Any, nodes: Sequence[int] | None, ranks: int) -> Program:
+    """Return the program of a schedule, its nodes numbered by the ranks that run them."""
+    from gossamer.execution.mpi.numbering import numbered_by_ranks
+    from gossamer.programs import lower
+
+    schedule = getattr(made, "schedule", made)
+    return lower(schedule if nodes is None else numbered_by_ranks(schedule, nodes))

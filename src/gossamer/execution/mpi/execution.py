@@ -1,0 +1,151 @@
+"""A rank's operations on buffers that stay: prepared once, run often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ModelError, TaskError
+from gossamer.execution.mpi.tables import Tables
+
+__all__ = ["Execution", "flat"]
+
+_SEND, _REDUCE = 0, 2
+_SCRATCH = 2
+
+
+def flat(buffer: Any, name: str) -> npt.NDArray[Any]:
+    """Return the elements of a buffer in one dimension, without a copy.
+
+    Raises
+    ------
+    TaskError
+        If it has no buffer, or its elements do not lie one after the other.
+    """
+    try:
+        array = buffer if isinstance(buffer, np.ndarray) else np.asarray(memoryview(buffer))
+    except TypeError:
+        raise TaskError(
+            f"the {name} buffer must be an array or have the buffer protocol, got {type(buffer).__name__}"
+        ) from None
+    if not array.flags.c_contiguous:
+        raise TaskError(f"the elements of the {name} buffer must lie one after the other; copy it first")
+    return array.reshape(-1)
+
+
+class Execution:
+    """A persistent collective: `start` and `wait`, as often as wanted, on the same buffers.
+
+    Made by `Collective.init`. Requests are set up once, for each slot; `start` begins the first slot, `wait` goes
+    through the others. A slot is over when the rank's sends and receives of that slot are; there is no barrier.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        tables: Tables,
+        size: int,
+        buffers: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        operator: Any,
+        before: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = (),
+        after: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = (),
+    ) -> None:
+        self._parts, self._size, self._operator = tables.parts, size, operator
+        longest = -(-size // tables.parts)
+        scratch = np.empty(tables.sizes[_SCRATCH] * longest, buffers[1].dtype)
+        self._buffers = (*buffers, scratch)
+        self._longest = longest
+        self._after = after
+        own = [(self._view(1, o, 0), self._view(0, i, 0)) for i, o in tables.copies.tolist()]
+        self._copies = [*before, *((to, given) for to, given in own if not np.shares_memory(to, given))]
+        self._slots = self._prepared(comm, tables)
+        self._running = False
+
+    def _view(self, buffer: int, offset: int, part: int) -> npt.NDArray[Any]:
+        """Return the elements of a block; part p of n elements begins at p n / parts."""
+        if buffer == _SCRATCH:
+            first = offset * self._longest
+        else:
+            message, part = divmod(offset, self._parts)
+            first = message * self._size + part * self._size // self._parts
+        length = (part + 1) * self._size // self._parts - part * self._size // self._parts
+        return self._buffers[buffer][first : first + length]
+
+    def _prepared(self, comm: Any, tables: Tables) -> list[tuple[list[Any], list[tuple[Any, Any, Any]]]]:
+        """Return, for each slot, the requests, and what is added to what once they are complete."""
+        from mpi4py import MPI
+
+        datatype = _datatype(self._buffers[1].dtype if tables.sizes[1] else self._buffers[0].dtype, self._operator)
+        found: dict[int, tuple[list[Any], list[Any], list[tuple[Any, Any, Any]]]] = {}
+        columns = zip(
+            *(tables.columns[n].tolist() for n in ("slot", "kind", "peer", "buffer", "offset", "operand", "part")),
+            strict=True,
+        )
+        for slot, kind, peer, buffer, offset, operand, part in columns:
+            receives, sends, sums = found.setdefault(slot, ([], [], []))
+            place = self._view(buffer, offset, part)
+            if kind == _SEND:
+                sends.append(comm.Send_init([place, datatype], peer, 0))
+            elif kind == _REDUCE:
+                came = np.empty_like(place)
+                receives.append(comm.Recv_init([came, datatype], peer, 0))
+                own = self._view(0, operand, part) if operand >= 0 else None
+                sums.append((came, place, own))
+            else:
+                receives.append(comm.Recv_init([place, datatype], peer, 0))
+        self._datatype, self._request = datatype, MPI
+        return [(receives + sends, sums) for receives, sends, sums in (found[slot] for slot in sorted(found))]
+
+    def start(self) -> None:
+        """Begin; the input must stay as it is until `wait` returns."""
+        if self._running:
+            raise ModelError("the collective has been started and not waited for")
+        self._running = True
+        for to, given in self._copies:
+            to[...] = given
+        if self._slots:
+            self._request.Prequest.Startall(self._slots[0][0])
+
+    def wait(self) -> None:
+        """Return when the output is complete."""
+        if not self._running:
+            raise ModelError("the collective has not been started")
+        requests = self._request
+        for i, (pending, sums) in enumerate(self._slots):
+            if i:
+                requests.Prequest.Startall(pending)
+            requests.Request.Waitall(pending)
+            for came, place, own in sums:
+                if own is not None:
+                    place[...] = own
+                self._operator.Reduce_local([came, self._datatype], [place, self._datatype])
+        for to, given in self._after:
+            to[...] = given
+        self._running = False
+
+    def run(self) -> None:
+        """Start and wait."""
+        self.start()
+        self.wait()
+
+    def free(self) -> None:
+        """Give the requests back; it cannot be run again."""
+        for pending, _ in self._slots:
+            for request in pending:
+                request.Free()
+        self._slots = []
+
+
+def _datatype(dtype: np.dtype[Any], operator: Any) -> Any:
+    """Return MPI's datatype: bytes where nothing is added."""
+    from mpi4py import MPI
+
+    if operator is None:
+        return MPI.BYTE
+    try:
+        return MPI.Datatype.fromcode(dtype.char)
+    except (ValueError, TypeError, KeyError):
+        raise TaskError(f"MPI cannot add elements of type {dtype}") from None

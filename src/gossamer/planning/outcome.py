@@ -1,0 +1,415 @@
+"""What planning returns: a verified schedule beside its bounds, or several ways compared."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gossamer.bounds import Bound
+from gossamer.displays import display
+from gossamer.errors import ScheduleError
+from gossamer.networks.renumbering import Renumbered
+from gossamer.planning.allreduce_variants import FormTime
+from gossamer.planning.switching import Facts, Switching
+from gossamer.questions.cases import Case, Offer
+from gossamer.questions.costs import Clock
+from gossamer.questions.tasks import Allreduce
+from gossamer.schedules import Verification
+from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text, seconds_text
+
+__all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]
+
+
+@dataclass(frozen=True)
+class Expense:
+    """What an outcome took: seconds of CPU time to build and to verify, bytes held, and the peak of the process."""
+
+    build_seconds: float
+    verify_seconds: float
+    schedule_bytes: int
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class Outcome(Rows):
+    """What planning a case by one algorithm came to: never of a schedule that the checker refused.
+
+    Attributes
+    ----------
+    case : Case
+        What was asked.
+    switching : Switching
+        How messages travel.
+    algorithm : str
+        Name of the algorithm.
+    offer : Offer
+        What the algorithm had promised.
+    schedule : Schedule, WormholeSchedule or None
+        The schedule; None if it was checked as it was made and not kept.
+    completion_time : Fraction
+        Completion time in the unit of the case's cost, exact.
+    verification : Verification
+        What the checker said; always without violations.
+    bounds : tuple of Bound
+        Lower bounds in the same unit, the largest first.
+    facts : Facts
+        What was measured of the schedule.
+    expense : Expense
+        What it took.
+    stopped : str
+        Why not all offers were tried, or an empty text.
+    forms : tuple of FormTime
+        Of an allreduce of some bytes: the form in which it is carried out, and then the others.
+    """
+
+    case: Case
+    switching: Switching[Any, Any]
+    algorithm: str
+    offer: Offer[Any]
+    schedule: Any
+    completion_time: Fraction
+    verification: Verification
+    bounds: tuple[Bound, ...]
+    facts: Facts
+    expense: Expense
+    stopped: str = ""
+    forms: tuple[FormTime, ...] = ()
+
+    @property
+    def claim(self) -> Fraction | None:
+        """Completion time that the algorithm's source promises, None where it promises nothing."""
+        return self.offer.time
+
+    @property
+    def claim_is_bound(self) -> bool:
+        """Whether the claim is an upper bound rather than the exact time."""
+        return self.offer.at_most
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Options that the schedule was built with, such as ``h``, the side of the blocks of a partition."""
+        return self.offer.options
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest lower bound; 0 when there is nothing to do."""
+        return self.bounds[0].value if self.bounds else Fraction(0)
+
+    @property
+    def bound_name(self) -> str:
+        """Name of the largest lower bound."""
+        return self.bounds[0].name if self.bounds else "nothing to do"
+
+    @property
+    def ratio(self) -> float | None:
+        """Completion time over bound; None where the bound is 0 and the time is not."""
+        if self.bound:
+            return float(self.completion_time / self.bound)
+        return None if self.completion_time else 1.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the completion time meets the bound, which proves it optimal."""
+        return self.completion_time == self.bound
+
+    @property
+    def clock(self) -> Clock | None:
+        """The clock that tells seconds; None where the case is not of bytes over links with bandwidths."""
+        return self.case.cost if isinstance(self.case.cost, Clock) else None
+
+    @property
+    def seconds(self) -> Fraction | None:
+        """Completion time in seconds, or None."""
+        return None if self.clock is None else self.clock.seconds(self.completion_time)
+
+    @property
+    def bound_seconds(self) -> Fraction | None:
+        """The largest lower bound in seconds, on the links' times as rounded up to slots, or None."""
+        return None if self.clock is None else self.clock.seconds(self.bound)
+
+    @property
+    def bandwidth(self) -> Fraction | None:
+        """Algorithm bandwidth in bytes a second as NCCL's tests define it, or None."""
+        return None if self.clock is None else self.clock.bandwidth(self.completion_time)
+
+    @property
+    def bus_bandwidth(self) -> Fraction | None:
+        """Bus bandwidth in bytes a second as NCCL's tests define it, or None where they do not."""
+        return None if self.clock is None else self.clock.bus_bandwidth(self.completion_time)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schedule to a file; ScheduleError if it was not kept."""
+        if self.schedule is None:
+            raise ScheduleError("the schedule was checked as it was made and not kept, so there is nothing to save")
+        self.schedule.save(path)
+
+    def explore(self, height: int = 640) -> Any:
+        """Return the explorer of the schedule, for a notebook; see `gossamer.explorer.explore` for a file.
+
+        Raises
+        ------
+        ScheduleError
+            If the schedule was not kept.
+        """
+        embedded = display("explorer")
+        return self if embedded is None else _Shown(embedded(self, height))
+
+    def _repr_html_(self) -> str:
+        show = display("outcome")
+        table = super()._repr_html_()
+        return table if show is None else str(show(self, table))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; times in the unit of the cost, exact ones also as fractions in text."""
+        case = self.case
+        return {
+            "network": case.network.spec,
+            "nodes": case.network.node_count,
+            "task": case.task.name,
+            "task_in_words": case.task.describe(),
+            "switching": self.switching.name,
+            "rules": case.rules.to_dict(),
+            "cost": case.cost.to_dict(),
+            "algorithm": self.algorithm,
+            "options": dict(self.options),
+            "effort": self.offer.effort,
+            "unit": case.cost.unit,
+            "completion_time": number(self.completion_time),
+            "completion_time_exact": str(self.completion_time),
+            "bound": number(self.bound),
+            "bound_exact": str(self.bound),
+            "bound_name": self.bound_name,
+            "ratio": self.ratio,
+            "optimal": self.optimal,
+            **self._in_seconds(),
+            "claim": None if self.claim is None else number(self.claim),
+            "claim_is_bound": self.claim_is_bound,
+            "verified": self.verification.ok,
+            "stopped": self.stopped or None,
+            **({"form": self.forms[0].words} if self.forms else {}),
+            **self.facts.values,
+            "build_seconds": self.expense.build_seconds,
+            "verify_seconds": self.expense.verify_seconds,
+            "schedule_bytes": self.expense.schedule_bytes,
+            "peak_memory_bytes": self.expense.peak_memory,
+        }
+
+    def _in_seconds(self) -> dict[str, float | None]:
+        """Return times and bandwidths for JSON; nothing where the case has no clock."""
+        if self.clock is None:
+            return {}
+        values = {
+            "seconds": self.seconds,
+            "bound_seconds": self.bound_seconds,
+            "algorithm_bandwidth": self.bandwidth,
+            "bus_bandwidth": self.bus_bandwidth,
+        }
+        return {name: None if value is None else float(value) for name, value in values.items()}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        network = self.case.network
+        links = f"{network.link_count:,} links"
+        options = "".join(f", {name} = {value}" for name, value in self.options.items())
+        found = [
+            ("network", f"{network.spec}: {network.node_count:,} nodes, {links}"),
+            *self._known_row(),
+            ("task", self._task_text()),
+            *self._form_rows(),
+            ("rules", self.switching.describe(self.case)),
+            ("algorithm", self.algorithm + options),
+            *self._time_rows(),
+            *self.facts.rows,
+            ("verified", f"yes: {self.verification.hops:,} hops replayed, no violation"),
+            self._expense_row(),
+        ]
+        if self.stopped:
+            found.append(("stopped", self.stopped))
+        return found
+
+    def _known_row(self) -> list[tuple[str, str]]:
+        """Return what a list of links turned out to be."""
+        known = self.case.network.find(Renumbered)
+        if known is None:
+            return []
+        same = np.array_equal(known.place, np.arange(known.place.size))
+        return [("recognized", f"{known.original.spec}{'' if same else ', with its nodes renumbered'}")]
+
+    def _task_text(self) -> str:
+        """Return the task, and as what it is carried out where that is another one."""
+        own = self.case.task
+        return own.describe() if not self.forms or isinstance(own, Allreduce) else f"allreduce, as {own.describe()}"
+
+    def _form_rows(self) -> list[tuple[str, str]]:
+        """Return what form of the task that was asked for this is, and how long the others take."""
+        if not self.forms:
+            return []
+        first, *others = self.forms
+        told = [f"{f.words} {'at least ' * f.at_least}{seconds_text(f.seconds)}" for f in others]
+        return [("form", first.words + (f"; {', '.join(told)}" if told else ""))]
+
+    def _time_rows(self) -> list[tuple[str, str]]:
+        def text(time: Fraction) -> str:
+            return self.switching.time_text(self.case.cost, time)
+
+        ratio = "-" if self.ratio is None else f"{self.ratio:.4g}"
+        verdict = "meets the bound: optimal" if self.optimal else f"{ratio} x the bound"
+        claim, bound = "none", text(self.bound)
+        if self.claim is not None:
+            claim = f"{'at most ' if self.claim_is_bound else ''}{text(self.claim)}"
+        if self.bounds:
+            bound += f" ({self.bound_name}: {self.bounds[0].witness})"
+        found = [
+            ("claim", claim),
+            ("completion time", f"{text(self.completion_time)} - {verdict}"),
+            ("lower bound", bound),
+        ]
+        if self.bandwidth is not None and self.bus_bandwidth is not None:
+            rates = f"algorithm {bandwidth_text(self.bandwidth)}, bus {bandwidth_text(self.bus_bandwidth)}"
+            found.insert(2, ("bandwidth", f"{rates} (as NCCL's tests count)"))
+        return found
+
+    def _expense_row(self) -> tuple[str, str]:
+        e = self.expense
+        kept = f"schedule {memory_text(e.schedule_bytes)}" if self.schedule is not None else "schedule not kept"
+        took = f"{e.build_seconds:.3g} s to build, {e.verify_seconds:.3g} s to verify"
+        return ("took", f"{took}; {kept}, process {memory_text(e.peak_memory)}")
+
+    def __repr__(self) -> str:
+        case = self.case
+        time = f"{self.completion_time} {case.cost.unit}{'' if self.completion_time == 1 else 's'}"
+        return f"<Outcome {case.task.name} on {case.network.spec}: {time}, bound {self.bound}, {self.algorithm}>"
+
+
+@dataclass(frozen=True)
+class Comparison(Rows):
+    """Every algorithm that covers a case, the fastest first, and why the others do not.
+
+    Iterating gives one mapping of plain values an algorithm, which pandas reads: ``pandas.DataFrame(comparison)``.
+
+    Attributes
+    ----------
+    case : Case
+        What was asked.
+    outcomes : tuple of Outcome
+        What each algorithm came to, the fastest first; every schedule was verified, and none is kept.
+    refusals : mapping of str to str
+        Why the other algorithms of the task do not cover the case, by name.
+    stopped : str
+        Why not all algorithms were tried, or an empty text.
+    """
+
+    case: Case
+    outcomes: tuple[Outcome, ...]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    stopped: str = ""
+
+    @property
+    def best(self) -> Outcome:
+        """The fastest."""
+        return self.outcomes[0]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for outcome in self.outcomes:
+            buffer, held, expense = outcome.facts.buffer, outcome.facts.held, outcome.expense
+            yield {
+                "algorithm": outcome.algorithm,
+                "options": " ".join(f"{k}={v}" for k, v in outcome.options.items()),
+                "time": number(outcome.completion_time),
+                "ratio": outcome.ratio,
+                "optimal": outcome.optimal,
+                "claim": None if outcome.claim is None else number(outcome.claim),
+                "promise": outcome.offer.promise,
+                "effort": outcome.offer.effort,
+                "utilization": float(outcome.facts.utilization),
+                "buffer_peak": None if buffer is None else buffer.packets,
+                "held_peak": None if held is None else held.packets,
+                "size": outcome.facts.size,
+                "build_seconds": expense.build_seconds,
+                "verify_seconds": expense.verify_seconds,
+            }
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        best = self.best
+        return {
+            "network": self.case.network.spec,
+            "task": self.case.task.name,
+            "switching": best.switching.name,
+            "rules": self.case.rules.to_dict(),
+            "cost": self.case.cost.to_dict(),
+            "unit": self.case.cost.unit,
+            "bound": number(best.bound),
+            "bound_name": best.bound_name,
+            "algorithms": list(self),
+            "refusals": dict(self.refusals),
+            "stopped": self.stopped or None,
+        }
+
+    def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return columns and rows for people: an algorithm a row, the fastest first."""
+        unit = self.case.cost.unit
+        columns = ("algorithm", f"{unit}s", "x bound", "promise", "used", "buffers", "CPU s")
+        rows = tuple(
+            (
+                outcome.algorithm + "".join(f" {k}={v}" for k, v in outcome.options.items()),
+                f"{float(outcome.completion_time):,.6g}",
+                "optimal" if outcome.optimal else "-" if outcome.ratio is None else f"{outcome.ratio:.3f}",
+                outcome.offer.promise,
+                f"{float(outcome.facts.utilization):.1%}",
+                "-" if outcome.facts.buffer is None else f"{outcome.facts.buffer.packets:,}",
+                f"{outcome.expense.build_seconds + outcome.expense.verify_seconds:.2g}",
+            )
+            for outcome in self.outcomes
+        )
+        return columns, rows
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        columns, table = self.table()
+        found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
+        found += [(name, f"no: it {why}") for name, why in self.refusals.items()]
+        return found + ([("stopped", self.stopped)] if self.stopped else [])
+
+    def _repr_html_(self) -> str:
+        refused = [*((name, f"no: it {why}") for name, why in self.refusals.items()),
+                   *([("stopped", self.stopped)] if self.stopped else [])]  # fmt: skip
+        return html_table(*self.table()) + (html_rows(refused) if refused else "")
+
+    def __repr__(self) -> str:
+        case = self.case
+        return f"<Comparison {case.task.name} on {case.network.spec}: {len(self)} algorithms, best {self.best!r}>"
+
+
+class _Shown:
+    """HTML that a notebook shows."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def number(value: Fraction) -> int | float:
+    """Return a fraction as a plain number, an int where it is whole.
+
+    >>> number(Fraction(4)), number(Fraction(1, 2))
+    (4, 0.5)
+    """
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def peak_memory() -> int:
+    """Return the largest resident size of the process so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,0 +1,123 @@
+"""Replanning: a schedule repaired after links failed, instead of planned anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gossamer.algorithms.any_network.repair import repaired
+from gossamer.bounds import Bounds, counted_bounds, node_bounds
+from gossamer.bounds.bound import largest_first
+from gossamer.errors import NotApplicableError
+from gossamer.networks import as_network
+from gossamer.networks.network import Failed, IntArray, Network
+from gossamer.planning import switching as switchings
+from gossamer.planning.outcome import Outcome
+from gossamer.planning.search import Asked, Say, Search
+from gossamer.planning.switching import Switching
+from gossamer.planning.switching.resource_limits import Candidate
+from gossamer.questions.cases import Case, Offer, Refusal
+from gossamer.reading import seed as read_seed
+from gossamer.schedules import Schedule
+
+__all__ = ["replan"]
+
+
+def replan(
+    schedule: Schedule | Outcome, network: Network | Any, *, seed: int = 0, progress: Say | None = None
+) -> Outcome:
+    """Repair a schedule after links failed instead of planning anew: in a tenth of the time, and about as good.
+
+    Parameters
+    ----------
+    schedule : Schedule or Outcome
+        What was planned on the sound network, store and forward, in whole messages.
+    network : Network
+        What is left of it, `Network.without` links.
+    seed : int
+        For the order in which packets are led elsewhere.
+    progress : callable, optional
+        Called with the name of each stage as it begins.
+
+    Returns
+    -------
+    Outcome
+        Verified, beside the bounds of an outcome that is repaired, which no failure makes smaller, and what is counted
+        of the network that is left: at first of its nodes alone, and all if these and the others are not met.
+
+    Raises
+    ------
+    GossamerError
+        If the network is not what is left of the schedule's after links failed, some target is cut off, or the schedule
+        is of a kind that is not repaired.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> sound = gossamer.plan("torus:4x4", "allgather")
+    >>> gossamer.replan(sound, sound.case.network.without(links=[(0, 1)])).ratio
+    1.0
+    """
+    found = schedule.schedule if isinstance(schedule, Outcome) else schedule
+    if not isinstance(found, Schedule):
+        raise NotApplicableError("only store-and-forward schedules that were kept are repaired; plan anew")
+    left = as_network(network)
+    link = _links_left(found.network, left)
+    kind = switchings.named(found.switching)
+    case = kind.case(left, found.task, found.rules, found.cost, read_seed(seed))
+    search = Search(Asked(kind, case, case, None), progress)
+    known = schedule.bounds if isinstance(schedule, Outcome) and int((link >= 0).sum()) == left.link_count else ()
+    told = [replace(bound, witness=f"before links failed: {bound.witness}") for bound in known]
+    # what nodes must send and receive holds up what is copied, not what goes far
+    copied = any(demand.shared for demand in case.demands)
+    limits = Bounds(largest_first((*told, *(node_bounds(case) if copied else ())))) if told else counted_bounds(case)
+    case.tell_floor(limits[0].value)
+    offer = Offer(lambda: repaired(found, case, link), effort="search")
+    name = found.algorithm if found.algorithm.endswith(_REPAIRED) else f"{found.algorithm}{_REPAIRED}"
+    best: Outcome | None = None
+    for candidate in [*_flooded_anew(kind, case), Candidate(name, offer)]:
+        if best is None or best.completion_time > limits[0].value:
+            now = search.carried_out(candidate, limits, stream=False)
+            best = now if best is None or now.completion_time < best.completion_time else best
+        if told and best.completion_time > limits[0].value:  # all that is counted, where the first does not do
+            limits, told = Bounds(largest_first((*told, *counted_bounds(case)))), []
+            case.tell_floor(limits[0].value)
+    assert best is not None
+    return replace(best, bounds=limits)
+
+
+def _flooded_anew(kind: Switching[Any, Any], case: Case) -> Iterator[Candidate[Any]]:
+    """Yield what floods a small network anew, which is as quick as a repair."""
+    if case.network.terminal_count * case.network.node_count > _FLOODED:
+        return
+    for algorithm in kind.algorithms:
+        if algorithm.name in _FLOODING and isinstance(case.task, algorithm.tasks):
+            offers = algorithm.offers(case)
+            if not isinstance(offers, Refusal):
+                yield Candidate(algorithm.name, offers[0])
+
+
+_FLOODING = ("greedy-flooding", "reversed-greedy-flooding", "two-way-greedy-flooding")
+_FLOODED = 100_000
+"""Packets to be brought somewhere up to which flooding anew takes some hundredths of a second."""
+
+
+def _links_left(network: Network, left: Network) -> IntArray:
+    """Return the number in what is left of a network of each of its links, -1 for those that failed."""
+    failed, before = left.find(Failed), network.find(Failed)
+    numbers = np.arange(network.link_count, dtype=np.int32)
+    if failed is not None and before is not None and failed.sound != network:
+        network, numbers = before.sound, before.links  # some had failed already
+    if failed is None or failed.sound != network:
+        raise NotApplicableError(f"{left.spec} is not what is left of {network.spec} after links failed")
+    if left.node_count != network.node_count or left.terminal_count != network.terminal_count:
+        raise NotApplicableError("a schedule is repaired after links failed, not nodes; plan anew")
+    number = np.full(network.link_count, -1, np.int32)
+    number[failed.links] = np.arange(left.link_count)
+    return np.asarray(number[numbers], np.int32)
+
+
+_REPAIRED = ", repaired"

@@ -1,0 +1,100 @@
+"""The table of switchings, and what does not depend on them: verify, save and load a schedule of any.
+
+A further switching is one more entry of `SWITCHINGS`, an object that fulfills
+`gossamer.planning.switching.protocol.Switching`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gossamer.errors import FileFormatError, ScheduleError, shown
+from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, Switching
+from gossamer.planning.switching.store_and_forward import StoreAndForward
+from gossamer.planning.switching.wormhole import Wormhole
+from gossamer.reading import choice
+from gossamer.schedules import Verification
+from gossamer.schedules.files import open_stored
+
+__all__ = ["SWITCHINGS", "AnySchedule", "Facts", "Streamed", "Switching", "load", "named", "of", "save", "verify"]
+
+SWITCHINGS: dict[str, Switching[Any, Any]] = {s.name: s for s in (StoreAndForward(), Wormhole())}
+"""Kinds of switching, by name."""
+
+
+def named(name: str) -> Switching[Any, Any]:
+    """Return the switching of a name; ModelError if there is none.
+
+    >>> named("wormhole").words
+    ('step', 'channel', 'pieces')
+    """
+    return SWITCHINGS[choice(name, "switching", SWITCHINGS)]
+
+
+def of(schedule: AnySchedule) -> Switching[Any, Any]:
+    """Return the switching of a schedule; ScheduleError if it is none."""
+    name = getattr(schedule, "switching", None)
+    if not isinstance(name, str) or name not in SWITCHINGS:
+        raise ScheduleError(f"a schedule is needed, got {type(schedule).__name__}")
+    return SWITCHINGS[name]
+
+
+def verify(schedule: AnySchedule, limit: int = 20) -> Verification:
+    """Check every rule and goal of a schedule and list what is broken.
+
+    See `gossamer.schedules.verify` for store-and-forward schedules, `gossamer.wormhole.verify` for wormhole ones.
+
+    Parameters
+    ----------
+    schedule : Schedule or WormholeSchedule
+        The schedule.
+    limit : int
+        Violations to name, 0 or more; the rest are counted.
+
+    Raises
+    ------
+    ScheduleError
+        If `limit` is negative, or the first argument is no schedule.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> print(verify(gossamer.plan("ring:5", "allgather").schedule))
+    valid: 4 hops replayed, no violation
+    """
+    return of(schedule).verify(schedule, limit)
+
+
+def save(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
+    """Write a schedule to a file, whole or not at all: as text where the suffix is ``.txt``, otherwise as Parquet.
+
+    Raises
+    ------
+    ScheduleError
+        If the first argument is no schedule.
+    FileFormatError
+        If the file cannot be written, or the network of an invariant schedule cannot be named in a file.
+    """
+    of(schedule)
+    schedule.save(path)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a schedule that `save` wrote. It is not verified; ask `gossamer.verify`.
+
+    Returns
+    -------
+    Schedule or WormholeSchedule
+        Whichever the file holds.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, unreadable, truncated, not a schedule, or of a newer format version.
+    """
+    with open_stored(path, max(s.format_version for s in SWITCHINGS.values())) as file:
+        name = file.header.get("switching", "store-and-forward")
+    if not isinstance(name, str) or name not in SWITCHINGS:
+        raise FileFormatError(f"{str(path)!r} holds a schedule for {shown(name)} switching, which is unknown here")
+    return SWITCHINGS[name].load(path)

@@ -1,0 +1,185 @@
+"""Store and forward: a packet crosses one link in a slot and is kept at each node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+from fractions import Fraction
+
+import numpy as np
+
+from gossamer.algorithms import ALGORITHMS, Algorithm
+from gossamer.bounds import Bound, bounds
+from gossamer.bounds.table import slow
+from gossamer.errors import ModelError
+from gossamer.networks.network import Network
+from gossamer.planning.switching.protocol import Facts, Say, Streamed
+from gossamer.questions.cases import Case, Needs, Offer
+from gossamer.questions.cases.resource_estimates import needs
+from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
+from gossamer.schedules import CONTROL, Schedule, Verification, buffer_peak, files, link_utilization, verify
+from gossamer.schedules.sinks import CheckingSink, PhaseRun
+from gossamer.writing import quantity, seconds_text
+
+__all__ = ["StoreAndForward"]
+
+
+class StoreAndForward:
+    """The switching of packets that every node stores and forwards; see `gossamer.planning.switching.Switching`."""
+
+    name = "store-and-forward"
+    summary = "a packet crosses one link in a slot and is kept at each node"
+    noun = "algorithm"
+    words = ("slot", "link", "packets")
+    format_version = files.FORMAT_VERSION
+    cost_types: tuple[type[AskedCost], ...] = (StepCost, TimeCost)
+    renames = True
+    rules: tuple[str, ...] = tuple(field.name for field in fields(Rules))
+
+    @property
+    def algorithms(self) -> tuple[Algorithm, ...]:
+        """The algorithms, for all tasks."""
+        return ALGORITHMS
+
+    def case(self, network: Network, task: Task, rules: Rules | None, cost: AskedCost | None, seed: int) -> Case:
+        """Return the case."""
+        if isinstance(cost, TimeCost):
+            timed, clock = cost.on(network, task)
+            return Case(timed, task, rules, clock, seed=seed)
+        if cost is not None and not isinstance(cost, StepCost):
+            allowed = "steps or seconds; cost must be a StepCost or a TimeCost"
+            raise ModelError(f"store-and-forward schedules cost {allowed}, got {cost!r}")
+        return Case(network, task, rules, cost, seed=seed)
+
+    def describe(self, case: Case) -> str:
+        """Return the rules in words."""
+        rules = case.rules
+        words = [f"ports {rules.ports}", f"{'split' if rules.split else 'whole'} messages"]
+        words += ["cut-through"] if rules.cut_through else []
+        words += [] if rules.replication else ["no replication"]
+        words += ["reduction in switches"] if rules.reduction else []
+        sizes = f"; {case.cost.describe()}" if isinstance(case.cost, Clock) else ""
+        return ", ".join(words) + sizes
+
+    def time_text(self, cost: Cost, time: Fraction) -> str:
+        """Return a time in steps, or in seconds where the links have bandwidths."""
+        exact = f"{time.numerator:,}" if time.denominator == 1 else f"{time} = {float(time):.4g}"
+        text = f"{exact} {cost.unit}{'' if time == 1 else 's'}"
+        return f"{seconds_text(cost.seconds(time))} ({text})" if isinstance(cost, Clock) else text
+
+    def bounds(self, case: Case) -> tuple[Bound, ...]:
+        """Return lower bounds on the completion time in steps, the largest first."""
+        return bounds(case)
+
+    def quick_bounds(self, case: Case) -> tuple[Bound, ...] | None:
+        """Return those that take milliseconds where all take tenths of a second; else None."""
+        return bounds(case, quick=True) if slow(case) else None
+
+    def needs(self, case: Case, offer: Offer[Schedule]) -> Needs:
+        """Return about what building and checking an offer takes."""
+        return needs(case, offer)
+
+    def completion(self, schedule: Schedule) -> Fraction:
+        """Return the time that a schedule takes."""
+        return schedule.completion_time
+
+    def verify(self, schedule: Schedule, limit: int = 20) -> Verification:
+        """Check every rule and goal of a schedule."""
+        return verify(schedule, limit)
+
+    def load(self, path: str | os.PathLike[str]) -> Schedule:
+        """Read a schedule from a file."""
+        return files.load(path)
+
+    def stream(self, case: Case, offer: Offer[Schedule], say: Say) -> Streamed:
+        """Check the hops of an offer as they are made, keeping none."""
+        assert offer.stream is not None  # the planner asks for offers that stream
+        sink = CheckingSink(case, say)
+        offer.stream(sink)
+        return Streamed(sink.completion_time, *_streamed_facts(case, sink))
+
+    def facts(self, schedule: Schedule) -> Facts:
+        """Return what can be measured of a schedule."""
+        s, used = schedule, link_utilization(schedule)
+        transit = buffer_peak(s)
+        held = buffer_peak(s, "all") if isinstance(s.task, Permutation | OneToManyRouting) else None
+        stored = f", {s.stored_hops:,} stored (invariant)" if s.invariant else ""
+        parts = f", every message in {s.parts} parts" if s.parts > 1 else ""
+        together = "" if held is None else f", {held.packets:,} with its own and those delivered"
+        control = [p for p in s.phases if p.control]
+        rows = [
+            ("schedule", f"{s.slot_count:,} slots, {s.hop_count:,} hops{stored}, {s.packet_count:,} packets{parts}"),
+            ("link utilization", f"{float(used):.1%}"),
+            ("buffer peak", f"{quantity(transit.packets, 'packet')} in transit at a node{together}"),
+        ]
+        if control:
+            slots = sum(p.slots for p in control)
+            text = f"{slots} slots of control packets at t_p = {s.cost.control_time} step"
+            rows.insert(0, ("of which", f"{text} (set it with --control-time)"))
+        values = {
+            "links": s.network.link_count,
+            "invariant": s.invariant,
+            "parts": s.parts,
+            "phases": [
+                {"name": p.name, "slots": p.slots, "slot_length": str(p.slot_length), "control": p.control}
+                for p in s.phases
+            ],
+            "slots": s.slot_count,
+            "hops": s.hop_count,
+            "control_hops": int(np.count_nonzero(s.packet == CONTROL)) * (s.symmetry.order if s.symmetry else 1),
+            "packets": s.packet_count,
+            "stored_hops": s.stored_hops,
+            "link_utilization": float(used),
+            "buffer_peak": transit.packets,
+            "held_peak": None if held is None else held.packets,
+        }
+        return Facts(s.hop_count, used, values, rows, transit, held)
+
+
+def _streamed_facts(case: Case, sink: CheckingSink) -> tuple[Verification, Facts]:
+    """Return what the checker said of streamed hops, and what it measured of them."""
+    found, time = sink.checker.finish(), sink.completion_time
+    room = int(case.network.link_capacity.sum(dtype=np.int64)) * time
+    used = Fraction(found.hops) / room if room else Fraction(0)
+    control = sum(run.steps for run in sink.phases if run.control)
+    peak, all_hops = found.buffer, found.hops + found.control_hops
+    where = "" if peak.node is None else f", first at {case.network.node_name(peak.node)} before slot {peak.slot}"
+    rows = [
+        ("by phase", _by_kind(sink.phases)),
+        ("schedule", f"{sum(run.steps for run in sink.phases):,} slots, {all_hops:,} hops, none kept"),
+        ("link utilization", f"{float(used):.1%}"),
+        ("held peak", f"{quantity(peak.packets, 'packet')} held at a node, its own and those delivered too{where}"),
+        ("delivered", quantity(found.delivered, "message")),
+    ]
+    if control:
+        text = f"{control} slots of control packets at t_p = {case.control_time} step"
+        rows.insert(0, ("of which", f"{text} (set it with --control-time)"))
+    values = {
+        "links": case.network.link_count,
+        "phases": [
+            {"name": p.name, "slots": p.steps, "guaranteed": p.guaranteed, "control": p.control} for p in sink.phases
+        ],
+        "slots": sum(run.steps for run in sink.phases),
+        "hops": all_hops,
+        "control_hops": found.control_hops,
+        "delivered": found.delivered,
+        "link_utilization": float(used),
+        "held_peak": peak.packets,
+    }
+    return found.verification, Facts(all_hops, used, values, rows, held=peak)
+
+
+def _by_kind(phases: Sequence[PhaseRun]) -> str:
+    """Return the steps of all phases of a kind together, in words, with what is guaranteed where something is."""
+    steps: dict[str, int] = {}
+    most: dict[str, int | None] = {}
+    for phase in phases:
+        kind = phase.name.split()[0]
+        steps[kind] = steps.get(kind, 0) + phase.steps
+        before = most.get(kind, 0)
+        most[kind] = None if before is None or phase.guaranteed is None else before + phase.guaranteed
+    at_most = {kind: "" if most[kind] is None else f" of at most {most[kind]:,}" for kind in steps}
+    return ", ".join(f"{kind} {count:,}{at_most[kind]}" for kind, count in steps.items())

@@ -1,0 +1,293 @@
+"""The links of a network as the rules let them be used: how many packets they pass, and when packets can be where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+from gossamer.networks.shared_ports import SharedPorts
+from gossamer.questions.cases.demands import Counts
+from gossamer.questions.rules import Rules
+
+__all__ = ["FAR", "Links", "Shares", "Travel", "least_time", "links_of"]
+
+FAR = 1 << 60
+"""The time of what never happens."""
+
+_KINDS = 16
+"""The most occupancies that are told apart on the way through a switch; of more, none is, which is never too late."""
+
+_REMEMBERED = 40_000
+"""Numbers that all answers of `travel` may have together that are remembered."""
+
+
+_FEW = 256
+"""Up to so many links, a dictionary finds those that are alike fastest."""
+
+
+class Travel(NamedTuple):
+    """When a packet can be where: int64 arrays in slots of a whole packet, `FAR` where never.
+
+    `usable` [N] is the first slot in which it may be sent on from a node that stores, and by which it is there whole;
+    `depart` [L] the first slot in which it can leave over a link.
+    """
+
+    usable: Counts
+    depart: Counts
+
+
+class Shares(NamedTuple):
+    """Ports that links share: those through which each link sends and receives, int64[L], -1 for none; int64[P]."""
+
+    sending: Counts
+    receiving: Counts
+    capacity: Counts
+    occupancy: Counts
+
+    @classmethod
+    def of(cls, ports: SharedPorts) -> Shares:
+        """Return the ports in the order of the network's links."""
+        return cls(*(np.asarray(c).astype(np.int64) for c in ports.columns[:4]))
+
+    def turned(self, order: Counts) -> Shares:
+        """Return the ports of the links turned round, in an order."""
+        return self._replace(sending=self.receiving[order], receiving=self.sending[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Links sorted by source, int64[L] each, in slots of whole packets.
+
+    Attributes
+    ----------
+    first : int64[N+1]
+        Links of node u are ``first[u]:first[u+1]``.
+    source, target, number : int64[L]
+        Ends, and the number of the link in the network.
+    capacity, occupancy, latency : int64[L]
+        As in the network; capacity 1 under a port limit.
+    ports : Shares or None
+        Ports that links share.
+    stores : bool[N]
+        Whether a node sends on only what it has whole: all but switches that cut through.
+    terminal_count : int
+    send_limited, receive_limited, whole : bool
+        As in the case.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> slow = gossamer.network("array:3").with_times(2, 1)
+    >>> links_of(slow, Rules()).travel(np.array([0])).usable.tolist()
+    [0, 3, 6]
+    >>> links_of(slow, Rules(split=True)).travel(np.array([0])).usable.tolist()
+    [0, 1, 2]
+    """
+
+    first: Counts
+    source: Counts
+    target: Counts
+    number: Counts
+    capacity: Counts
+    occupancy: Counts
+    latency: Counts
+    ports: Shares | None
+    stores: npt.NDArray[np.bool_]
+    terminal_count: int
+    send_limited: bool
+    receive_limited: bool
+    whole: bool
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes N."""
+        return int(self.stores.size)
+
+    @cached_property
+    def rate(self) -> npt.NDArray[np.float64]:
+        """Packets that each link passes in a step, float64[L]; exactly ``capacity / occupancy``."""
+        return self.capacity / self.occupancy
+
+    @cached_property
+    def fair_rate(self) -> npt.NDArray[np.float64]:
+        """Packets that each link passes in a step while all links through its ports are busy, float64[L]."""
+        rate = self.rate
+        if self.ports is not None:
+            for side in (self.ports.sending, self.ports.receiving):
+                wanted = np.bincount(side + 1, self.rate, self.ports.capacity.size + 1)
+                share = self.ports.capacity / self.ports.occupancy / np.maximum(wanted[1:], 1e-300)
+                rate = np.minimum(rate, self.rate * np.append(np.minimum(share, 1.0), 1.0)[side])
+        return rate
+
+    @cached_property
+    def hold(self) -> Counts:
+        """Slots for which a packet holds a link: none for the smallest parts of split messages."""
+        return self.occupancy if self.whole else np.zeros_like(self.occupancy)
+
+    @cached_property
+    def turned(self) -> Links:
+        """The links turned round, as reversed schedules use them."""
+        order = np.argsort(self.target, kind="stable")
+        counts = np.bincount(self.target, minlength=self.node_count)
+        found = replace(
+            self, first=np.concatenate([[0], np.cumsum(counts)]), source=self.target[order], target=self.source[order],
+            number=self.number[order], capacity=self.capacity[order], occupancy=self.occupancy[order],
+            latency=self.latency[order], send_limited=self.receive_limited, receive_limited=self.send_limited,
+            ports=None if self.ports is None else self.ports.turned(order),
+        )  # fmt: skip
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        vars(found)["turned"], vars(found)["turned_place"] = self, order
+        vars(self)["turned_place"] = place
+        return found
+
+    @cached_property
+    def turned_place(self) -> Counts:
+        """The place of each link among the links of `turned`, int64[L]."""
+        known = self.turned
+        del known
+        place: Counts = vars(self)["turned_place"]
+        return place
+
+    def travel(self, start: Counts) -> Travel:
+        """Return when a packet that is at each of the nodes `start` in slot 0 can be where: read-only. O(L log L).
+
+        Different bounds ask the same, so answers are remembered.
+        """
+        asked = np.asarray(start, np.int64).tobytes()
+        found = self._asked.get(asked)
+        if found is None:
+            found = self._travel(start)
+            if (len(self._asked) + 1) * (self.node_count + self.source.size) <= _REMEMBERED:
+                self._asked[asked] = found
+        return found
+
+    @cached_property
+    def _asked(self) -> dict[bytes, Travel]:
+        """What is known of `travel`."""
+        return {}
+
+    def _travel(self, start: Counts) -> Travel:
+        from gossamer.questions.cases import _kernels
+
+        n, heap = self.node_count, self._room
+        usable, depart = np.empty(n, np.int64), np.empty(self.source.size, np.int64)
+        kind, kind_hold = self._kinds
+        _kernels.earliest(
+            self.first, self.target, self.hold, self.latency, kind, kind_hold, self.stores,
+            np.asarray(start, np.int64), FAR, heap, np.empty(n * (kind_hold.size + 1), np.int64), usable, depart,
+        )  # fmt: skip
+        usable.flags.writeable = depart.flags.writeable = False
+        return Travel(usable, depart)
+
+    @cached_property
+    def _kinds(self) -> tuple[Counts, Counts]:
+        """The kind of each link by occupancy, and the holds of the kinds; one where all nodes store."""
+        none = np.zeros(self.source.size, np.int64), np.zeros(1, np.int64)
+        if bool(self.stores.all()):
+            return none
+        holds, kind = np.unique(self.hold, return_inverse=True)
+        return (kind.astype(np.int64), holds) if holds.size <= _KINDS else none
+
+    @cached_property
+    def _room(self) -> Counts:
+        return np.empty(self.source.size * (self._kinds[1].size + 1) + self.node_count, np.int64)
+
+
+def links_of(network: Network, rules: Rules) -> Links:
+    """Return the links of a network under given rules."""
+    stores = np.ones(network.node_count, np.bool_)
+    if rules.cut_through:
+        stores[network.terminal_count :] = False
+    limited = rules.send_limited or rules.receive_limited
+    capacity = np.int64(1) if limited else network.link_capacity.astype(np.int64)
+    return Links(
+        network.first_link.copy(),  # may be written to, as where links are turned round: kernels are compiled once
+        network.link_source.astype(np.int64),
+        network.link_target.astype(np.int64),
+        np.arange(network.link_count, dtype=np.int64),
+        np.broadcast_to(capacity, network.link_source.shape),
+        network.link_occupancy.astype(np.int64),
+        network.link_latency.astype(np.int64),
+        None if network.shared_ports is None else Shares.of(network.shared_ports),
+        stores,
+        network.terminal_count,
+        rules.send_limited,
+        rules.receive_limited,
+        not rules.split,
+    )
+
+
+def least_time(needed: int, capacity: Counts, occupancy: Counts, wait: Counts, whole: bool) -> Fraction | None:
+    """Return the least time by which so many packets can have passed over links side by side.
+
+    Parameters
+    ----------
+    needed : int
+        Packets, at least 1.
+    capacity, occupancy : int64[k]
+        Packets that a link carries at once, and steps for which one occupies it.
+    wait : int64[k]
+        Steps before the first packet enters a link and after the last has left it, together; less than 0 is allowed.
+    whole : bool
+        Whether packets are whole. Parts pass as a fluid.
+
+    Returns
+    -------
+    Fraction or None
+        The least T, 0 or more, with ``sum(capacity * floor((T - wait) / occupancy)) >= needed``, for parts without the
+        floor; None if there is no link.
+
+    Examples
+    --------
+    >>> links = np.array([1, 1]), np.array([1, 3]), np.array([0, 2])
+    >>> least_time(6, *links, True), least_time(6, *links, False)
+    (Fraction(5, 1), Fraction(5, 1))
+    """
+    use = np.flatnonzero((capacity > 0) & (wait < FAR // 2))
+    if not use.size:
+        return None
+    rows = _alike(capacity[use], occupancy[use], wait[use])
+    if not whole:
+        return _fluid_time(needed, rows)
+    high = max(0, min(w + o * -(-needed // c) for o, w, c in rows))
+    low = -1  # too early
+    while high - low > 1:
+        middle = (low + high) // 2
+        if sum(c * max(0, (middle - w) // o) for o, w, c in rows) >= needed:
+            high = middle
+        else:
+            low = middle
+    return Fraction(high)
+
+
+def _alike(capacity: Counts, occupancy: Counts, wait: Counts) -> list[tuple[int, int, int]]:
+    """Return occupancy, wait and total capacity of links that are alike."""
+    total: dict[tuple[int, int], int] = {}
+    if capacity.size > _FEW:
+        kinds, group = np.unique(np.stack([occupancy, wait]), axis=1, return_inverse=True)
+        sums = np.zeros(kinds.shape[1], np.int64)
+        np.add.at(sums, group.reshape(-1), capacity)
+        capacity, (occupancy, wait) = sums, kinds
+    for o, w, c in zip(occupancy.tolist(), wait.tolist(), capacity.tolist(), strict=True):
+        total[o, w] = total.get((o, w), 0) + c
+    return [(o, w, c) for (o, w), c in total.items()]
+
+
+def _fluid_time(needed: int, rows: list[tuple[int, int, int]]) -> Fraction:
+    """Return the least T with ``sum(c/o * max(0, T - w)) >= needed``."""
+    rows = sorted(rows, key=lambda row: row[1])
+    rate, offset = Fraction(0), Fraction(0)  # T * rate - offset have passed at T
+    for i, (o, w, c) in enumerate(rows):
+        rate += Fraction(c, o)
+        offset += Fraction(c * w, o)
+        time = (needed + offset) / rate
+        if i + 1 == len(rows) or time <= rows[i + 1][1]:
+            return max(time, Fraction(0))
+    raise AssertionError("unreachable")

@@ -1,0 +1,189 @@
+"""What an algorithm answers to a case: offers, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Generic, Literal, TypeVar
+
+from gossamer.errors import NotApplicableError
+from gossamer.questions.cases.case import Case
+from gossamer.questions.tasks import Task
+
+__all__ = ["EFFORTS", "Effort", "Offer", "Promise", "Proof", "Proposer", "Refusal", "first_refusal"]
+
+Promise = Literal["exact", "at most", "none"]
+Effort = Literal["closed form", "search", "solver"]
+
+EFFORTS: tuple[Effort, ...] = ("closed form", "search", "solver")
+"""How hard an algorithm works, the least first."""
+
+S = TypeVar("S")
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an algorithm does not cover a case.
+
+    Attributes
+    ----------
+    why : str
+        A clause that goes on after the algorithm's name: "needs an array or a torus".
+    """
+
+    why: str
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a builder proved of a case while it looked for a schedule: that none takes less than `value`.
+
+    Attributes
+    ----------
+    name : str
+        How it is called among the bounds.
+    value : Fraction
+        Least completion time, in the unit of the case's cost.
+    witness : str
+        What proves it, in words.
+    """
+
+    name: str
+    value: Fraction
+    witness: str
+
+
+@dataclass(frozen=True)
+class Offer(Generic[S]):
+    """What an algorithm proposes for a case, before anything is built.
+
+    Attributes
+    ----------
+    build : callable
+        ``() -> schedule``: makes the schedule; it is not verified yet. The same each time.
+    time : Fraction or None
+        Completion time that the source promises, in the unit of the case's cost; None where it promises nothing.
+    at_most : bool
+        Whether `time` is an upper bound rather than the exact time.
+    optimal : bool
+        Whether the source promises to meet a lower bound on this case.
+    effort : {"closed form", "search", "solver"}
+        How hard `build` works.
+    least : Fraction
+        A time that the schedule certainly does not beat: what is no better than one at hand is not built.
+    options : mapping of str to object
+        The choices in which the offers of one algorithm differ, such as ``h``, the side of the blocks of a partition.
+    on_request : bool
+        Whether it is tried only when its options are asked for.
+    stream : callable or None
+        ``(sink) -> None``: hands the hops to a sink of `gossamer.schedules.sinks` as they are made, and keeps none.
+    too_large : Refusal or None
+        Why `build` cannot keep the hops, which can only be streamed.
+    orbit : int
+        Of how many nodes a stored hop is: all, where the schedule is invariant.
+    hop_bytes, hop_seconds : float
+        About what a stored hop takes while the schedule is built and checked.
+    proof : callable or None
+        ``() -> Proof or None``: what `build` proved on its way; asked after it.
+    """
+
+    build: Callable[[], S]
+    time: Fraction | None = None
+    at_most: bool = False
+    optimal: bool = False
+    effort: Effort = "closed form"
+    least: Fraction = Fraction(0)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    on_request: bool = False
+    stream: Callable[[Any], None] | None = None
+    too_large: Refusal | None = None
+    orbit: int = 1
+    hop_bytes: float = 24.0
+    hop_seconds: float = 1e-7
+    proof: Callable[[], Proof | None] | None = None
+
+    @property
+    def promise(self) -> Promise:
+        """What kind of promise `time` is."""
+        return "none" if self.time is None else "at most" if self.at_most else "exact"
+
+    @property
+    def floor(self) -> Fraction:
+        """A time that the schedule certainly does not beat: `least`, or the time that is promised exactly."""
+        return self.least if self.time is None or self.at_most else max(self.least, self.time)
+
+
+@dataclass(frozen=True)
+class Proposer(Generic[C, S]):
+    """A named way to carry out tasks: one function from a case to offers or a refusal, and what people read of it.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the algorithms of a task; what ``--algorithm`` takes.
+    tasks : tuple of types of Task
+        The tasks it carries out.
+    propose : callable
+        ``case -> Offer, sequence of Offer, or Refusal``; the offer that the source would choose comes first. Asked only
+        of cases of `tasks`.
+    networks, source, summary : str
+        For people: what it covers, where it comes from, what it does in one line.
+    """
+
+    name: str
+    tasks: tuple[type[Task], ...]
+    propose: Callable[[C], Offer[S] | Sequence[Offer[S]] | Refusal]
+    networks: str
+    source: str
+    summary: str
+
+    def offers(self, case: C, *, streamed: bool = False) -> tuple[Offer[S], ...] | Refusal:
+        """Return what the algorithm proposes for a case, its own first choice first, or why it does not cover it.
+
+        `streamed` asks for the offers whose hops can be streamed, even if they are too many to keep.
+        """
+        if not isinstance(case.task, self.tasks):
+            return Refusal(f"is for {' or '.join(t.name for t in self.tasks)}, not for {case.task.name}")
+        found = self.propose(case)
+        if isinstance(found, Refusal):
+            return found
+        offers = (found,) if isinstance(found, Offer) else tuple(found)
+        if streamed:
+            return tuple(offer for offer in offers if offer.stream) or Refusal("cannot stream its hops")
+        kept = tuple(offer for offer in offers if offer.too_large is None)
+        if kept or not offers:
+            return kept
+        hint = "; stream them (--stream)" if offers[0].stream else ""
+        return Refusal(f"{offers[0].too_large}{hint}")
+
+    def covers(self, case: C) -> bool:
+        """Whether the algorithm builds a schedule for a case."""
+        return not isinstance(self.offers(case), Refusal)
+
+    def offer(self, case: C) -> Offer[S]:
+        """Return the algorithm's own first choice for a case.
+
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm does not cover the case, with the reason.
+        """
+        found = self.offers(case)
+        if isinstance(found, Refusal):
+            where = f"{case.task.name} on {case.network.spec}"
+            raise NotApplicableError(f"algorithm {self.name!r} does not cover {where}: it {found.why}")
+        return found[0]
+
+
+def first_refusal(*refusals: Refusal | None) -> Refusal | None:
+    """Return the first refusal that is one, or None.
+
+    >>> first_refusal(None, Refusal("needs a ring"), Refusal("needs all ports"))
+    Refusal(why='needs a ring')
+    """
+    return next((refusal for refusal in refusals if refusal is not None), None)

@@ -1,0 +1,476 @@
+"""What schedules cost: steps of packets, seconds, or start-ups and bytes.
+
+Their rules are in `gossamer.questions.rules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import ModelError, NetworkError
+from gossamer.networks.network import Network
+from gossamer.networks.structures import RatedLinks, Speeds
+from gossamer.questions.tasks import Chunked, Task
+from gossamer.questions.tasks.sizes import sizing_of
+from gossamer.reading import choice, fraction, whole
+from gossamer.reading.quantities import Bytes, Duration, Rate, bandwidth, duration, size
+from gossamer.writing import bytes_text, seconds_text
+
+__all__ = ["AskedCost", "Clock", "Clocked", "Cost", "Counting", "Form", "LinearCost", "StepCost", "TimeCost", "clocked"]
+
+# The cost of store-and-forward schedules, in steps: a packet crosses a link in one, a control packet in t_p.
+
+_TIME = "a fraction of a step in [0, 1]"
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What hops of store-and-forward schedules cost: a step for a whole packet, 1/k step for one of k parts.
+
+    Attributes
+    ----------
+    control_time : Fraction
+        Steps that a control packet takes on a link (t_p of Varvarigos and Bertsekas 1994), between 0 and 1. Zero means
+        that what the nodes must know about each other is known ahead.
+
+    Examples
+    --------
+    >>> StepCost("1/10").control_time
+    Fraction(1, 10)
+    """
+
+    control_time: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "control_time", fraction(self.control_time, "control_time", 0, 1, allowed=_TIME))
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return "step"
+
+    def describe(self) -> str:
+        """Return the cost, for people.
+
+        >>> StepCost("1/10").describe()
+        'a control packet takes 1/10 step a hop'
+        """
+        return f"a control packet takes {self.control_time} step a hop" if self.control_time else "steps"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file."""
+        return {"control_time": str(self.control_time)}
+
+
+# The linear cost of a step: a start-up, and a time for each byte and hop of its longest message.
+
+Price = Literal["steps", "flits"]
+Starts = Literal["barrier", "dependencies"]
+
+_LINEAR_TIME = "a number that is 0 or more, such as 100 or 1/10"
+_SIZE = f"a whole number of bytes in 1..{2**31 - 1}"
+
+
+@dataclass(frozen=True)
+class LinearCost:
+    """What a step of wormhole messages costs; all times in one unit of the user's choice.
+
+    A step is a set of messages that start together on channel-disjoint paths. It lasts
+    ``startup + max over its messages of (length * per_byte + hops * hop_time)``.
+
+    Attributes
+    ----------
+    startup : Fraction
+        T_s, the time to start a message, 0 or more. Ints, fractions, decimal texts and floats (by their shortest
+        decimal form) are accepted here and below.
+    per_byte : Fraction
+        T_c, the time that a channel takes for a byte, 0 or more.
+    message_bytes : int
+        m, the length of each message of the task in bytes, at least 1.
+    counter_bytes : int
+        w, the length of a control message, which carries one counter, at least 1.
+    hop_time : Fraction
+        t_r, the time that the head of a message takes a hop, 0 or more. With 0 distance does not matter.
+    price : {"steps", "flits"}
+        What plans are compared by: ``steps`` as above; ``flits``, the cycles that the flit simulator takes, a flit of
+        4 bytes a cycle.
+    starts : {"barrier", "dependencies"}
+        Of the price in flits: whether a message starts after all of the step before, or as soon as its source has what
+        it carries and a free port.
+
+    Examples
+    --------
+    >>> cost = LinearCost(startup=100, per_byte="0.1")
+    >>> cost.per_byte, cost.startup_ratio
+    (Fraction(1, 10), Fraction(125, 128))
+    """
+
+    startup: Fraction = Fraction(100)
+    per_byte: Fraction = Fraction(1)
+    message_bytes: int = 1024
+    counter_bytes: int = 4
+    hop_time: Fraction = Fraction(0)
+    price: Price = "steps"
+    starts: Starts = "barrier"
+
+    def __post_init__(self) -> None:
+        for name in ("startup", "per_byte", "hop_time"):
+            object.__setattr__(self, name, fraction(getattr(self, name), name, allowed=_LINEAR_TIME))
+        for name in ("message_bytes", "counter_bytes"):
+            object.__setattr__(self, name, whole(getattr(self, name), name, 1, allowed=_SIZE))
+        choice(self.price, "price", get_args(Price))
+        choice(self.starts, "starts", get_args(Starts))
+        if self.starts != "barrier" and self.price != "flits":
+            raise ModelError("starts without barriers have a price in flits only; add price='flits'")
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return "cycle" if self.price == "flits" else "time unit"
+
+    @property
+    def startup_ratio(self) -> Fraction | None:
+        """T_s / (m T_c): the start-up in units of the transmission of one message; None where that takes no time."""
+        return self.startup / (self.message_bytes * self.per_byte) if self.per_byte else None
+
+    def step_cost(self, length: int, hops: int = 0) -> Fraction:
+        """Return the cost of a step whose one message has `length` bytes and makes `hops` hops.
+
+        >>> LinearCost(startup=10, per_byte=2).step_cost(3)
+        Fraction(16, 1)
+        """
+        return self.startup + length * self.per_byte + hops * self.hop_time
+
+    def describe(self) -> str:
+        """Return the costs and the message length, for people.
+
+        >>> LinearCost(per_byte="1/8").describe()
+        'start-up 100, 1/8 a byte, messages of 1,024 bytes'
+        """
+        hop = f", {self.hop_time} a hop" if self.hop_time else ""
+        size = f"{self.message_bytes:,} byte{'' if self.message_bytes == 1 else 's'}"
+        price = f", in cycles of flits started by {self.starts}" if self.price == "flits" else ""
+        return f"start-up {self.startup}, {self.per_byte} a byte{hop}, messages of {size}{price}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file."""
+        return {
+            "startup": str(self.startup),
+            "per_byte": str(self.per_byte),
+            "message_bytes": self.message_bytes,
+            "counter_bytes": self.counter_bytes,
+            "hop_time": str(self.hop_time),
+            "ports": "all",
+            **({"price": self.price, "starts": self.starts} if self.price == "flits" else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> LinearCost:
+        """Return the cost that `to_dict` described; ModelError if it is of other ports than all."""
+        cost = cls(**{name: value for name, value in fields.items() if name != "ports"})
+        if fields["ports"] != "all":
+            raise ModelError(f"wormhole schedules use all ports; ports must be 'all', got {fields['ports']!r}")
+        return cost
+
+
+# The clock of a network whose links have bandwidths: slots of so many seconds, in which every link keeps its time.
+
+_FINEST = 64
+"""Into how many slots the time of a packet on the fastest link is divided at the most."""
+_CLOSE = Fraction(1, 50)
+"""Rounding up that is close enough, so that no finer slot is looked for."""
+_LONGEST = 100_000
+"""Slots that the slowest link may take for a packet."""
+
+
+@dataclass(frozen=True)
+class Clock(StepCost):
+    """What hops cost in seconds: so many slots each, as the network's links say, of one length.
+
+    Attributes
+    ----------
+    control_time : Fraction
+        As of `StepCost`, in slots.
+    slot_seconds : Fraction
+        Length of a slot in seconds, above 0.
+    packet_bytes, message_bytes, buffer_bytes : int
+        Bytes of a packet, of a message, and of the buffer that the algorithm bandwidth counts.
+    bus : Fraction or None
+        Bus bandwidth over algorithm bandwidth; None where it is not defined.
+    rounding : Fraction
+        By what share of its time the link that is rounded up most takes longer in whole slots, at least 0.
+    """
+
+    slot_seconds: Fraction = Fraction(1)
+    packet_bytes: int = 1
+    message_bytes: int = 1
+    buffer_bytes: int = 1
+    bus: Fraction | None = None
+    rounding: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        slot = fraction(self.slot_seconds, "slot_seconds", allowed="a number of seconds above 0")
+        if not slot:
+            raise ModelError("slot_seconds must be a number of seconds above 0, got 0")
+        object.__setattr__(self, "slot_seconds", slot)
+        for name in ("packet_bytes", "message_bytes", "buffer_bytes"):
+            object.__setattr__(self, name, whole(getattr(self, name), name, 1, 2**63 - 1))
+        for name in ("bus", "rounding"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, fraction(value, name, allowed="a number that is 0 or more"))
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return "slot"
+
+    def seconds(self, time: Fraction) -> Fraction:
+        """Return the seconds of a time in slots."""
+        return time * self.slot_seconds
+
+    def bandwidth(self, time: Fraction) -> Fraction | None:
+        """Return the algorithm bandwidth, bytes of the buffer a second; None where no time passes."""
+        return self.buffer_bytes / self.seconds(time) if time else None
+
+    def bus_bandwidth(self, time: Fraction) -> Fraction | None:
+        """Return the bus bandwidth in bytes a second; None where it is not defined or no time passes."""
+        found = self.bandwidth(time)
+        return None if found is None or self.bus is None else found * self.bus
+
+    def describe(self) -> str:
+        """Return the sizes and the slot, for people.
+
+        >>> Clock(slot_seconds="1/1000000", packet_bytes=500, message_bytes=1000).describe()
+        'messages of 1 kB in packets of 500 B, slots of 1 us'
+        """
+        packets = f" in packets of {bytes_text(self.packet_bytes)}" if self.packet_bytes < self.message_bytes else ""
+        rounded = f", rounded up by at most {float(self.rounding):.2g} of a link's time" if self.rounding else ""
+        slot = f"slots of {seconds_text(self.slot_seconds)}{rounded}"
+        return f"messages of {bytes_text(self.message_bytes)}{packets}, {slot}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file."""
+        return {
+            **super().to_dict(),
+            "slot_seconds": str(self.slot_seconds),
+            "packet_bytes": self.packet_bytes,
+            "message_bytes": self.message_bytes,
+            "buffer_bytes": self.buffer_bytes,
+            "bus": None if self.bus is None else str(self.bus),
+            "rounding": str(self.rounding),
+        }
+
+
+class Clocked(NamedTuple):
+    """A network with its links' times in slots, the length of a slot in seconds, and the largest rounding up."""
+
+    network: Network
+    slot: Fraction
+    rounding: Fraction
+
+
+def clocked(
+    network: Network, packet_bytes: int, bandwidth: Fraction | None = None, latency: Fraction = Fraction(0)
+) -> Clocked:
+    """Return the network with occupancies and latencies in slots for packets of so many bytes.
+
+    Parameters
+    ----------
+    network : Network
+        Its structure `Speeds` has the bandwidths and latencies.
+    packet_bytes : int
+        Bytes of a packet.
+    bandwidth, latency : Fraction
+        Bytes a second of a link of occupancy 1, and seconds of every link, for a network without `Speeds`. Default: the
+        published speed, `RatedLinks`, of a machine that has one.
+
+    Returns
+    -------
+    Clocked
+        Times are rounded up, so that what the schedule takes is what the links can keep. The network itself where every
+        link takes one slot.
+
+    Raises
+    ------
+    NetworkError
+        If the network has no speeds and no bandwidth is given, or has speeds and one is given, or its links differ in
+        time so much that a packet would take more than 2**31 slots.
+
+    Notes
+    -----
+    The slot is the time of a packet on the fastest link, divided by the least whole number, up to 64, for which no link
+    is rounded up by more than 2 % of its time, and by the best of them if there is none such. O(links).
+
+    Examples
+    --------
+    >>> from gossamer.networks import ring
+    >>> found = clocked(ring(4), 1000, Fraction(10**9), Fraction(1, 10**7))
+    >>> found.slot, found.network.uniform_occupancy, found.network.uniform_latency
+    (Fraction(1, 9000000), 9, 1)
+    """
+    rated = network.find(RatedLinks)
+    if bandwidth is None and rated is not None and network.find(Speeds) is None:
+        bandwidth = Fraction(rated.bandwidth)
+    transfer, latencies, kind = _times(network, packet_bytes, bandwidth, latency)
+    through, gate = _port_times(network, packet_bytes, bandwidth)
+    links = len(transfer)
+    transfer, latencies = [*transfer, *through], [*latencies, *[Fraction(0)] * len(through)]
+    if not transfer:
+        return Clocked(network, Fraction(packet_bytes) / (bandwidth or 1), Fraction(0))
+    fastest, slowest = min(transfer), max(busy + wait for busy, wait in zip(transfer, latencies, strict=True))
+    best: tuple[Fraction, Fraction] | None = None
+    for parts in range(1, _FINEST + 1):
+        slot = max(fastest / parts, slowest / _LONGEST)
+        loss = _rounding(transfer, latencies, slot)
+        if best is None or loss < best[0]:
+            best = loss, slot
+        if loss <= _CLOSE or slot > fastest / parts:
+            break
+    assert best is not None
+    rounding, slot = best
+    taken, waits = (np.array([-(-value // slot) for value in c], np.int64) for c in (transfer, latencies))
+    if set(taken.tolist()) == {1} and set(waits.tolist()) == {0} and network.plain:
+        return Clocked(network, slot, rounding)
+    occupancy, held, ports = taken[:links][kind], taken[links:][gate], network.shared_ports
+    if ports is not None:  # a link is no faster than its ports
+        for side in (ports.sending, ports.receiving):
+            occupancy = np.maximum(occupancy, np.append(held, 0)[side])
+    return Clocked(network.with_times(occupancy, waits[:links][kind], ports=held), slot, rounding)
+
+
+def _port_times(
+    network: Network, packet_bytes: int, bandwidth: Fraction | None
+) -> tuple[list[Fraction], npt.NDArray[np.intp]]:
+    """Return the different times of a packet in shared ports in seconds, exact, and which of them each port has."""
+    ports = network.shared_ports
+    if ports is None:
+        return [], np.zeros(0, np.intp)
+    if ports.bandwidth is not None:
+        rates, kind = np.unique(ports.bandwidth, return_inverse=True)
+        return [packet_bytes / Fraction(float(rate)) for rate in rates], kind.reshape(-1)
+    if bandwidth is None:
+        raise NetworkError(f"network {network.spec!r}: its links have bandwidths, and its shared ports have none")
+    slots, kind = np.unique(np.asarray(ports.occupancy), return_inverse=True)
+    return [int(k) * packet_bytes / bandwidth for k in slots], kind.reshape(-1)
+
+
+def _times(
+    network: Network, packet_bytes: int, bandwidth: Fraction | None, latency: Fraction
+) -> tuple[list[Fraction], list[Fraction], np.ndarray]:
+    """Return the different (transfer, latency) of links in seconds, exact, and which of them each link has."""
+    speeds = network.find(Speeds)
+    if speeds is not None and bandwidth is not None:
+        raise NetworkError(f"network {network.spec!r} has bandwidths of its own; leave --bandwidth and --latency out")
+    if speeds is None and bandwidth is None:
+        raise NetworkError(
+            f"network {network.spec!r} has no bandwidths, so bytes take no time; give --bandwidth, such as 400Gbit/s"
+        )
+    if speeds is None:
+        assert bandwidth is not None
+        slow, kind = np.unique(network.link_occupancy, return_inverse=True)
+        each = [int(k) * packet_bytes / bandwidth for k in slow]
+        return each, [latency] * len(each), kind.reshape(-1)
+    pairs, kind = np.unique(np.stack([speeds.bandwidth, speeds.latency]), axis=1, return_inverse=True)
+    transfer = [packet_bytes / Fraction(float(b)) for b in pairs[0]]
+    return transfer, [Fraction(float(wait)) for wait in pairs[1]], kind.reshape(-1)
+
+
+def _rounding(transfer: list[Fraction], latencies: list[Fraction], slot: Fraction) -> Fraction:
+    """Return the largest share by which a link's transfer, or its transfer and latency, is rounded up."""
+    most = Fraction(0)
+    for busy, wait in zip(transfer, latencies, strict=True):
+        rounded = -(-busy // slot) * slot
+        total = rounded + -(-wait // slot) * slot
+        most = max(most, rounded / busy - 1, total / (busy + wait) - 1)
+    return most
+
+
+# Bytes instead of packets: what is asked for when times are wanted in seconds.
+
+Counting = Literal["mpi", "nccl"]
+Form = Literal["best", "blocks", "root", "gather"]
+
+
+@dataclass(frozen=True)
+class TimeCost:
+    """What a schedule costs in seconds: a number of bytes over links that have bandwidths and latencies.
+
+    Attributes
+    ----------
+    bytes : Bytes
+        Bytes of the collective, such as 64MiB, as `counting` says.
+    counting : {"mpi", "nccl"}
+        What the bytes are of: one message as MPI counts (a rank's contribution, or the block of a pair; of broadcast,
+        reduce and allreduce the buffer), or the largest buffer of a rank as NCCL's tests report.
+    bandwidth : Rate or None
+        Bandwidth of every link, such as 400Gbit/s or 50GB/s, where the network has none of its own.
+    latency : Duration
+        Latency of every link, such as 2us, where the network has none of its own.
+    form : {"best", "blocks", "root", "gather"}
+        Of an allreduce among all: blocks, one a rank, reduced there and sent out; root, all reduced at one rank and
+        sent out; gather, every rank gets all buffers whole and combines them itself; best, the fastest.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> cost = TimeCost("64MiB", bandwidth="50GB/s")
+    >>> found = gossamer.plan("ring:8", "allreduce", cost=cost)
+    >>> f"{float(found.seconds) * 1e6:.1f} us, {float(found.bus_bandwidth) / 1e9:.0f} GB/s"
+    '1342.2 us, 88 GB/s'
+    """
+
+    bytes: Bytes
+    counting: Counting = "mpi"
+    bandwidth: Rate | None = None
+    latency: Duration = Fraction(0)
+    form: Form = "best"
+
+    def __post_init__(self) -> None:
+        given: Any = self.bytes
+        object.__setattr__(self, "bytes", size(given, "bytes"))
+        if not 1 <= self.bytes < 2**62:
+            raise ModelError(f"bytes must be at least 1 and less than 2**62, got {self.bytes}")
+        choice(self.counting, "counting", get_args(Counting))
+        choice(self.form, "form", get_args(Form))
+        if self.bandwidth is not None:
+            object.__setattr__(self, "bandwidth", bandwidth(self.bandwidth, "bandwidth"))
+        object.__setattr__(self, "latency", duration(self.latency, "latency"))
+        if self.latency and self.bandwidth is None:
+            raise ModelError("latency goes with bandwidth; a network with bandwidths has latencies of its own")
+
+    def on(self, network: Network, task: Task) -> tuple[Network, Clock]:
+        """Return the network with its times in slots for the packets of a task, and the clock that tells seconds.
+
+        Raises
+        ------
+        NetworkError
+            As `clocked` does.
+        """
+        sizing = sizing_of(task, network)
+        message = sizing.message_bytes(self.bytes, whole_buffer=self.counting == "nccl")
+        packets = task.packets if isinstance(task, Chunked) else 1
+        packet = -(-message // packets)
+        timed, slot, rounding = clocked(network, packet, self.bandwidth, self.latency)
+        clock = Clock(
+            slot_seconds=slot,
+            packet_bytes=packet,
+            message_bytes=message,
+            buffer_bytes=sizing.buffer_bytes(message),
+            bus=sizing.bus,
+            rounding=rounding,
+        )
+        return timed, clock
+
+
+Cost = StepCost | LinearCost
+"""Any cost of a case; a `Clock` is a `StepCost`."""
+
+AskedCost = Cost | TimeCost
+"""Any cost that a user asks for; a `TimeCost` becomes a `Clock` on a network."""

@@ -1,0 +1,74 @@
+"""Communication tasks: who holds what at the start, and who must hold what at the end.
+
+Each kind of task has a module; `task` gives any of them by name.
+"""
+
+from __future__ import annotations
+
+from gossamer.questions.tasks.chunked import Chunked, chunked
+from gossamer.questions.tasks.demand_table import DemandTable, as_table
+from gossamer.questions.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
+from gossamer.questions.tasks.grouped import Grouped, along_dimensions
+from gossamer.questions.tasks.multinode import (
+    Allreduce,
+    GroupMultinodeBroadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    MultipleReduce,
+    PartialMultinodeBroadcast,
+    PartialReduceScatter,
+    ReduceScatter,
+)
+from gossamer.questions.tasks.names import ALIASES, TASKS, kind_of
+from gossamer.questions.tasks.neighbors import NeighborExchange
+from gossamer.questions.tasks.parsing import as_task, task, task_from_dict
+from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
+from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
+from gossamer.questions.tasks.table_files import read_table, write_table
+from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Messages, Task
+from gossamer.questions.tasks.together import Together
+from gossamer.questions.tasks.uneven import UnevenExchange, UnevenGather, UnevenScatter
+
+__all__ = [
+    "ALIASES",
+    "COMBINE",
+    "COPY",
+    "MOVE",
+    "TASKS",
+    "Allreduce",
+    "Broadcast",
+    "Chunked",
+    "DemandTable",
+    "Gather",
+    "GroupMultinodeBroadcast",
+    "Grouped",
+    "Messages",
+    "MultinodeBroadcast",
+    "MultipleBroadcast",
+    "MultipleReduce",
+    "NeighborExchange",
+    "OneToManyRouting",
+    "PartialExchange",
+    "PartialGather",
+    "PartialMultinodeBroadcast",
+    "PartialReduceScatter",
+    "Permutation",
+    "Reduce",
+    "ReduceScatter",
+    "Scatter",
+    "Task",
+    "Together",
+    "TotalExchange",
+    "UnevenExchange",
+    "UnevenGather",
+    "UnevenScatter",
+    "along_dimensions",
+    "as_table",
+    "as_task",
+    "chunked",
+    "kind_of",
+    "read_table",
+    "task",
+    "task_from_dict",
+    "write_table",
+]

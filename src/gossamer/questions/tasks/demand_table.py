@@ -1,0 +1,345 @@
+"""The general task: a table of demands and of contributions, who holds what before and who must hold what after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import TaskError
+from gossamer.networks.network import Network
+from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Ids, Messages, Task, listed, node_number
+from gossamer.reading import whole
+from gossamer.writing import quantity
+
+__all__ = ["DemandTable", "as_table"]
+
+_MOST_SIZE = 2**31 - 1
+
+IntColumn = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class DemandTable(Task):
+    """Demands and contributions, a row each.
+
+    A *demand* has an origin that holds a message and destinations that must get it. A *contribution* row has
+    contributors, each with a share of a message; all shares must be combined, and the result be at the destinations:
+    the first combines it and the others get it from there. A row with one destination of a demand is moved, never
+    copied. Message number: 2i for row i, and 2i + 1 for the result of a contribution row that goes on to further
+    destinations.
+
+    Attributes
+    ----------
+    origin : int64[m]
+        Origin of each demand, -1 in contribution rows.
+    contributor_start, contributors : int64[m+1], int64[]
+        Contributors of row i are ``contributors[contributor_start[i]:contributor_start[i+1]]``, none of demands.
+    destination_start, destinations : int64[m+1], int64[]
+        Destinations of each row, in the same form, at least one.
+    size : int64[m]
+        Packets of each row's message, at least 1.
+
+    Examples
+    --------
+    >>> table = DemandTable.of([(0, [1, 2], 3)], contributions=[([0, 1, 2], [2], 1)])
+    >>> table.describe()
+    'demands (1 demand of 3 packets, 1 contribution of 1 packet)'
+    """
+
+    origin: IntColumn
+    contributor_start: IntColumn
+    contributors: IntColumn
+    destination_start: IntColumn
+    destinations: IntColumn
+    size: IntColumn
+    where: tuple[str, ...] = field(default=(), repr=False)
+
+    name = "demands"
+    summary = "a table of demands (origin, destinations) and contributions (contributors, destinations), with sizes"
+
+    @classmethod
+    def of(
+        cls,
+        demands: Iterable[tuple[int, Sequence[int], int]] = (),
+        contributions: Iterable[tuple[Sequence[int], Sequence[int], int]] = (),
+    ) -> DemandTable:
+        """Return the table of rows (origin, destinations, packets) and (contributors, destinations, packets).
+
+        Raises
+        ------
+        TaskError
+            If a row is malformed: a node twice, a message to its own origin, no destination, a size below 1.
+        """
+        rows = [(o, (), d, s) for o, d, s in listed(demands, "the demands")]
+        rows += [(-1, tuple(listed(c, "contributors")), d, s) for c, d, s in listed(contributions, "the contributions")]
+        return cls.from_rows(rows)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[Any, Any, Any, Any]], where: Sequence[str] = ()) -> DemandTable:
+        """Return the table of rows (origin or -1, contributors, destinations, packets).
+
+        `where` says for each row where it stands, for messages.
+        """
+        origin, contributors, destinations, size = [], [], [], []
+        for i, (start, shares, ends, packets) in enumerate(rows):
+            at = where[i] if i < len(where) else f"row {i}"
+            size.append(whole(packets, f"{at}: packets", 1, _MOST_SIZE, error=TaskError))
+            origin.append(-1 if len(shares) else node_number(start, f"{at}: origin"))
+            contributors.append(_nodes(shares, f"{at}: contributor"))
+            destinations.append(_nodes(ends, f"{at}: destination"))
+            if not destinations[-1]:
+                raise TaskError(f"{at}: there is no destination; at least one is needed")
+            if origin[-1] in destinations[-1]:
+                raise TaskError(f"{at}: node {origin[-1]} sends a message to itself")
+            if contributors[-1] == destinations[-1][:1]:
+                raise TaskError(f"{at}: node {destinations[-1][0]} contributes to itself alone")
+        return cls(
+            np.array(origin, np.int64),
+            _starts(contributors),
+            np.array([v for row in contributors for v in row], np.int64),
+            _starts(destinations),
+            np.array([v for row in destinations for v in row], np.int64),
+            np.array(size, np.int64),
+            tuple(where),
+        )
+
+    @classmethod
+    def from_matrix(cls, packets: npt.ArrayLike) -> DemandTable:
+        """Return the table of a matrix: ``packets[u][v]`` packets from node u to node v, none where 0.
+
+        Raises
+        ------
+        TaskError
+            If it is not a square matrix of whole numbers that are 0 or more and 0 on the diagonal.
+        """
+        matrix = np.asarray(packets)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "iu":
+            shape = "x".join(map(str, matrix.shape))
+            raise TaskError(f"a traffic matrix must be square and of whole numbers, got {matrix.dtype} values, {shape}")
+        for row, column in np.argwhere((matrix < 0) | (matrix > _MOST_SIZE))[:1].tolist():
+            raise TaskError(
+                f"row {row}: {matrix[row, column]} packets to node {column}; they must be in 0..{_MOST_SIZE}"
+            )
+        for node in np.flatnonzero(np.diagonal(matrix))[:1].tolist():
+            raise TaskError(f"row {node}: node {node} sends a message to itself; the diagonal must be 0")
+        origin, target = np.nonzero(matrix)
+        start = np.arange(origin.size + 1, dtype=np.int64)
+        none = np.zeros(0, np.int64)
+        return cls(origin, np.zeros_like(start), none, start, target, matrix[origin, target].astype(np.int64))
+
+    def __post_init__(self) -> None:
+        for each in fields(self)[:-1]:
+            column = np.ascontiguousarray(getattr(self, each.name), np.int64)
+            column.flags.writeable = False
+            object.__setattr__(self, each.name, column)
+
+    # -- the task ---------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        """Number of rows m."""
+        return int(self.size.size)
+
+    @cached_property
+    def combined(self) -> npt.NDArray[np.bool_]:
+        """Whether each row is a contribution row."""
+        return self.origin < 0
+
+    def check(self, network: Network) -> None:
+        """Raise TaskError, with its row, if a node is not a terminal of `network`."""
+        n = network.terminal_count
+        starts = {"contributor": self.contributor_start, "destination": self.destination_start}
+        columns = {"origin": np.where(self.combined, 0, self.origin), "contributor": self.contributors}
+        for what, column in (columns | {"destination": self.destinations}).items():
+            for place in np.flatnonzero((column < 0) | (column >= n))[:1].tolist():
+                row = place if what == "origin" else int(np.searchsorted(starts[what], place, "right")) - 1
+                at = self.where[row] if row < len(self.where) else f"row {row}"
+                raise TaskError(f"{at}: {what} {column[place]} is outside 0..{n - 1} of {network.spec}")
+
+    @cached_property
+    def _messages(self) -> Messages:
+        counts = np.diff(self.destination_start)
+        root = self.destinations[self.destination_start[:-1]]
+        onward = self.combined & (counts > 1)
+        row = np.concatenate([np.arange(self.rows), np.flatnonzero(onward)])
+        result = np.repeat([False, True], [self.rows, int(onward.sum())])
+        order = np.lexsort((result, row))
+        row, result = row[order], result[order]
+        combining = self.combined[row] & ~result
+        single = (counts[row] == 1) & ~self.combined[row]
+        discipline = np.where(combining, COMBINE, np.where(single, MOVE, COPY)).astype(np.uint8)
+        first = np.where(combining, self.contributor_start[row], self.destination_start[row] + result)
+        last = np.where(combining, self.contributor_start[row + 1], self.destination_start[row + 1])
+        start = np.concatenate([np.zeros(1, np.int64), np.cumsum(last - first)])
+        place = np.arange(start[-1]) - np.repeat(start[:-1] - first, last - first)
+        every = np.concatenate([self.contributors, self.destinations])
+        listed_at = place + np.repeat(np.where(combining, 0, self.contributors.size), last - first)
+        return Messages(
+            2 * row + result,
+            np.where(self.combined[row], root[row], self.origin[row]).astype(np.int32),
+            discipline,
+            start,
+            every[listed_at].astype(np.int32),
+            np.where(result, np.arange(row.size) - 1, -1) if onward.any() else None,
+            None if bool((self.size == 1).all()) else self.size[row],
+            partwise=bool(onward.any()),
+        )
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """Return a message for each row, and one for each result that goes on."""
+        return self._messages
+
+    def most_messages(self, network: Network) -> int:
+        """Return the number of packets."""
+        return 2 * int(self.size.sum())
+
+    def dual(self, network: Network) -> Task:
+        """Return the table turned round: a moved message goes back, a copied one becomes contributions.
+
+        Raises
+        ------
+        TaskError
+            If a result goes to several destinations.
+        """
+        ends = np.diff(self.destination_start)
+        twice = np.flatnonzero(self.combined & (ends > 1))
+        if twice.size:
+            raise TaskError(f"row {twice[0]} combines a message and then copies it, which has no dual by time reversal")
+        first = self.destinations[self.destination_start[:-1]]
+        moved = ~self.combined & (ends == 1)
+        copied = ~self.combined & ~moved
+        # what is moved goes the other way; what is copied is contributed by its targets; shares become copies
+        shares = np.where(copied, ends, 0)
+        kept = np.repeat(copied, ends)
+        back = np.where(self.combined, np.diff(self.contributor_start), 1)
+        place = np.cumsum(back) - back
+        targets = np.empty(int(back.sum()), np.int64)
+        targets[place[~self.combined]] = self.origin[~self.combined]
+        targets[np.repeat(self.combined, back)] = self.contributors
+        # the root of a reduction is among its own contributors, but no destination of the message it sends instead
+        own = np.repeat(np.where(self.combined, first, -2), back) == targets
+        lengths = back - np.add.reduceat(own.astype(np.int64), place) if targets.size else back
+        return DemandTable(
+            np.where(copied, -1, first),
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(shares)]),
+            self.destinations[kept],
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+            targets[~own],
+            self.size,
+        )
+
+    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+        """Rename the nodes; rows stay."""
+        moved = np.where(self.combined, -1, by(np.maximum(self.origin, 0)))
+        starts = self.contributor_start, self.destination_start
+        return DemandTable(moved, starts[0], by(self.contributors), starts[1], by(self.destinations), self.size)
+
+    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
+        """Keep the numbers, which are those of rows."""
+        return ids
+
+    # -- as values --------------------------------------------------------------------------------------------
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return a mapping for each row: ``origin`` or ``contributors``, ``destinations``, ``packets``."""
+        found = []
+        for i in range(self.rows):
+            shares, ends = (
+                column[start[i] : start[i + 1]].tolist()
+                for column, start in (
+                    (self.contributors, self.contributor_start),
+                    (self.destinations, self.destination_start),
+                )
+            )
+            who = {"contributors": shares} if self.combined[i] else {"origin": int(self.origin[i])}
+            found.append({**who, "destinations": ends, "packets": int(self.size[i])})
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file: the columns."""
+        return {"name": self.name} | {f.name: getattr(self, f.name).tolist() for f in fields(self)[:-1]}
+
+    def describe(self) -> str:
+        """Return the name with the numbers of rows and packets, for people."""
+        said = []
+        for noun, rows in (("demand", ~self.combined), ("contribution", self.combined)):
+            if rows.any():
+                packets = quantity(int(self.size[rows].sum()), "packet")
+                said.append(f"{quantity(int(rows.sum()), noun)} of {packets}")
+        return f"{self.name} ({', '.join(said) or 'none'})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DemandTable):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[:-1])
+
+    def __hash__(self) -> int:
+        return hash((self.rows, self.destinations.tobytes(), self.size.tobytes()))
+
+
+def _nodes(values: Any, what: str) -> list[int]:
+    nodes = [node_number(v, what) for v in listed(values, f"{what}s")]
+    seen: set[int] = set()
+    for node in nodes:
+        if node in seen:
+            raise TaskError(f"{what} {node} is listed twice")
+        seen.add(node)
+    return nodes
+
+
+def _starts(rows: Sequence[Sequence[int]]) -> IntColumn:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in rows], dtype=np.int64)])
+
+
+def as_table(task: Task, network: Network) -> DemandTable:
+    """Return the table of any task on a network: the same messages, as rows.
+
+    Raises
+    ------
+    TaskError
+        If the task does not fit the network, waits between collectives (`Together`), or has more messages than fit.
+
+    Notes
+    -----
+    A row has a message, or of an allreduce a reduction and the broadcast of its result. O(messages times targets)
+    memory.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> as_table(gossamer.task("scatter"), gossamer.network("ring:3")).to_rows()[0]
+    {'origin': 0, 'destinations': [1], 'packets': 1}
+    """
+    task.check(network)
+    messages = task.messages(network)
+    if isinstance(task, DemandTable):
+        return task
+    if messages.waits:
+        raise TaskError(f"{task.describe()} has collectives that wait for others, which a table does not tell")
+    sizes = np.ones(messages.count, np.int64) if messages.sizes is None else messages.sizes
+    everyone = list(range(network.terminal_count))
+    onward = {} if messages.after is None else {int(a): i for i, a in enumerate(messages.after) if a >= 0}
+    rows: list[tuple[Any, Any, Any, Any]] = []
+    for i in range(messages.count):
+        if messages.after is not None and messages.after[i] >= 0:
+            continue
+        root = int(messages.origin[i])
+        ends = _ends(messages, i, everyone)
+        if messages.discipline[i] == COMBINE:
+            further = _ends(messages, onward[i], everyone) if i in onward else []
+            rows.append((-1, ends, [root, *(v for v in further if v != root)], int(sizes[i])))
+        elif targets := [v for v in ends if v != root]:
+            rows.append((root, (), targets, int(sizes[i])))
+    return DemandTable.from_rows(rows)
+
+
+def _ends(messages: Messages, row: int, everyone: list[int]) -> list[int]:
+    if messages.target_start is None or messages.targets is None:
+        return everyone
+    found: list[int] = messages.targets[messages.target_start[row] : messages.target_start[row + 1]].tolist()
+    return found

@@ -1,0 +1,175 @@
+"""A task among the nodes of a group, or of several groups at once: process groups, communicators, mesh axes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.errors import TaskError
+from gossamer.networks.network import Network
+from gossamer.questions.tasks.task import Ids, Messages, Task, check_node, listed, node_number
+from gossamer.questions.tasks.uniting import in_group, ranks, united
+from gossamer.writing import quantity
+
+__all__ = ["Grouped", "along_dimensions"]
+
+
+@dataclass(frozen=True)
+class Grouped(Task):
+    """A task carried out in each of several groups at the same time.
+
+    The ranks of a group are its nodes in the order given: rank r of ``groups[g]`` is node ``groups[g][r]``. Nodes of no
+    group may pass packets on. Message number: the number in the task among the ranks, plus that of all messages of the
+    groups before, as far as numbers reach.
+
+    Attributes
+    ----------
+    task : Task
+        What every group does; its root and other nodes are ranks.
+    groups : tuple of tuples of int
+        The groups, each of at least one node, none twice in a group.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> rows = Grouped(gossamer.task("allgather"), [[0, 1, 2], [3, 4, 5]])
+    >>> rows.describe(), rows.messages(gossamer.network("array:2x3")).count
+    ('multinode-broadcast in 2 groups of 3 nodes', 6)
+    """
+
+    task: Task
+    groups: tuple[tuple[int, ...], ...]
+
+    name = "grouped"
+    summary = "a task carried out in each of several groups at the same time"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.task, Grouped):
+            raise TaskError("a task in groups cannot be divided into groups again")
+        rows = tuple(_group(row, g) for g, row in enumerate(listed(self.groups, "the groups")))
+        if not rows:
+            raise TaskError("there is no group; at least one is needed")
+        object.__setattr__(self, "groups", rows)
+        object.__setattr__(self, "name", self.task.name)
+        for g, row in enumerate(rows):
+            try:
+                self.task.check(ranks(len(row)))
+            except TaskError as error:
+                raise TaskError(f"group {g} has {quantity(len(row), 'node')}: {error}") from None
+
+    def check(self, network: Network) -> None:
+        """Raise TaskError if a node of a group is not a terminal of `network`."""
+        for g, row in enumerate(self.groups):
+            for node in row:
+                check_node(network, node, f"group {g}:")
+
+    @cached_property
+    def _inner(self) -> tuple[Messages, ...]:
+        """The messages of each group among its ranks."""
+        of_size = {size: self.task.messages(ranks(size)) for size in {len(row) for row in self.groups}}
+        return tuple(of_size[len(row)] for row in self.groups)
+
+    @cached_property
+    def first_ids(self) -> list[int]:
+        """What is added to the numbers of each group."""
+        spans = [int(m.ids[-1]) + 1 if m.count else 0 for m in self._inner]
+        return list(itertools.accumulate([0, *spans[:-1]]))
+
+    def messages(self, network: Network, origins: npt.ArrayLike | None = None) -> Messages:
+        """Return the messages of all groups, each for the nodes of its group."""
+        each = [in_group(m, row) for m, row in zip(self._inner, self.groups, strict=True)]
+        return united(each, self.first_ids, network.terminal_count)
+
+    def most_messages(self, network: Network) -> int:
+        """Return the number of messages of all groups."""
+        return sum(self.task.most_messages(ranks(len(row))) for row in self.groups)
+
+    def dual(self, network: Network) -> Task:
+        """Return the dual task in the same groups."""
+        return Grouped(self.task.dual(ranks(len(self.groups[0]))), self.groups)
+
+    def _by_group(self, ids: Ids, of: Callable[[Network, Ids], Ids]) -> Ids:
+        """Return what a function of the ranks makes of the message numbers of each group."""
+        result = np.array(ids, np.int64)
+        place = np.searchsorted(self.first_ids, result, "right") - 1
+        for g, row in enumerate(self.groups):
+            here = place == g
+            if here.any():
+                result[here] = of(ranks(len(row)), result[here] - self.first_ids[g]) + self.first_ids[g]
+        return result
+
+    def dual_ids(self, network: Network, ids: Ids) -> Ids:
+        """Return the numbers, in the dual task, of the messages `ids`."""
+        return self._by_group(ids, self.task.dual_ids)
+
+    def renamed(self, by: Callable[[Ids], Ids]) -> Task:
+        """Rename the nodes of the groups; ranks stay."""
+        return Grouped(self.task, tuple(tuple(by(np.array(row, np.int64)).tolist()) for row in self.groups))
+
+    def renamed_ids(self, network: Network, ids: Ids, by: Callable[[Ids], Ids]) -> Ids:
+        """Keep the numbers, which are those of ranks."""
+        return ids
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a file: those of the task, and the groups."""
+        return {**self.task.to_dict(), "groups": [list(row) for row in self.groups]}
+
+    def describe(self) -> str:
+        """Return the name with its parameters, for people."""
+        sizes = sorted({len(row) for row in self.groups})
+        nodes = quantity(sizes[0], "node") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} nodes"
+        many = f"{len(self.groups)} groups of {nodes}" if len(self.groups) > 1 else f"a group of {nodes}"
+        return f"{self.task.describe()} in {many}"
+
+
+def _group(row: Any, g: int) -> tuple[int, ...]:
+    nodes = tuple(node_number(v, f"node of group {g}") for v in listed(row, f"the nodes of group {g}"))
+    if not nodes:
+        raise TaskError(f"group {g} is empty; a group has at least one node")
+    seen: set[int] = set()
+    for node in nodes:
+        if node in seen:
+            raise TaskError(f"group {g} lists node {node} twice")
+        seen.add(node)
+    return nodes
+
+
+def along_dimensions(network: Network, dimensions: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of nodes that differ only in some coordinates: rows, columns, planes of a grid.
+
+    Parameters
+    ----------
+    network : Network
+        With coordinates.
+    dimensions : iterable of int
+        The coordinates in which the nodes of a group differ, from 0.
+
+    Raises
+    ------
+    TaskError
+        If the network has no coordinates, or not so many.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> along_dimensions(gossamer.network("array:2x3"), [1])
+    ((0, 1, 2), (3, 4, 5))
+    """
+    places = network.coordinates
+    if places is None:
+        raise TaskError(f"network {network.spec!r} has no coordinates, so no groups along dimensions; list the groups")
+    places = places[: network.terminal_count]
+    chosen = sorted({node_number(d, "dimension") for d in listed(dimensions, "the dimensions")})
+    if not chosen or not 0 <= chosen[0] <= chosen[-1] < places.shape[1]:
+        raise TaskError(f"dimensions must be in 0..{places.shape[1] - 1} of {network.spec}, got {chosen}")
+    kept = [d for d in range(places.shape[1]) if d not in chosen]
+    _, group = np.unique(places[:, kept], axis=0, return_inverse=True) if kept else (None, np.zeros(len(places), int))
+    order = np.argsort(group.reshape(-1), kind="stable")
+    rows: Sequence[npt.NDArray[np.int64]] = np.split(order, np.flatnonzero(np.diff(group.reshape(-1)[order])) + 1)
+    return tuple(tuple(row.tolist()) for row in rows)

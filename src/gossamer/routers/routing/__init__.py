@@ -1,9 +1,0 @@
-"""Routing functions of the flit simulator, and the proof that they cannot deadlock."""
-
-from __future__ import annotations
-
-from gossamer.routers.routing.freedom import Freedom, deadlock_freedom
-from gossamer.routers.routing.function import Routing
-from gossamer.routers.routing.table import ROUTINGS, routing, routing_on
-
-__all__ = ["ROUTINGS", "Freedom", "Routing", "deadlock_freedom", "routing", "routing_on"]

@@ -1,0 +1,7 @@
+"""Simulation: what cannot be scheduled ahead.
+
+`flits` simulates routers, flit by flit, under traffic or under the messages of a schedule; `random_arrivals` broadcasts
+that arrive at random at packet-switched nodes. Both take a network and settings with a seed and give a result with
+statistics and confidence intervals. A routing function is added in `flits.routing`, a broadcast scheme in
+`random_arrivals.schemes`.
+"""

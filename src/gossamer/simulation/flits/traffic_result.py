@@ -1,0 +1,181 @@
+"""What was measured on random traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.networks.network import Network
+from gossamer.simulation.flits.deadlock import Deadlock
+from gossamer.simulation.flits.energy import Energy
+from gossamer.simulation.flits.settings import Routers
+
+__all__ = ["TrafficRun"]
+
+
+@dataclass(frozen=True)
+class TrafficRun:
+    """Latency and throughput at one load.
+
+    Attributes
+    ----------
+    network : Network
+        The network.
+    pattern : str
+        Name of the pattern.
+    routing : str
+        The routing function.
+    settings : Routers
+        The routers.
+    message_flits : str
+        Flits of a message, or a mix.
+    load : float
+        Flits that each sending node offers in a cycle, on average.
+    offered : float
+        Flits per sending node and cycle that were offered in the measured cycles.
+    throughput : float
+        Flits per sending node and cycle that left the network in the measured cycles.
+    latency : float
+        Mean cycles from the creation of a message, before any wait in the source queue, to its last flit's delivery,
+        over the delivered ones of those created in the measured cycles. Of a saturated network it says little: it
+        grows as long as one measures.
+    half_width : float
+        Half of the 95 per cent confidence interval of `latency`.
+    histogram : int64[longest + 1]
+        Number of measured messages by latency in cycles.
+    messages : int
+        Messages that were created in the measured cycles.
+    undelivered : int
+        Those of them that were not delivered when the simulation ended.
+    saturated : bool
+        Whether the network could not keep up: less than 95 per cent of `offered` got through, or some measured
+        messages were still on their way after three times the measured cycles.
+    mean_hops : float
+        Flit-hops for each flit that was delivered, over the whole run.
+    peak_utilization : float
+        Share of the cycles in which the busiest channel was busy, over the whole run.
+    warmup, measured, cycles : int
+        Cycles before the measurement, of it, and in all.
+    flit_hops : int
+        Flits that crossed a link.
+    blocked, stalled : int
+        Cycles that flits at the head of a queue waited for others, and for a free slot.
+    in_flight_peak : int
+        Most messages at once on their way or in source queues, at the ends of the spans simulated.
+    detours : int
+        Messages that took the longer way, where their source chooses.
+    energy : Energy
+        Events of the whole run.
+    sent, received : float64[2, T]
+        Measured messages by source and by target, and their mean latencies, nan for none.
+    flows : float64[2, T, T]
+        The same by source and target; empty with more than 256 terminals.
+    crossings : int64[C]
+        Flits that crossed each link channel in the measured cycles.
+    flit_cycles : int32[C]
+        Cycles that a flit takes of each link channel.
+    channel_names : tuple of str
+        Of the link channels.
+    deadlock : Deadlock or None
+        Messages that wait for each other for ever.
+    seconds : float
+        Time the simulation took.
+    """
+
+    network: Network
+    pattern: str
+    routing: str
+    settings: Routers
+    message_flits: str
+    load: float
+    offered: float
+    throughput: float
+    latency: float
+    half_width: float
+    histogram: npt.NDArray[np.int64] = field(repr=False)
+    messages: int
+    undelivered: int
+    saturated: bool
+    mean_hops: float
+    peak_utilization: float
+    warmup: int
+    measured: int
+    cycles: int
+    flit_hops: int
+    blocked: int
+    stalled: int
+    in_flight_peak: int
+    detours: int
+    energy: Energy
+    sent: npt.NDArray[np.float64] = field(repr=False)
+    received: npt.NDArray[np.float64] = field(repr=False)
+    flows: npt.NDArray[np.float64] = field(repr=False)
+    crossings: npt.NDArray[np.int64] = field(repr=False)
+    flit_cycles: npt.NDArray[np.int32] = field(repr=False)
+    channel_names: tuple[str, ...] = field(repr=False)
+    deadlock: Deadlock | None
+    seconds: float
+
+    def percentile(self, share: float) -> int:
+        """Return the least latency that at least `share` (in 0..1) of the delivered messages did not exceed.
+
+        Returns -1 if none was delivered.
+        """
+        total = np.cumsum(self.histogram)
+        return int(np.searchsorted(total, share * total[-1])) if total[-1] else -1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "network": self.network.spec,
+            "pattern": self.pattern,
+            "routing": self.routing,
+            "message_flits": self.message_flits,
+            "load": self.load,
+            "offered": self.offered,
+            "throughput": self.throughput,
+            "latency": None if np.isnan(self.latency) else self.latency,
+            "half_width": None if np.isnan(self.half_width) else self.half_width,
+            **{
+                name: None if (cycles := self.percentile(share)) < 0 else cycles
+                for name, share in (("median", 0.5), ("p95", 0.95), ("p99", 0.99))
+            },
+            "messages": self.messages,
+            "undelivered": self.undelivered,
+            "saturated": self.saturated,
+            "mean_hops": self.mean_hops,
+            "peak_utilization": self.peak_utilization,
+            "warmup": self.warmup,
+            "measured": self.measured,
+            "cycles": self.cycles,
+            "flit_hops": self.flit_hops,
+            "blocked": self.blocked,
+            "stalled": self.stalled,
+            "in_flight_peak": self.in_flight_peak,
+            "detours": self.detours,
+            "energy": self.energy.total(),
+            "deadlock": None if self.deadlock is None else str(self.deadlock),
+            "seconds": self.seconds,
+            "routers": self.settings.to_dict(),
+        }
+
+    def details(self) -> list[tuple[str, str, float, float]]:
+        """Return rows (kind, name, count, mean): messages and latency by node and flow, flits and share by channel."""
+        rows: list[tuple[str, str, float, float]] = []
+        for kind, table in (("source", self.sent), ("target", self.received)):
+            rows += [(kind, str(t), float(n), float(mean)) for t, (n, mean) in enumerate(table.T) if n]
+        for u, v in np.argwhere(self.flows[0] > 0).tolist():
+            rows.append(("flow", f"{u}->{v}", float(self.flows[0, u, v]), float(self.flows[1, u, v])))
+        columns = (self.channel_names, self.crossings.tolist(), self.flit_cycles.tolist())
+        for name, count, each in zip(*columns, strict=True):
+            rows.append(("channel", name, float(count), count * each / self.measured))
+        rows += [("latency", str(k), float(n), float(k)) for k, n in enumerate(self.histogram.tolist()) if n]
+        return rows
+
+    def __repr__(self) -> str:
+        state = "deadlock" if self.deadlock else "saturated" if self.saturated else f"latency {self.latency:.1f}"
+        where = f"{self.pattern} traffic on {self.network.spec}"
+        return f"<{where}: load {self.load:g}, throughput {self.throughput:.3f}, {state}>"

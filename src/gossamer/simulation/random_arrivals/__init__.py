@@ -1,0 +1,29 @@
+"""Broadcast requests that arrive at random: schemes, priority queues and delays."""
+
+from __future__ import annotations
+
+from gossamer.simulation.random_arrivals.arrivals import Arrivals, Bernoulli, OnOff, Poisson, Trace
+from gossamer.simulation.random_arrivals.parents import scheme_from_parents
+from gossamer.simulation.random_arrivals.recording import Recording, record
+from gossamer.simulation.random_arrivals.result import Result
+from gossamer.simulation.random_arrivals.scheme import Scheme
+from gossamer.simulation.random_arrivals.settings import Settings
+from gossamer.simulation.random_arrivals.simulator import simulate
+from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram
+
+__all__ = [
+    "Arrivals",
+    "Bernoulli",
+    "Estimate",
+    "Histogram",
+    "OnOff",
+    "Poisson",
+    "Recording",
+    "Result",
+    "Scheme",
+    "Settings",
+    "Trace",
+    "record",
+    "scheme_from_parents",
+    "simulate",
+]

@@ -1,0 +1,150 @@
+"""What a simulation found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram
+from gossamer.simulation.random_arrivals.traffic import KindDelays
+
+__all__ = ["Result"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Delays, waits and loads of a simulation; times in steps.
+
+    Attributes
+    ----------
+    scheme, network : str
+        Name of the scheme, spec of the network.
+    arrivals, time, ties, choose : str
+        How the requests came, the clock, and the rules.
+    seed, replications : int
+        Independent runs and the seed of the first.
+    rate, load : float
+        Broadcasts per generating node and step, and the load factor that they make.
+    stable : bool
+        Whether the backlog stayed within bounds; `reason` says why not. An unstable run has no means: delays grow
+        with the length of the run.
+    reception : Estimate
+        Delay from generation to the receipt by a node, over all receipts of the measured broadcasts.
+    broadcast : Estimate
+        Delay from generation to the last receipt.
+    observed : (float, float)
+        The mean reception and broadcast delay of what was received, stable or not.
+    wait : dict of int to float
+        Mean wait in queues per transmission, by priority class.
+    class_share : dict of int to float
+        Part of the transmissions in each class.
+    utilization : float64[L]
+        Part of the measured time in which each link was busy.
+    reception_delays, broadcast_delays : Histogram
+        Distributions.
+    broadcasts, transmissions : int
+        Broadcasts measured, and all transmissions made, warm-up included.
+    peak_in_flight : int
+        The most copies that waited or were being sent at one time.
+    warmup, measured : float
+        Steps before the measurement, and steps in which measured broadcasts were generated, per replication.
+    settled : bool
+        Whether the end of the warm-up was found.
+    backlog : float64[K, 2]
+        Of the first replication: time in steps and transmissions still to be made, from the start of the run.
+    seconds : float
+        Time it took.
+    kinds : tuple of KindDelays
+        Delays of each kind of requests, where a scheme has several.
+    """
+
+    scheme: str
+    network: str
+    arrivals: str
+    time: str
+    ties: str
+    choose: str
+    seed: int
+    replications: int
+    rate: float
+    load: float
+    stable: bool
+    reason: str
+    reception: Estimate
+    broadcast: Estimate
+    observed: tuple[float, float]
+    wait: dict[int, float]
+    class_share: dict[int, float]
+    utilization: FloatArray
+    reception_delays: Histogram
+    broadcast_delays: Histogram
+    broadcasts: int
+    transmissions: int
+    peak_in_flight: int
+    warmup: float
+    measured: float
+    settled: bool
+    backlog: FloatArray
+    seconds: float
+    kinds: tuple[KindDelays, ...] = ()
+
+    @property
+    def mean_wait(self) -> float:
+        """Mean wait of all transmissions."""
+        return sum(self.wait[c] * share for c, share in self.class_share.items())
+
+    def _quantile(self, delays: Histogram, q: float) -> float:
+        return delays.quantile(q) if self.stable else float("nan")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the figures as one flat line of a table, without arrays."""
+        line: dict[str, object] = {
+            "network": self.network,
+            "scheme": self.scheme,
+            "load": self.load,
+            "rate": self.rate,
+            "arrivals": self.arrivals,
+            "time": self.time,
+            "ties": self.ties,
+            "choose": self.choose,
+            "seed": self.seed,
+            "replications": self.replications,
+            "stable": self.stable,
+            "reason": self.reason,
+            "reception": self.reception.mean,
+            "reception_half_width": self.reception.half_width,
+            "broadcast": self.broadcast.mean,
+            "broadcast_half_width": self.broadcast.half_width,
+            "reception_p50": self._quantile(self.reception_delays, 0.5),
+            "reception_p99": self._quantile(self.reception_delays, 0.99),
+            "broadcast_p50": self._quantile(self.broadcast_delays, 0.5),
+            "broadcast_p99": self._quantile(self.broadcast_delays, 0.99),
+            "mean_wait": self.mean_wait,
+            "mean_utilization": float(self.utilization.mean()),
+            "greatest_utilization": float(self.utilization.max(initial=0.0)),
+            "broadcasts": self.broadcasts,
+            "transmissions": self.transmissions,
+            "peak_in_flight": self.peak_in_flight,
+            "warmup": self.warmup,
+            "measured": self.measured,
+            "settled": self.settled,
+            "seconds": self.seconds,
+        }
+        for kind in self.kinds:
+            line |= {f"{kind.name}_share": kind.share, f"{kind.name}_reception": kind.reception.mean}
+            line |= {
+                f"{kind.name}_reception_half_width": kind.reception.half_width,
+                f"{kind.name}_last": kind.last.mean,
+            }
+            line |= {f"{kind.name}_last_half_width": kind.last.half_width}
+        return line | {f"wait_{c}": w for c, w in self.wait.items()}
+
+    def __str__(self) -> str:
+        head = f"{self.scheme} on {self.network} at load {self.load:.3g}"
+        if not self.stable:
+            return f"{head}: unstable, {self.reason}"
+        return f"{head}: reception {self.reception}, broadcast {self.broadcast} steps"

@@ -1,0 +1,66 @@
+"""Schemes: how a broadcast travels, which copies are urgent, and the table of all schemes by name."""
+
+from __future__ import annotations
+
+from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit
+from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree, grown_trees
+from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
+from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
+from gossamer.simulation.random_arrivals.schemes.mix import Mix
+from gossamer.simulation.random_arrivals.schemes.mixed import mixed
+from gossamer.simulation.random_arrivals.schemes.priorities import PRIORITIES
+from gossamer.simulation.random_arrivals.schemes.registry import (
+    SCHEME_ALIASES,
+    SCHEMES,
+    KnownScheme,
+    broadcasts,
+    covering,
+    options_of,
+    scheme,
+)
+from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
+    stamoulis_tsitsiklis_direct,
+    stamoulis_tsitsiklis_indirect,
+)
+from gossamer.simulation.random_arrivals.schemes.star import (
+    background_target,
+    redo,
+    redo_probabilities,
+    star,
+    star_probabilities,
+)
+from gossamer.simulation.random_arrivals.schemes.symmetric import symmetric
+from gossamer.simulation.random_arrivals.schemes.varvarigos_banerjee import (
+    varvarigos_banerjee_direct,
+    varvarigos_banerjee_indirect,
+)
+
+__all__ = [
+    "PRIORITIES",
+    "SCHEMES",
+    "SCHEME_ALIASES",
+    "KnownScheme",
+    "Mix",
+    "arc",
+    "arc_limit",
+    "background_target",
+    "broadcasts",
+    "covering",
+    "disjoint_tree",
+    "edge_disjoint_trees",
+    "grown_trees",
+    "mini_packets",
+    "mixed",
+    "options_of",
+    "redo",
+    "redo_probabilities",
+    "scheme",
+    "stamoulis_tsitsiklis_direct",
+    "stamoulis_tsitsiklis_indirect",
+    "star",
+    "star_minis",
+    "star_probabilities",
+    "symmetric",
+    "varvarigos_banerjee_direct",
+    "varvarigos_banerjee_indirect",
+]

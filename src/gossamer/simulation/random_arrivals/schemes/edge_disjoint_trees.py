@@ -1,0 +1,270 @@
+"""Edge-disjoint spanning trees of any network, by matroid union, kept shallow."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gossamer.algorithms.preconditions import refuse_capacities, refuse_one_way_links
+from gossamer.errors import NotApplicableError
+
+if TYPE_CHECKING:
+    from gossamer.networks.network import IntArray, Network
+
+__all__ = ["centered", "edge_disjoint_trees", "tree_height", "trees_reason"]
+
+_MOST_EDGES = 20_000
+
+
+def trees_reason(network: Network) -> str | None:
+    """Say why a network has no undirected spanning tree to broadcast on, or None if it has.
+
+    >>> import gossamer
+    >>> trees_reason(gossamer.network("hypercube:3")) is None
+    True
+    """
+    refusal = refuse_capacities(network) or refuse_one_way_links(network)
+    if refusal is not None:
+        return refusal.why
+    if int(network.distances(0).min()) < 0:
+        return "is not connected"
+    if network.link_count // 2 > _MOST_EDGES:
+        return f"has {network.link_count // 2} edges; trees are sought among at most {_MOST_EDGES}"
+    return None
+
+
+class _Forests:
+    """Edge-disjoint forests that grow one edge at a time."""
+
+    def __init__(self, ends: list[tuple[int, int]], nodes: int, count: int) -> None:
+        self.ends, self.count = ends, count
+        self.owner = [-1] * len(ends)
+        self.near: list[list[dict[int, int]]] = [[{} for _ in range(nodes)] for _ in range(count)]  # neighbor: edge
+        self.size = 0
+
+    def put(self, edge: int, forest: int) -> None:
+        u, v = self.ends[edge]
+        self.owner[edge] = forest
+        self.near[forest][u][v] = self.near[forest][v][u] = edge
+
+    def take(self, edge: int) -> None:
+        u, v = self.ends[edge]
+        near = self.near[self.owner[edge]]
+        del near[u][v], near[v][u]
+        self.owner[edge] = -1
+
+    def path(self, forest: int, u: int, v: int) -> list[int] | None:
+        """Return the edges between two nodes in a forest, None if it does not join them; searched from both."""
+        near = self.near[forest]
+        back: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] = ({u: (-1, -1)}, {v: (-1, -1)})
+        front = ([u], [v])
+        while front[0] and front[1]:
+            side = 0 if len(front[0]) <= len(front[1]) else 1
+            grown: list[int] = []
+            for a in front[side]:
+                for b, edge in near[a].items():
+                    if b in back[side]:
+                        continue
+                    back[side][b] = (a, edge)
+                    if b in back[1 - side]:
+                        return [edge for way in back for edge in _up(way, b)]
+                    grown.append(b)
+            front[side][:] = grown
+        return None
+
+    def insert(self, edge: int) -> bool:
+        """Add an edge, moving others between forests where that makes room; whether there was room."""
+        source: dict[int, int] = {edge: -1}
+        queue = deque([edge])
+        while queue:
+            e = queue.popleft()
+            for forest in range(self.count):
+                if self.owner[e] == forest:
+                    continue
+                cycle = self.path(forest, *self.ends[e])
+                if cycle is None:
+                    self._shift(e, forest, source)
+                    self.size += 1
+                    return True
+                for f in cycle:
+                    if f not in source:
+                        source[f] = e
+                        queue.append(f)
+        return False
+
+    def _shift(self, edge: int, forest: int, source: dict[int, int]) -> None:
+        moves = []
+        while edge >= 0:
+            moves.append((edge, forest))
+            edge, forest = source[edge], self.owner[edge]
+        for e, _ in moves[:-1]:
+            self.take(e)
+        for e, to in moves:
+            self.put(e, to)
+
+
+def _up(back: dict[int, tuple[int, int]], node: int) -> list[int]:
+    edges = []
+    while back[node][1] >= 0:
+        edges.append(back[node][1])
+        node = back[node][0]
+    return edges
+
+
+def edge_disjoint_trees(network: Network, count: int | None = None, *, seed: int = 0, tries: int = 8) -> list[IntArray]:
+    """Return edge-disjoint spanning trees of a network, each rooted at its center.
+
+    Parameters
+    ----------
+    network : Network
+        With an opposite for every link.
+    count : int, optional
+        How many trees; default as many as there are, at most floor(E / (N-1)) for E edges.
+    seed : int
+        Feeds the order in which edges are tried.
+    tries : int
+        Attempts; the one whose highest tree is lowest is kept. On more than 600 edges there is one.
+
+    Returns
+    -------
+    list of int32[N]
+        Parents, -1 at the center.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is not covered, or has not so many trees.
+
+    Notes
+    -----
+    Trees grow breadth-first by turns from a common node; then edges are added along shortest augmenting paths of the
+    union of `count` graphic matroids, which ends with a largest set of edges that falls apart into that many forests.
+
+    References
+    ----------
+    J. Edmonds, Minimum partition of a matroid into independent subsets, 1965; for the use: Varvarigos and Banerjee
+    1996.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> trees = edge_disjoint_trees(gossamer.network("hypercube:4"))
+    >>> len(trees), len({(min(v, p), max(v, p)) for tree in trees for v, p in enumerate(tree.tolist()) if p >= 0})
+    (2, 30)
+    """
+    reason = trees_reason(network)
+    if reason is not None:
+        raise NotApplicableError(f"edge-disjoint spanning trees: {network.spec} {reason}")
+    n, edges = network.node_count, network.link_count // 2
+    most = edges // (n - 1)
+    if count is not None and not 1 <= count <= most:
+        raise NotApplicableError(
+            f"{network.spec} has {edges} edges, enough for 1..{most} edge-disjoint spanning trees; got {count}"
+        )
+    rng = np.random.default_rng(seed)
+    for wanted in [count] if count is not None else range(most, 0, -1):
+        best: list[IntArray] | None = None
+        for _ in range(tries if edges <= 600 else 1):
+            trees = _packed(network, wanted, rng)
+            if trees is None:
+                break
+            if best is None or _heights(trees) < _heights(best):
+                best = trees
+        if best is not None:
+            return best
+    raise NotApplicableError(f"{network.spec} has no {count} edge-disjoint spanning trees")
+
+
+def _heights(trees: list[IntArray]) -> list[int]:
+    return sorted((tree_height(t) for t in trees), reverse=True)
+
+
+def _packed(network: Network, count: int, rng: np.random.Generator) -> list[IntArray] | None:
+    """Return `count` edge-disjoint spanning trees, None if there are not so many."""
+    n = network.node_count
+    kept = np.flatnonzero(network.link_source < network.link_target)
+    ends = list(zip(network.link_source[kept].tolist(), network.link_target[kept].tolist(), strict=True))
+    number = {pair: e for e, pair in enumerate(ends)}
+    forests = _Forests(ends, n, count)
+    root = int(rng.integers(n))
+    reached = [{root} for _ in range(count)]
+    queues = [deque([root]) for _ in range(count)]
+    targets = [
+        rng.permutation(network.link_target[network.first_link[v] : network.first_link[v + 1]]) for v in range(n)
+    ]
+    while any(queues):  # breadth-first by turns, one edge each
+        for k, queue in enumerate(queues):
+            while queue:
+                u = queue[0]
+                v = next(
+                    (
+                        int(v)
+                        for v in targets[u]
+                        if v not in reached[k] and forests.owner[number[min(u, int(v)), max(u, int(v))]] < 0
+                    ),
+                    None,
+                )
+                if v is None:
+                    queue.popleft()
+                    continue
+                forests.put(number[min(u, v), max(u, v)], k)
+                forests.size += 1
+                reached[k].add(v)
+                queue.append(v)
+                break
+    for edge in rng.permutation(len(ends)).tolist():
+        if forests.size == count * (n - 1):
+            break
+        if forests.owner[edge] < 0:
+            forests.insert(edge)
+    if forests.size < count * (n - 1):
+        return None
+    return [centered([list(near) for near in forests.near[k]]) for k in range(count)]
+
+
+def centered(neighbors: list[list[int]]) -> IntArray:
+    """Return the parents in a tree rooted at its center, the node from which the farthest node is nearest.
+
+    Parameters
+    ----------
+    neighbors : list of list of int
+        Of each node in the tree.
+
+    Examples
+    --------
+    >>> centered([[1], [0, 2], [1, 3], [2, 4], [3]]).tolist()
+    [1, 2, -1, 2, 3]
+    """
+    far, _ = _farthest(neighbors, 0)
+    end, parent = _farthest(neighbors, far)
+    path = [end]
+    while parent[path[-1]] >= 0:
+        path.append(int(parent[path[-1]]))
+    return _farthest(neighbors, path[len(path) // 2])[1]
+
+
+def _farthest(neighbors: list[list[int]], root: int) -> tuple[int, IntArray]:
+    parent = np.full(len(neighbors), -2, np.int32)
+    parent[root] = -1
+    order = [root]
+    for u in order:
+        for v in neighbors[u]:
+            if parent[v] == -2:
+                parent[v] = u
+                order.append(v)
+    return order[-1], parent
+
+
+def tree_height(parent: IntArray) -> int:
+    """Return the hops from the root of a tree to its farthest node.
+
+    >>> tree_height(np.array([1, 2, -1, 2, 3]))
+    2
+    """
+    depth = np.zeros(parent.size, np.int64)
+    at = np.arange(parent.size)
+    while (at := np.where(at >= 0, parent[at], -1)).max() >= 0:
+        depth += at >= 0
+    return int(depth.max())

@@ -1,0 +1,46 @@
+"""Theory beside simulation: loads, limits of stability, waits in queues, estimates and lower bounds of delays."""
+
+from __future__ import annotations
+
+from gossamer.simulation.random_arrivals.theory.bounds import DelayBound, best_bound, delay_bounds
+from gossamer.simulation.random_arrivals.theory.depths import eccentricity_mean, mean_distance
+from gossamer.simulation.random_arrivals.theory.estimates import DelayEstimate, class_loads, delay_estimate
+from gossamer.simulation.random_arrivals.theory.in_flight import in_flight_bound
+from gossamer.simulation.random_arrivals.theory.loads import (
+    LinkLoads,
+    StabilityLimit,
+    link_loads,
+    load_factor,
+    rate_of,
+    stability_limit,
+)
+from gossamer.simulation.random_arrivals.theory.prepared import Prepared
+from gossamer.simulation.random_arrivals.theory.queues import (
+    head_of_line_waits,
+    many_server_wait,
+    one_queue_wait,
+    printed_waits,
+)
+
+__all__ = [
+    "DelayBound",
+    "DelayEstimate",
+    "LinkLoads",
+    "Prepared",
+    "StabilityLimit",
+    "best_bound",
+    "class_loads",
+    "delay_bounds",
+    "delay_estimate",
+    "eccentricity_mean",
+    "head_of_line_waits",
+    "in_flight_bound",
+    "link_loads",
+    "load_factor",
+    "many_server_wait",
+    "mean_distance",
+    "one_queue_wait",
+    "printed_waits",
+    "rate_of",
+    "stability_limit",
+]

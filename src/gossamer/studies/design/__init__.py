@@ -1,0 +1,30 @@
+"""Which network to build: a search for networks, each planned and verified, beside what no network can beat.
+
+`design` searches, `designs` as a sweep; `limits` says what no network of a size and degree can beat; `Wishes` has what
+is wished besides.
+"""
+
+from gossamer.studies.design.constraints import FAMILIES, Wishes
+from gossamer.studies.design.designing import Design, Found, Planned, design
+from gossamer.studies.design.moore_bounds import Limit, least_diameter, least_status, limit, limits
+from gossamer.studies.design.problem import Goal, Problem
+from gossamer.studies.design.search import Candidate
+from gossamer.studies.design.sweeping import designs
+
+__all__ = [
+    "FAMILIES",
+    "Candidate",
+    "Design",
+    "Found",
+    "Goal",
+    "Limit",
+    "Planned",
+    "Problem",
+    "Wishes",
+    "design",
+    "designs",
+    "least_diameter",
+    "least_status",
+    "limit",
+    "limits",
+]

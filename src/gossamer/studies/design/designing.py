@@ -1,0 +1,412 @@
+"""From a problem to a ranked table of networks, each verified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from gossamer.errors import GossamerError, ModelError, NotApplicableError
+from gossamer.networks import Network
+from gossamer.networks.bottleneck import bottleneck
+from gossamer.planning.outcome import Outcome
+from gossamer.planning.planner import plan
+from gossamer.reading import number, whole
+from gossamer.reading import seed as read_seed
+from gossamer.studies.design.cabling import Cabling, cabled
+from gossamer.studies.design.constraints import Wishes
+from gossamer.studies.design.fixed import fixed_candidates
+from gossamer.studies.design.problem import Goal, Problem, read_goals, read_nodes
+from gossamer.studies.design.search import Candidate, Say, candidates, priced, single_paths
+from gossamer.studies.sweeps.faults import faults
+from gossamer.writing import Rows
+
+__all__ = [
+    "MOST_WORK",
+    "SECONDS_OF_WORK",
+    "Design",
+    "Found",
+    "Planned",
+    "chosen_candidates",
+    "design",
+    "plan_candidate",
+    "planned",
+    "work",
+]
+
+_SEARCH_SHARE = 0.65
+_SPARE = 3
+_CUT_NODES = 1_500
+_FAILURES = 12
+_SURELY, _MUCH = 2, 0.9
+"""How many times the time left a plan must take to be left out, where its network is not that much better."""
+SECONDS_OF_WORK = 1e-4
+"""About the CPU seconds of a plan for each unit of `work`."""
+MOST_WORK = 30_000
+"""What a network may take to plan that cannot be the best; see `work`."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What one task takes on a network.
+
+    Attributes
+    ----------
+    task : str
+        The classical name.
+    time, bound : Fraction
+        Completion time of the verified schedule and the largest lower bound on this network, in the unit of the cost.
+    limit : int
+        In steps, what no network of that size and degree can beat.
+    algorithm : str
+        What built the schedule.
+    outcome : Outcome or None
+        The plan, where it was made here and not read from a file.
+    """
+
+    task: str
+    time: Fraction
+    bound: Fraction
+    limit: int
+    algorithm: str
+    outcome: Outcome | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A network that was planned and verified.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        What was known before.
+    network : Network
+        The network.
+    tasks : tuple of Planned
+        What each task takes.
+    total : Fraction
+        The times, each by its weight.
+    ratio : float
+        The total over the limit of all networks of that size and degree, in steps; in seconds over the best bound.
+    score : float
+        What the table is ranked by: the ratio, raised by what cables and failures cost.
+    bisection : int or None
+        Links across the narrowest cut that was found; None where it was not looked for.
+    cabling : Cabling or None
+        Where nodes stand and how long cables are, where a placement was given.
+    worst_failure, mean_failure : float or None
+        The slowdown of the first task by a failed cable, where it counts.
+    single_paths : float or None
+        The share of pairs of nodes with one shortest path only, where it counts.
+    """
+
+    candidate: Candidate
+    network: Network
+    tasks: tuple[Planned, ...]
+    total: Fraction
+    ratio: float
+    score: float = 0.0
+    bisection: int | None = None
+    cabling: Cabling | None = field(default=None, repr=False, compare=False)
+    worst_failure: float | None = None
+    mean_failure: float | None = None
+    single_paths: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row of the table, plain values only."""
+        row: dict[str, Any] = {
+            "network": self.candidate.spec,
+            "family": self.candidate.family,
+            "nodes": self.candidate.nodes,
+            "degree": int(self.network.out_degree.max()),
+            "diameter": self.candidate.diameter,
+            "mean_distance": round(self.candidate.mean_distance, 4),
+            "bisection": self.bisection,
+        }
+        for each in self.tasks:
+            row[f"{each.task}_time"] = _plain(each.time)
+            row[f"{each.task}_bound"] = _plain(each.bound)
+            row[f"{each.task}_any_network"] = each.limit
+            row[f"{each.task}_algorithm"] = each.algorithm
+        row |= {"total": _plain(self.total), "ratio": round(self.ratio, 6), "score": round(self.score, 6)}
+        if self.cabling is not None:
+            row["mean_cable_m"] = round(float(self.cabling.length.mean()), 3)
+            row["longest_cable_m"] = round(float(self.cabling.length.max()), 3)
+        if self.worst_failure is not None:
+            row |= {"worst_failure": round(self.worst_failure, 4), "mean_failure": round(self.mean_failure or 1.0, 4)}
+        if self.single_paths is not None:
+            row["single_paths"] = round(self.single_paths, 4)
+        return row
+
+
+@dataclass(frozen=True)
+class Design(Rows):
+    """Networks for a problem, the best first.
+
+    Iterating gives one mapping of plain values a network, which pandas reads.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was wanted.
+    found : tuple of Found
+        Networks, every schedule verified.
+    looked : int
+        Networks that were looked at.
+    seconds : float
+        CPU time that it took.
+    stopped : str
+        Why it ended early, or an empty text.
+    """
+
+    problem: Problem
+    found: tuple[Found, ...]
+    looked: int
+    seconds: float
+    stopped: str = ""
+
+    @property
+    def best(self) -> Found:
+        """The best network."""
+        return self.found[0]
+
+    @property
+    def torus(self) -> Found | None:
+        """The best torus to compare with; None where there is none, or it is the best network itself."""
+        return next((each for each in self.found[1:] if each.candidate.family == "torus"), None)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows."""
+        return [found.to_dict() for found in self.found]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_dicts())
+
+
+def design(
+    nodes: int | str,
+    degree: int,
+    tasks: str | Sequence[str] = "alltoall",
+    wishes: Wishes | None = None,
+    *,
+    budget: float = 20.0,
+    rounds: int | None = None,
+    top: int = 8,
+    seed: int = 0,
+    progress: Say | None = None,
+) -> Design:
+    """Search for the network of so many nodes and links a node on which tasks are carried out fastest.
+
+    Parameters
+    ----------
+    nodes : int or str
+        Nodes, or a range such as ``"500:520"``.
+    degree : int
+        The most links that leave a node.
+    tasks : str or sequence of str
+        Such as ``"alltoall"``, with a weight ``"allreduce=3"``, and a size ``"alltoall@1MiB"`` for times in seconds.
+    wishes : Wishes, optional
+        What is wished besides: ports, directions, families, links that stay, cables, failures.
+    budget : float
+        Seconds of CPU time, of search and planning together.
+    rounds : int, optional
+        Rounds of search instead of a budget, for results that do not depend on the machine's speed.
+    top : int
+        Rows of the table.
+    seed : int
+        For the random choices.
+    progress : callable, optional
+        Told how it goes.
+
+    Returns
+    -------
+    Design
+        Every schedule verified. The best torus is among the rows, where there is one.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal, or no network was found.
+
+    Notes
+    -----
+    An interrupt during the planning ends it, and what was planned is returned.
+
+    Examples
+    --------
+    >>> found = design(24, 3, rounds=12, top=2)
+    >>> found.best.tasks[0].time <= 25, found.best.tasks[0].limit
+    (True, 20)
+    """
+    given = [tasks] if isinstance(tasks, str) else list(tasks)
+    goals = read_goals([t for text in given for t in text.split(",") if t.strip()])
+    problem = Problem(read_nodes(nodes), whole(degree, "degree", 1, 1024), goals, wishes or Wishes())
+    seconds, most = number(budget, "budget", above=0), whole(top, "top", 1, 1000)
+    steps = None if rounds is None else whole(rounds, "rounds", 1)
+    began = time.process_time()
+    look = fixed_candidates if problem.wishes.fixed else candidates
+    ranked, looked = look(problem, budget=seconds * _SEARCH_SHARE, rounds=steps, seed=read_seed(seed), say=progress)
+    if not ranked:
+        raise NotApplicableError(
+            f"no network of {nodes} nodes with at most {degree} links a node was found in the families asked for"
+        )
+    deadline = None if steps is not None else began + seconds
+    chosen = ranked if problem.wishes.fixed else chosen_candidates(ranked, problem, most)
+    found, stopped = planned(problem, chosen[: 3 * most], most, deadline=deadline, progress=progress)
+    return Design(problem, found, looked, time.process_time() - began, stopped)
+
+
+def chosen_candidates(ranked: list[Candidate], problem: Problem, top: int) -> list[Candidate]:
+    """Return the candidates to plan, in order: the best torus, the best, and the best of every family.
+
+    The torus is the first, then the best of those whose nodes are all alike: these are planned in no time, so that they
+    are there when the budget is spent.
+    """
+    best: dict[str, Candidate] = {}
+    for candidate in ranked:
+        best.setdefault(candidate.family, candidate)
+    tori = [best["torus"]] if "torus" in best else []
+    rest = [c for c in ranked[: 2 * top] if c not in tori]
+    others = [c for c in best.values() if c not in rest and c not in tori]
+    soon = [c for c in (*rest, *others) if work(c) <= c.nodes][:1]
+    order = [*rest[:_SPARE], *others, *rest[_SPARE:]]
+    return [*tori, *soon, *(c for c in order if c not in soon)]
+
+
+def planned(
+    problem: Problem,
+    chosen: Sequence[Candidate],
+    top: int,
+    *,
+    deadline: float | None = None,
+    progress: Say | None = None,
+) -> tuple[tuple[Found, ...], str]:
+    """Plan candidates until a deadline in CPU time; return the best, and why not all were planned.
+
+    The torus to compare with and one network besides are planned whatever the deadline is.
+
+    Raises
+    ------
+    ModelError
+        If no candidate could be planned.
+    """
+    found: list[Found] = []
+    stopped, why = "", ""
+    longest, skipped, late = 0.0, 0, 0
+    least = 2 if chosen[0].family == "torus" else 1
+    for place, candidate in enumerate(chosen):
+        began = time.process_time()
+        enough = bool(found) and place >= least
+        if enough and deadline is not None and began + longest > deadline:
+            stopped = f"the budget was spent; {len(chosen) - place + skipped + late} of {len(chosen)} were not planned"
+            break
+        if enough and candidate.price > found[0].ratio and work(candidate) > MOST_WORK:
+            skipped += 1  # it takes long to plan, and cannot be the best
+            continue
+        slow = deadline is not None and SECONDS_OF_WORK * work(candidate) > _SURELY * (deadline - began)
+        if enough and slow and candidate.price > _MUCH * found[0].ratio:
+            late += 1  # it takes longer than there is time, and is not much better
+            continue
+        if progress is not None:
+            progress(f"planning {place + 1} of {len(chosen)}: {candidate.spec[:50]}")
+        try:
+            found.append(plan_candidate(problem, candidate, deadline))
+            found.sort(key=lambda f: f.score)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            stopped = "interrupted"
+            break
+        except GossamerError as error:
+            why = str(error)
+        longest = max(longest, time.process_time() - began)
+    if late and not stopped:
+        stopped = f"the budget was too small; {skipped + late} of {len(chosen)} were not planned"
+    if not found:
+        raise ModelError(f"no network that was found could be planned: {why}")
+    found.sort(key=lambda f: (f.score, f.candidate.diameter, f.candidate.spec))
+    torus = [f for f in found[top:] if f.candidate.family == "torus"][:1]
+    return tuple(found[: top - len(torus)] + torus), stopped
+
+
+def work(candidate: Candidate) -> float:
+    """Return how hard it is to plan a network: pairs of nodes, or nodes where all are alike."""
+    alike = candidate.spec.startswith(("cayley", "torus", "twisted", "ring", "hyper", "general"))
+    return candidate.nodes * (1.0 if alike else candidate.nodes)
+
+
+def plan_candidate(problem: Problem, candidate: Candidate, deadline: float | None = None) -> Found:
+    """Plan the tasks of a problem on a candidate, by a deadline in CPU time, and measure what is wished besides.
+
+    Raises
+    ------
+    GossamerError
+        If a task cannot be planned, or a cable is too long.
+    """
+    network = candidate.built
+    tasks, total, least = [], Fraction(0), Fraction(0)
+    for goal in problem.goals:
+        left = None if deadline is None else max(deadline - time.process_time(), 1.0)
+        outcome = plan(
+            network, goal.task, rules=problem.rules, cost=problem.cost(goal), budget=left,
+            algorithm=_algorithm(problem, goal, network),
+        )  # fmt: skip
+        most = problem.task_limit(goal, candidate.nodes)
+        unit = outcome.seconds / outcome.completion_time if outcome.seconds is not None else Fraction(1)
+        spent, bound = outcome.completion_time * unit, outcome.bound * unit
+        tasks.append(Planned(goal.task, spent, bound, most, outcome.algorithm, outcome))
+        total += goal.weight * spent
+        least += goal.weight * (bound if problem.timed else most)
+    ratio = float(total / least) if least else 1.0
+    cut = bottleneck(network) if candidate.nodes <= _CUT_NODES else None
+    found = Found(candidate, network, tuple(tasks), total, ratio, ratio, None if cut is None else cut.links)
+    return _wished(problem, found)
+
+
+def _algorithm(problem: Problem, goal: Goal, network: Network) -> str:
+    """Return the algorithm that is known to be the best there, or "best"."""
+    if goal.task != "total-exchange" or problem.ports != "all":
+        return "best"
+    if network.group is not None:
+        return "even-words"
+    return "priced-paths" if network.levels is None and network.grid is None and not problem.timed else "best"
+
+
+def _wished(problem: Problem, found: Found) -> Found:
+    """Add the lengths of cables and the slowdown by failures, where these count."""
+    wishes, score = problem.wishes, found.ratio
+    cabling, worst, mean = None, None, None
+    if wishes.placement:
+        cabling = cabled(found.network, wishes.placement)
+        longest = float(cabling.length.max(initial=0))
+        if wishes.most_cable and longest > wishes.most_cable + 1e-9:
+            raise ModelError(f"{found.candidate.spec} needs a cable of {longest:.2f} m, over {wishes.most_cable:g} m")
+        score *= 1 + wishes.cable_weight * float(cabling.length.mean())
+    if wishes.failure_weight:
+        report = faults(found.network, problem.goals[0].task, rules=problem.rules, sample=_FAILURES)
+        worst = report.worst.slowdown if report.worst is not None else None
+        mean = report.mean_slowdown
+        score *= 1 + wishes.failure_weight * ((worst or 1.0) - 1)
+    single = single_paths(found.network) if wishes.diversity_weight else None
+    score *= 1 + wishes.diversity_weight * (single or 0.0)
+    return replace(found, score=score, cabling=cabling, worst_failure=worst, mean_failure=mean, single_paths=single)
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def row_of(network: Network, problem: Problem, family: str, deadline: float | None = None) -> Found:
+    """Plan one network of one's own for a problem, such as one to compare with.
+
+    Raises
+    ------
+    ModelError
+        If it does not fit the problem.
+    """
+    candidate = priced(network, problem, family)
+    if candidate is None:
+        raise ModelError(f"{network.spec} has not the nodes or links that are asked for, or is not connected")
+    return plan_candidate(problem, candidate, deadline)

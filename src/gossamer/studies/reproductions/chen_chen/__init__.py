@@ -1,0 +1,45 @@
+"""The tables of Chen and Chen: as printed, corrected, measured, beside the bound.
+
+Every measured figure comes from schedules that the checker accepted. One module a part: the operations, the lemmas
+and what follows from them, the comparison with rivals, the choice of h, and runs flit by flit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gossamer.studies.reproductions.chen_chen import cases, choices, comparison, flits, operations, theorem, worked
+from gossamer.studies.reproductions.chen_chen.comparison import curves
+from gossamer.studies.reproductions.table import Table, computed_tables
+
+__all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
+
+ABOUT = """Every step costs a start-up T_s, and m T_c for each message of m bytes that its longest wormhole message
+holds; tau = T_s / (m T_c). *Messages* are added up over the steps. Every measured figure comes from schedules that the
+checker accepted; *bound* is what no schedule can beat. How to plan such broadcasts is told on the page about
+[wormhole switching](../explanation/wormhole.md)."""
+"""What the page of the reproduction says first."""
+CURVES_TITLE = "Time of ATD-5 against the number of sources"
+"""What the curves show."""
+CURVES_ABOUT = """ATD-5, the published algorithm, at its best h. The band lies between the lower bound, below, and the
+corrected closed form at the same h, above."""
+"""What is said below the curves."""
+
+TABLES: tuple[Callable[[], Table], ...] = (
+    *operations.TABLES, *worked.TABLES, *theorem.TABLES, *comparison.TABLES, *choices.TABLES, *flits.TABLES,
+    *cases.TABLES,
+)  # fmt: skip
+"""The functions that make the tables, in the order of the paper."""
+
+
+def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
+    """Yield every table of the reproduction, computed as it is asked for.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with the name of each table as it begins.
+    jobs : int or None
+        Tables computed at once, None for one a processor.
+    """
+    yield from computed_tables(TABLES, progress, jobs)

@@ -1,0 +1,34 @@
+"""The tables of Han 1990: as printed, corrected, measured.
+
+Every measured figure comes from schedules that the checker accepted, the largest of several instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gossamer.studies.reproductions.han import facts, families, worked
+from gossamer.studies.reproductions.han.growth import curves
+from gossamer.studies.reproductions.table import Table, computed_tables
+
+__all__ = ["ABOUT", "TABLES", "curves", "tables"]
+
+ABOUT = """Steps with messages (data) and steps of counting (control) stand apart; the thesis's totals count both as
+one step each. Every measured figure comes from schedules that the checker accepted."""
+"""What the page of the reproduction says first."""
+
+TABLES: tuple[Callable[[], Table], ...] = (*facts.TABLES, *worked.TABLES, *families.TABLES)
+"""The functions that make the tables, in the order of the thesis."""
+
+
+def tables(progress: Callable[[str], None] | None = None, jobs: int | None = 1) -> Iterator[Table]:
+    """Yield every table of the reproduction, computed as it is asked for.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with the name of each table as it begins.
+    jobs : int or None
+        Tables computed at once, None for one a processor.
+    """
+    yield from computed_tables(TABLES, progress, jobs)

@@ -1,0 +1,157 @@
+"""A table of results: claim beside measured beside bound, for the terminal, Markdown and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from gossamer.studies.sweeps.running import run_points
+
+__all__ = ["Cell", "Curve", "Table", "TablePoint", "computed_tables", "number"]
+
+Cell: TypeAlias = str | int | float | Fraction | None
+
+
+def number(value: Cell) -> str:
+    """Return a cell as text: whole numbers whole, others with at most three decimals, None as a dash.
+
+    >>> number(Fraction(27, 2)), number(Fraction(13, 3)), number(None), number(4)
+    ('13.5', '4.333', '-', '4')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    return f"{float(value):.3f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A measured curve between its lower bound and the source's upper bound.
+
+    Attributes
+    ----------
+    title : str
+        What it shows: a network and a variant.
+    x_label : str
+        What x counts.
+    x : tuple of int
+        The points.
+    measured, lower, upper : tuples of Fraction
+        Times at each point: measured, lower bound, and what the source promises at most.
+    unit : str
+        The unit of the times.
+    simulated : bool
+        Whether the times were measured in a simulation; else they are those of verified schedules.
+    """
+
+    title: str
+    x_label: str
+    x: tuple[int, ...]
+    measured: tuple[Fraction, ...]
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+    unit: str = "steps"
+    simulated: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table.
+
+    Attributes
+    ----------
+    title : str
+        What it reproduces, with its place in the source.
+    columns : tuple of str
+        Headers; the unit of every time is steps.
+    rows : tuple of tuples of Cell
+        The results.
+    note : str
+        What a reader must know, below the table.
+
+    Raises
+    ------
+    ValueError
+        If a row has not a cell for each column.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.title!r}: {len(row)} cells in a row of {len(self.columns)} columns")
+
+    def text(self) -> str:
+        """Return the table for a terminal, numbers aligned to the right."""
+        cells = [self.columns, *[tuple(number(c) for c in row) for row in self.rows]]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        lines = ["  ".join(self._aligned(i, c, widths[i]) for i, c in enumerate(row)).rstrip() for row in cells]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
+
+    def _aligned(self, column: int, text: str, width: int) -> str:
+        words = any(isinstance(row[column], str) for row in self.rows)
+        return text.ljust(width) if words else text.rjust(width)
+
+    def markdown(self) -> str:
+        """Return the table as Markdown under a heading."""
+
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cells) + " |"
+
+        rows = [line([number(c) for c in row]) for row in self.rows]
+        body = [line(self.columns), "|" + "---|" * len(self.columns), *rows]
+        return "\n".join([f"## {self.title}", "", *body, *(["", self.note] if self.note else [])])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; fractions as text."""
+        rows = [[str(c) if isinstance(c, Fraction) else c for c in row] for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "note": self.note}
+
+
+@dataclass(frozen=True)
+class TablePoint:
+    """A table to be computed.
+
+    Attributes
+    ----------
+    make : callable
+        Makes it.
+    """
+
+    make: Callable[[], Table]
+
+    @property
+    def title(self) -> str:
+        """The first line of what is said of the maker."""
+        return (self.make.__doc__ or "").split("\n", 1)[0].rstrip(".")
+
+    def run(self, progress: Callable[[str], None]) -> Table:
+        """Compute it."""
+        return self.make()
+
+
+def computed_tables(
+    makers: Sequence[Callable[[], Table]], progress: Callable[[str], None] | None = None, jobs: int | None = 1
+) -> Iterator[Table]:
+    """Yield the table of each maker.
+
+    Parameters
+    ----------
+    makers : sequence of callable
+        Make the tables.
+    progress : callable, optional
+        Told the first line of what is said of each maker.
+    jobs : int or None
+        Tables computed at once, None for one a processor. One table is computed as it is asked for.
+    """
+    points = [TablePoint(make) for make in makers]
+    for some in [points] if jobs != 1 else [[point] for point in points]:
+        yield from run_points(some, jobs=jobs, progress=progress)

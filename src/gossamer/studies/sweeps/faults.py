@@ -1,0 +1,380 @@
+"""What a failure costs: a task planned on a network without each of its cables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gossamer.errors import FileFormatError, GossamerError, ModelError
+from gossamer.networks import as_network
+from gossamer.networks.failures import cables
+from gossamer.networks.network import Network
+from gossamer.networks.orbits import cable_orbits
+from gossamer.planning.outcome import Outcome, number
+from gossamer.planning.planner import plan
+from gossamer.questions import tasks
+from gossamer.questions.costs import AskedCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Task, as_task
+from gossamer.reading import seed as read_seed
+from gossamer.reading import whole
+from gossamer.studies.sweeps.running import run_points
+from gossamer.writing import Rows, quantity, seconds_text
+
+__all__ = ["Fault", "FaultReport", "faults"]
+
+Say = Callable[[str], None]
+
+_ALIKE = (tasks.MultinodeBroadcast, tasks.TotalExchange, tasks.ReduceScatter, tasks.Allreduce)
+"""Tasks that look the same after any symmetry of the network."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One failure, and what it costs.
+
+    Attributes
+    ----------
+    links : str
+        The cables that fail.
+    stands_for : int
+        How many failures are equal to it by a symmetry of the network, itself included.
+    time, bound : Fraction or None
+        Completion time and largest lower bound, in seconds or in the unit of the cost; None if nothing was planned.
+    slowdown : float or None
+        The time over that of the sound network.
+    algorithm : str
+        By which algorithm.
+    refusal : str
+        Why nothing was planned, or an empty text.
+    file : str
+        Where the schedule is, or an empty text.
+    """
+
+    links: str
+    stands_for: int
+    time: Fraction | None = None
+    bound: Fraction | None = None
+    slowdown: float | None = None
+    algorithm: str = ""
+    refusal: str = ""
+    file: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON and tables."""
+        return {
+            "links": self.links,
+            "stands_for": self.stands_for,
+            "time": None if self.time is None else number(self.time),
+            "bound": None if self.bound is None else number(self.bound),
+            "slowdown": self.slowdown,
+            "algorithm": self.algorithm or None,
+            "refusal": self.refusal or None,
+            "file": self.file or None,
+        }
+
+
+@dataclass(frozen=True)
+class FaultReport(Rows):
+    """What failures of a network cost a task.
+
+    Iterating gives one mapping of plain values a failure, which pandas reads.
+
+    Attributes
+    ----------
+    sound : Outcome
+        What the task takes on the sound network.
+    faults : tuple of Fault
+        Each failure that was planned or refused, those that cost most first.
+    possible : int
+        How many failures there are.
+    stopped : str
+        Why not all were planned, or an empty text.
+    """
+
+    sound: Outcome
+    faults: tuple[Fault, ...]
+    possible: int
+    stopped: str = ""
+
+    @property
+    def planned(self) -> tuple[Fault, ...]:
+        """The failures of which there is a schedule."""
+        return tuple(f for f in self.faults if f.time is not None)
+
+    @property
+    def refused(self) -> tuple[Fault, ...]:
+        """The failures of which there is none."""
+        return tuple(f for f in self.faults if f.time is None)
+
+    @property
+    def covered(self) -> int:
+        """How many failures are looked at, those that are equal by symmetry included."""
+        return sum(f.stands_for for f in self.faults)
+
+    @property
+    def worst(self) -> Fault | None:
+        """The failure that costs most."""
+        return self.planned[0] if self.planned else None
+
+    @property
+    def mean_slowdown(self) -> float | None:
+        """The slowdown on the average of the failures that were planned."""
+        weight = sum(f.stands_for for f in self.planned)
+        return sum((f.slowdown or 0) * f.stands_for for f in self.planned) / weight if weight else None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (fault.to_dict() for fault in self.faults)
+
+    def __len__(self) -> int:
+        return len(self.faults)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "network": self.sound.case.network.spec,
+            "task": self.sound.case.task.name,
+            "unit": self.unit,
+            "sound_time": number(_times(self.sound)[0]),
+            "sound_bound": number(_times(self.sound)[1]),
+            "sound_algorithm": self.sound.algorithm,
+            "possible": self.possible,
+            "covered": self.covered,
+            "planned": sum(f.stands_for for f in self.planned),
+            "worst_slowdown": None if self.worst is None else self.worst.slowdown,
+            "mean_slowdown": self.mean_slowdown,
+            "faults": list(self),
+            "stopped": self.stopped or None,
+        }
+
+    @property
+    def unit(self) -> str:
+        """What times are counted in."""
+        return self.sound.case.cost.unit if self.sound.clock is None else "second"
+
+    def _alike(self) -> str:
+        """Say so where one failure was looked at for several."""
+        return f", of which {len(self.faults):,} differ" if len(self.faults) < self.covered else ""
+
+    def time_text(self, time: Fraction) -> str:
+        """Return a time of the report for people, with its unit."""
+        if self.sound.clock is not None:
+            return seconds_text(time)
+        return self.sound.switching.time_text(self.sound.case.cost, time)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        sound, text = self.sound, self.time_text
+        time, bound = _times(sound)
+        found = [
+            ("network", f"{sound.case.network.spec}: {quantity(sound.case.network.node_count, 'node')}"),
+            ("task", sound.case.task.describe()),
+            ("without failures", f"{text(time)}, by {sound.algorithm}; bound {text(bound)}"),
+            ("failures", f"{self.covered:,} of {self.possible:,}{self._alike()}"),
+        ]
+        if (worst := self.worst) is not None and worst.time is not None and worst.bound is not None:
+            slower = f"{text(worst.time)}, {worst.slowdown:.4g} x as long, without {worst.links}"
+            found.append(("worst", f"{slower}; bound {text(worst.bound)}; by {worst.algorithm}"))
+            found.append(("mean", f"{self.mean_slowdown:.4g} x as long"))
+        if self.refused:
+            first = self.refused[0]
+            count = sum(f.stands_for for f in self.refused)
+            found.append(("not planned", f"{count:,}; without {first.links}: {first.refusal}"))
+        return found + ([("stopped", self.stopped)] if self.stopped else [])
+
+    def __repr__(self) -> str:
+        case = self.sound.case
+        slowdown = "" if self.worst is None else f", worst slowdown {self.worst.slowdown:.4g}"
+        return f"<FaultReport {case.task.name} on {case.network.spec}: {len(self)} failures{slowdown}>"
+
+
+def faults(
+    network: Network | Any,
+    task: Task | str,
+    *,
+    links: int = 1,
+    sample: int = 200,
+    save: str | os.PathLike[str] | None = None,
+    switching: str = "store-and-forward",
+    rules: Rules | None = None,
+    cost: AskedCost | None = None,
+    algorithm: str = "best",
+    options: Mapping[str, Any] | None = None,
+    effort: str = "search",
+    memory: int | None = None,
+    budget: float | None = None,
+    seed: int = 0,
+    jobs: int | None = 1,
+    progress: Say | None = None,
+) -> FaultReport:
+    """Plan a task on a network without each of its cables, and say what that costs.
+
+    Parameters
+    ----------
+    network, task, switching, rules, cost, algorithm, options, effort, memory, budget, progress
+        As for `gossamer.plan`; the budget is for each failure.
+    links : int
+        Cables that fail at once, both ways.
+    sample : int
+        Failures to plan at most; a random choice of them where there are more.
+    save : path, optional
+        A folder for the schedules, one file for each failure; it is made if it is not there.
+    seed : int
+        For the choice of failures, and for algorithms that make random choices.
+    jobs : int or None
+        Failures planned at once; None for one a processor. The report is the same.
+
+    Returns
+    -------
+    FaultReport
+        The worst and the mean slowdown beside the bounds. Every schedule was verified. An interrupt ends the search:
+        what was found until then is returned, and `stopped` says so.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal, or nothing covers the case on the sound network.
+
+    Notes
+    -----
+    Where the task looks the same from everywhere (multinode broadcast, total exchange, reduce-scatter, allreduce) and
+    one cable fails, cables that a symmetry takes into each other (`gossamer.networks.orbits.cable_orbits`) are planned
+    once: the schedule of one, renamed, is that of the others.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> found = gossamer.faults("torus:4x4", "allgather")
+    >>> len(found), found.covered, found.worst.time, found.worst.bound
+    (1, 32, Fraction(5, 1), Fraction(5, 1))
+    """
+    net = as_network(network)
+    made = as_task(task)
+    ends = cables(net)
+    count = whole(links, "links", 1, max(1, len(ends)))
+    most = whole(sample, "sample", 1, 10**6)
+    rng = np.random.default_rng(read_seed(seed))
+    how = {"switching": switching, "rules": rules, "cost": cost, "algorithm": algorithm, "options": options,
+           "effort": effort, "memory": memory, "budget": budget, "seed": seed}  # fmt: skip
+    say = progress or (lambda stage: None)
+    sound = plan(net, made, **how, progress=lambda stage: say(f"without failures, {stage}"))  # type: ignore[arg-type]
+    folder = None if save is None else _folder(save)
+    chosen = _failures(net, made, count, most, rng)
+    before = _times(sound)[0]
+    points = [
+        FaultPoint(net, tuple((int(u), int(v)) for u, v in ends[list(failing)]), made, weight, before, how, folder)
+        for failing, weight in chosen
+    ]
+    known: dict[int, Fault] = {}
+    stopped = ""
+    try:
+        run_points(points, jobs=jobs, progress=progress, found=known.__setitem__)
+    except KeyboardInterrupt:
+        stopped = f"interrupted; {len(chosen) - len(known)} failures are not planned"
+    found = [known[place] for place in sorted(known)]
+    found.sort(key=lambda fault: -(fault.time or Fraction(0)))
+    possible = math.comb(len(ends), count)
+    if not stopped and sum(w for _, w in chosen) < possible:
+        stopped = f"a sample of {most:,} failures, at random"
+    return FaultReport(sound, tuple(found), possible, stopped)
+
+
+def _failures(
+    network: Network, task: Task, count: int, most: int, rng: np.random.Generator
+) -> list[tuple[tuple[int, ...], int]]:
+    """Return the cables of each failure, and for how many failures it stands."""
+    number_of_cables = len(cables(network))
+    inner = task.task if isinstance(task, tasks.Chunked) else task
+    if count == 1 and isinstance(inner, _ALIKE):
+        _, first, size = np.unique(cable_orbits(network), return_index=True, return_counts=True)
+        every: list[tuple[tuple[int, ...], int]] = [((int(i),), int(n)) for i, n in zip(first, size, strict=True)]
+    elif math.comb(number_of_cables, count) <= most:
+        every = [(chosen, 1) for chosen in itertools.combinations(range(number_of_cables), count)]
+    else:
+        drawn: dict[tuple[int, ...], None] = {}
+        while len(drawn) < most:
+            some = rng.choice(number_of_cables, count, replace=False)
+            drawn[tuple(sorted(some.tolist()))] = None
+        return [(chosen, 1) for chosen in drawn]
+    if len(every) > most:
+        every = [every[i] for i in np.sort(rng.choice(len(every), most, replace=False))]
+    return every
+
+
+@dataclass(frozen=True)
+class FaultPoint:
+    """A failure to be planned.
+
+    Attributes
+    ----------
+    network : Network
+        The sound network.
+    failing : tuple of pairs of int
+        The ends of the cables that fail.
+    task : Task
+        What is planned.
+    weight : int
+        For how many failures it stands.
+    before : Fraction
+        The time on the sound network.
+    how : mapping
+        Further arguments of `gossamer.plan`.
+    folder : Path or None
+        Where the schedule is saved.
+    """
+
+    network: Network
+    failing: tuple[tuple[int, int], ...]
+    task: Task
+    weight: int
+    before: Fraction
+    how: Mapping[str, Any]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The task, the network and the cables."""
+        return f"{self.task.name} on {self.network.spec} without {', '.join(f'{u}-{v}' for u, v in self.failing)}"
+
+    def run(self, progress: Say) -> Fault:
+        """Plan the task on what is left, and save the schedule."""
+        left = self.network.without(links=list(self.failing))
+        words = left.spec.removeprefix(f"{self.network.spec} without ")
+        try:
+            found = plan(left, self.task, **self.how, progress=progress)
+        except ModelError:
+            raise
+        except GossamerError as error:
+            return Fault(words, self.weight, refusal=str(error))
+        file = ""
+        if self.folder is not None:
+            path = self.folder / f"without-{re.sub('[^A-Za-z0-9]+', '-', words).strip('-')[:100]}.parquet"
+            found.save(path)
+            file = str(path)
+        time, bound = _times(found)
+        slowdown = float(time / self.before) if self.before else 1.0
+        return Fault(words, self.weight, time, bound, slowdown, found.algorithm, file=file)
+
+
+def _times(outcome: Outcome) -> tuple[Fraction, Fraction]:
+    """Return completion time and bound, in seconds where there is a clock: that of each network is its own."""
+    if outcome.seconds is not None and outcome.bound_seconds is not None:
+        return outcome.seconds, outcome.bound_seconds
+    return outcome.completion_time, outcome.bound
+
+
+def _folder(path: str | os.PathLike[str]) -> Path:
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileFormatError(f"cannot make the folder {str(path)!r}: {error.strerror}") from None
+    return Path(path)

@@ -1,0 +1,264 @@
+"""Which algorithm is best for how many bytes: a task compared over sizes, with the sizes at which the best changes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from gossamer.errors import ModelError, ScheduleError
+from gossamer.networks import as_network
+from gossamer.networks.network import Network
+from gossamer.planning.outcome import Comparison, Outcome
+from gossamer.planning.planner import compare
+from gossamer.questions.cases import Case
+from gossamer.questions.costs import Clock, TimeCost
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import Task, as_task
+from gossamer.reading.ranges import sizes as read_sizes
+from gossamer.studies.sweeps.running import run_points
+from gossamer.writing import Rows, bandwidth_text, bytes_text, seconds_text
+
+__all__ = ["Crossover", "SizeComparison", "compare_sizes"]
+
+_NEAR = 1.02
+"""A crossover is found to within this factor."""
+_MOST_SIZES = 200
+
+Say = Callable[[str], None]
+
+
+class Crossover(NamedTuple):
+    """From `bytes` on, within 2 %, `after` is faster than `before`, which is best for fewer bytes."""
+
+    bytes: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class SizeComparison(Rows):
+    """A task compared for several numbers of bytes.
+
+    Iterating gives one mapping of plain values a size, which pandas reads.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        The bytes, ascending.
+    comparisons : tuple of Comparison
+        Every algorithm, ranked, for each size.
+    crossovers : tuple of Crossover
+        Where the best algorithm changes, ascending.
+    """
+
+    sizes: tuple[int, ...]
+    comparisons: tuple[Comparison, ...]
+    crossovers: tuple[Crossover, ...]
+
+    @property
+    def best(self) -> tuple[Outcome, ...]:
+        """The fastest for each size."""
+        return tuple(c.best for c in self.comparisons)
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The algorithms that cover the case at some size, those that are best somewhere first."""
+        winners = (o.algorithm for o in self.best)
+        others = (o.algorithm for c in self.comparisons for o in c.outcomes)
+        return tuple(dict.fromkeys([*winners, *others]))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for size, outcome in zip(self.sizes, self.best, strict=True):
+            numbers = (outcome.seconds, outcome.bound_seconds, outcome.bandwidth, outcome.bus_bandwidth)
+            names = ("seconds", "bound_seconds", "algorithm_bandwidth", "bus_bandwidth")
+            plain = {n: None if v is None else float(v) for n, v in zip(names, numbers, strict=True)}
+            yield {"bytes": size, "algorithm": outcome.algorithm, **plain, "ratio": outcome.ratio}
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        case = self.comparisons[0].case
+        return {
+            "network": case.network.spec,
+            "task": case.task.name,
+            "rules": case.rules.to_dict(),
+            "sizes": list(self),
+            "crossovers": [c._asdict() for c in self.crossovers],
+            "algorithms": {
+                name: [_seconds(c, name) for c in self.comparisons] for name in self.algorithms
+            },
+        }  # fmt: skip
+
+    def table(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Return columns and rows for people: a size a row."""
+        columns = ("bytes", "best", "time", "bound", "x bound", "algorithm bandwidth", "bus bandwidth")
+        rows = []
+        for size, outcome in zip(self.sizes, self.best, strict=True):
+            times = ["-" if t is None else seconds_text(t) for t in (outcome.seconds, outcome.bound_seconds)]
+            rates = ["-" if r is None else bandwidth_text(r) for r in (outcome.bandwidth, outcome.bus_bandwidth)]
+            ratio = "-" if outcome.ratio is None else "optimal" if outcome.optimal else f"{outcome.ratio:.3f}"
+            rows.append((bytes_text(size), outcome.algorithm, *times, ratio, *rates))
+        return columns, tuple(rows)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what a person wants to read, as (label, text) rows."""
+        columns, table = self.table()
+        found = [(row[0], ", ".join(f"{c} {v}" for c, v in zip(columns[1:], row[1:], strict=True))) for row in table]
+        return found + [("crossover", crossover_text(c)) for c in self.crossovers]
+
+
+def crossover_text(crossover: Crossover) -> str:
+    """Return a crossover in words.
+
+    >>> crossover_text(Crossover(4096, "a", "b"))
+    'from 4 KiB on b is faster than a'
+    """
+    return f"from {bytes_text(crossover.bytes)} on {crossover.after} is faster than {crossover.before}"
+
+
+def compare_sizes(
+    network: Network | Any,
+    task: Task | str,
+    sizes: str | Sequence[int],
+    *,
+    cost: Mapping[str, Any] | None = None,
+    rules: Rules | None = None,
+    options: Mapping[str, Any] | None = None,
+    effort: str = "search",
+    memory: int | None = None,
+    budget: float | None = None,
+    seed: int = 0,
+    jobs: int | None = 1,
+    progress: Say | None = None,
+) -> SizeComparison:
+    """Compare every algorithm for several numbers of bytes, and find the sizes at which the best changes.
+
+    Parameters
+    ----------
+    network, task, rules, options, effort, memory, budget, seed, progress
+        As for `gossamer.compare`; the budget is for each size.
+    sizes : str or sequence of int
+        Bytes: numbers, or a text such as ``"1KiB,1MiB"`` or ``"1KiB:1GiB"`` (each four times the one before;
+        ``"1KiB:1GiB:2"`` twice).
+    jobs : int or None
+        Sizes compared at once; None for one a processor. What is found is the same.
+    cost : mapping, optional
+        Further fields of `gossamer.TimeCost`: ``counting``, ``bandwidth``, ``latency``.
+
+    Returns
+    -------
+    SizeComparison
+        Of schedules that were all verified.
+
+    Raises
+    ------
+    GossamerError
+        If what is asked is illegal or no algorithm covers the case.
+
+    Notes
+    -----
+    Links whose times are in the same proportions for two sizes are compared once.
+
+    Examples
+    --------
+    >>> found = compare_sizes("ring:6", "allgather", "1KiB:1MiB", cost={"bandwidth": "50GB/s"})
+    >>> found.sizes, found.best[0].algorithm, found.crossovers
+    ((1024, 4096, 16384, 65536, 262144, 1048576), 'translated-tree', ())
+    """
+    asked = read_sizes(sizes, "sizes") if isinstance(sizes, str) else [int(s) for s in sizes]
+    if not 1 <= len(asked) <= _MOST_SIZES:
+        raise ModelError(f"sizes must be 1 to {_MOST_SIZES}, got {len(asked)}")
+    made = as_task(task)
+    how = {"rules": rules, "options": options, "effort": effort, "memory": memory, "budget": budget, "seed": seed}
+    ladder = _Ladder(as_network(network), made, dict(cost or {}), how, progress)
+    ordered = sorted(set(asked))
+    found = dict(zip(ordered, ladder.at(ordered, jobs), strict=True))
+    crossovers = [c for a, b in itertools.pairwise(ordered) for c in _between(a, b, found[a], found[b], ladder)]
+    return SizeComparison(tuple(ordered), tuple(found.values()), tuple(crossovers))
+
+
+@dataclass(frozen=True)
+class ComparedPoint:
+    """A task to be compared on links with times for some number of bytes.
+
+    Attributes
+    ----------
+    network : Network
+        With its times in slots.
+    task : Task
+        What is planned.
+    clock : Clock
+        What tells seconds.
+    how : mapping
+        Further arguments of `gossamer.compare`.
+    """
+
+    network: Network
+    task: Task
+    clock: Clock
+    how: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The task, the network and the bytes."""
+        return f"comparing {self.task.name} on {self.network.spec} at {bytes_text(self.clock.message_bytes)}"
+
+    def run(self, progress: Say) -> Comparison:
+        """Compare every algorithm; the builders stay behind, as they cannot be sent to another process."""
+        found = compare(self.network, self.task, cost=self.clock, progress=progress, **self.how)
+        kept = tuple(replace(o, offer=replace(o.offer, build=_left_behind, stream=None)) for o in found.outcomes)
+        return replace(found, outcomes=kept)
+
+
+def _left_behind() -> Any:
+    """Stand for a builder that was left where the comparison was made."""
+    raise ScheduleError("of a comparison no builders are kept; plan with the algorithm and its options instead")
+
+
+class _Ladder:
+    """Comparisons by size: links whose times are in the same proportions for two sizes are compared once."""
+
+    def __init__(
+        self, network: Network, task: Task, fields: dict[str, Any], how: Mapping[str, Any], progress: Say | None
+    ) -> None:
+        self._network, self._task, self._fields, self._how = network, task, fields, how
+        self._progress = progress
+        self._known: dict[Network, Comparison] = {}
+
+    def at(self, sizes: Sequence[int], jobs: int | None = 1) -> list[Comparison]:
+        """Return the comparison for each size; those that are known are only told another clock."""
+        timed = [TimeCost(size, **self._fields).on(self._network, self._task) for size in sizes]
+        new = {net: clock for net, clock in reversed(timed) if net not in self._known}
+        points = [ComparedPoint(net, self._task, clock, self._how) for net, clock in reversed(new.items())]
+        for point, found in zip(points, run_points(points, jobs=jobs, progress=self._progress), strict=True):
+            self._known[point.network] = found
+        return [self._told(self._known[net], clock) for net, clock in timed]
+
+    def _told(self, before: Comparison, clock: Clock) -> Comparison:
+        case = Case(before.case.network, before.case.task, before.case.rules, clock, seed=before.case.seed)
+        return replace(before, case=case, outcomes=tuple(replace(o, case=case) for o in before.outcomes))
+
+
+def _between(low: int, high: int, first: Comparison, last: Comparison, ladder: _Ladder) -> Iterator[Crossover]:
+    """Yield the sizes between two at which the best algorithm changes."""
+    before, after = first.best.algorithm, last.best.algorithm
+    if before == after or _seconds(last, after) == _seconds(last, before):
+        return
+    middle = math.isqrt(low * high)
+    if high <= low * _NEAR or not low < middle < high:
+        yield Crossover(high, before, after)
+        return
+    (between,) = ladder.at([middle])
+    yield from _between(low, middle, first, between, ladder)
+    yield from _between(middle, high, between, last, ladder)
+
+
+def _seconds(comparison: Comparison, algorithm: str) -> float | None:
+    """Return the seconds of an algorithm in a comparison, its best choice of options; None if it does not cover it."""
+    found = [o.seconds for o in comparison.outcomes if o.algorithm == algorithm and o.seconds is not None]
+    return float(min(found)) if found else None

@@ -1,1 +1,0 @@
-"""Schedules for any task on any network: routes by prices, list scheduling, flooding."""
