@@ -68,7 +68,7 @@ def test_the_command_runs_a_file_and_compares(tmp_path):
 def test_a_rank_that_dies_ends_all(tmp_path):
     script = tmp_path / "dies.py"
     script.write_text(
-        "import os, signal, numpy as np\nfrom mpi4py import MPI\nfrom gossamer import mpi\n"
+        "import os, signal, numpy as np\nfrom mpi4py import MPI\nfrom gossamer.execution import mpi\n"
         "comm = MPI.COMM_WORLD\ngather = mpi.Allgather(comm, 'ring:3')\n"
         "if comm.rank == 1:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
         "gather(np.zeros(1), np.zeros(3))\n"

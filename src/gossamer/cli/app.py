@@ -44,16 +44,16 @@ def _flag(name: str) -> str:
 
 _FLAGS = {"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}
 _SEARCHING = "How to search"
-TASK = (Words("tasks/wording.py", "TaskWords", heading="The task"),)
+TASK = (Words("questions/tasks/wording.py", "TaskWords", heading="The task"),)
 RULES = (
-    Words("rules.py", "Rules", flags=_FLAGS, heading="Rules that schedules obey"),
-    Words("costs/steps.py", "StepCost", heading="Cost in steps"),
-    Words("costs/time.py", "TimeCost", heading="Cost in seconds"),
-    Words("costs/linear.py", "LinearCost", heading="Cost of wormhole messages"),
+    Words("questions/rules.py", "Rules", flags=_FLAGS, heading="Rules that schedules obey"),
+    Words("questions/costs.py", "StepCost", heading="Cost in steps"),
+    Words("questions/costs.py", "TimeCost", heading="Cost in seconds"),
+    Words("questions/costs.py", "LinearCost", heading="Cost of wormhole messages"),
 )
 _PLAN = ("algorithm", "effort", "memory", "budget", "stream", "seed", "jobs")
-SEARCH = (Words("planner.py", "plan", _PLAN, {"stream": "--stream"}, _SEARCHING),)
-RANKING = (Words("planner.py", "plan", ("effort", "memory", "budget", "seed"), heading=_SEARCHING),)
+SEARCH = (Words("planning/planner.py", "plan", _PLAN, {"stream": "--stream"}, _SEARCHING),)
+RANKING = (Words("planning/planner.py", "plan", ("effort", "memory", "budget", "seed"), heading=_SEARCHING),)
 TaskArgument = Annotated[
     str,
     typer.Argument(
@@ -173,7 +173,9 @@ def replan(
 @app.command()
 @fails
 @pictured
-@fills(task_words=TASK, rules=RULES, search=RANKING, spread=(Words("sweeps/sizes.py", "compare_sizes", ("jobs",)),))
+@fills(
+    task_words=TASK, rules=RULES, search=RANKING, spread=(Words("studies/sweeps/sizes.py", "compare_sizes", ("jobs",)),)
+)
 def compare(
     network: NetworkArgument,
     task: TaskArgument,
@@ -210,7 +212,7 @@ def compare(
 
 @app.command()
 @fails
-@fills(task_words=TASK, rules=RULES, search=(Words("planner.py", "plan", ("seed",)),))
+@fills(task_words=TASK, rules=RULES, search=(Words("planning/planner.py", "plan", ("seed",)),))
 def bounds(
     network: NetworkArgument,
     task: TaskArgument,
@@ -229,7 +231,7 @@ def bounds(
 
 @app.command()
 @fails
-@fills(task_words=TASK, search=(Words("planner.py", "plan", ("seed",)),))
+@fills(task_words=TASK, search=(Words("planning/planner.py", "plan", ("seed",)),))
 def demands(
     network: NetworkArgument,
     task: TaskArgument,
@@ -257,9 +259,9 @@ def demands(
 @fails
 @fills(
     task_words=TASK,
-    failing=(Words("sweeps/faults.py", "faults", ("links", "sample", "save", "jobs")),),
+    failing=(Words("studies/sweeps/faults.py", "faults", ("links", "sample", "save", "jobs")),),
     rules=RULES,
-    search=(Words("planner.py", "plan", ("algorithm", "effort", "memory", "budget", "seed")),),
+    search=(Words("planning/planner.py", "plan", ("algorithm", "effort", "memory", "budget", "seed")),),
 )
 def faults(
     network: NetworkArgument,

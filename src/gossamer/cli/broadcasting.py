@@ -24,12 +24,21 @@ class Arrivals(StrEnum):
 
 
 _SIMULATION = (
-    Words("dynamic/settings.py", "Settings", ("time", "ties", "choose", "steps", "warmup", "replications", "seed")),
+    Words(
+        "simulation/random_arrivals/settings.py",
+        "Settings",
+        ("time", "ties", "choose", "steps", "warmup", "replications", "seed"),
+    ),
 )
-_REQUESTS = (Words("dynamic/schemes/mix.py", "Mix", ("traffic", "unicasts_to", "set_size", "order")),)
+_REQUESTS = (
+    Words("simulation/random_arrivals/schemes/mix.py", "Mix", ("traffic", "unicasts_to", "set_size", "order")),
+)
 _INTERVALS = (
     Words(
-        "dynamic/intervals/scheme.py", "interval_scheme", ("split", "control_time"), flags={"split": "--split/--whole"}
+        "simulation/random_arrivals/intervals/scheme.py",
+        "interval_scheme",
+        ("split", "control_time"),
+        flags={"split": "--split/--whole"},
     ),
 )
 

@@ -26,8 +26,8 @@ _OUTPUT = (
 
 @pictured
 @fills(
-    wishes=(Words("design/wishes.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
-    search=(Words("design/designing.py", "design", ("budget", "rounds", "top", "seed")),),
+    wishes=(Words("studies/design/constraints.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
+    search=(Words("studies/design/designing.py", "design", ("budget", "rounds", "top", "seed")),),
 )
 def command(
     *,

@@ -54,7 +54,7 @@ class Words:
     Attributes
     ----------
     module : str
-        Where it stands, such as ``"costs/linear.py"`` in the package.
+        Where it stands, such as ``"questions/costs.py"`` in the package.
     name : str
         A dataclass, whose docstring has Attributes, or a function, whose docstring has Parameters.
     fields : tuple of str

@@ -219,7 +219,7 @@ class Starts(StrEnum):
 
 
 ROUTERS = Words(
-    "routers/settings.py",
+    "simulation/flits/settings.py",
     "Routers",
     (
         *("virtual_channels", "buffer_depth", "routing_delay", "allocation_delay", "switch_delay", "link_latency"),
@@ -228,16 +228,16 @@ ROUTERS = Words(
     ),
 )
 TRAFFIC = Words(
-    "routers/traffic_settings.py",
+    "simulation/flits/traffic_settings.py",
     "TrafficSettings",
     (
         *("message_flits", "hot_share", "burst", "reply_flits", "routing", "terminals"),
         *("warmup", "measured", "seed"),
     ),
 )
-DESTINED = Words("cli/destined.py", "Destined")
-AIMED = Words("cli/destined.py", "Destined", ("pattern", "destinations", "demands"))
-FLITS = Words("routers/settings.py", "Routers", ("flit_bytes",))
+DESTINED = Words("cli/destination_options.py", "Destined")
+AIMED = Words("cli/destination_options.py", "Destined", ("pattern", "destinations", "demands"))
+FLITS = Words("simulation/flits/settings.py", "Routers", ("flit_bytes",))
 TrafficOutput = Annotated[
     list[Path] | None,
     typer.Option(

@@ -17,7 +17,7 @@ from gossamer.jit.interpreting import arrays_in, as_python, interrupted, plain
 from gossamer.jit.keeping import Kept, NotKept, Unkept, looking, seconds_to_compile
 from gossamer.jit.shortening import FunctionCompiler, Pipeline, shortened
 
-__all__ = ["Kernel", "njit", "often", "seldom", "uninterpreted"]
+__all__ = ["Kernel", "compiled", "often", "seldom", "uninterpreted"]
 
 _SHARE = 0.4
 """Of the time that compiling takes: how long Python may carry out a kernel in a process before it is compiled."""
@@ -135,42 +135,20 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         return self(*args)
 
 
-def njit(*, small: int = 0, cache: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a function when it is called, as Numba's does.
-
-    Parameters
-    ----------
-    small : int
-        Elements that all array arguments may have together for the function to be carried out by Python while it is
-        not compiled. Such a function sets the seed of ``np.random`` before it calls ``random`` or ``randint``, which
-        then draw the same numbers; takes powers, exponentials and logarithms of fractions from ``math`` (NumPy's may
-        differ in their last digit); sorts stably; shifts no number of an array to the left; and counts on no integer
-        running over.
-    cache : bool
-        Whether compiled code is kept.
-    options
-        Those of Numba's ``njit``.
-    """
-    import numba
-
-    if numba.config.DISABLE_JIT:
-        made: Callable[[Callable[..., Any]], Any] = numba.njit(cache=cache, **options)
-        return made
-
-    def compiled(function: Callable[..., Any]) -> Any:
-        always = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True}
-        kernel = Kernel(function, locals={}, targetoptions={**always, **options})
-        kernel.small = small
-        kernel._cache = Unkept(function)
-        if cache:
-            kernel.enable_caching()
-        return kernel
-
-    return compiled
+def compiled(function: Callable[..., Any], *, small: int, cache: bool, **options: Any) -> Kernel:
+    """Return the kernel of a function; see `gossamer.jit.njit`."""
+    always = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True}
+    kernel = Kernel(function, locals={}, targetoptions={**always, **options})
+    kernel.small = small
+    kernel._cache = Unkept(function)
+    if cache:
+        kernel.enable_caching()
+    return kernel
 
 
 def often(kernel: object) -> None:
     """Say that a kernel will be called so often that it pays to compile it, however small its arrays are."""
+    kernel = getattr(kernel, "kernel", kernel)
     if isinstance(kernel, Kernel):
         kernel.spent = np.inf
 
@@ -180,6 +158,7 @@ def seldom(kernel: object, seconds: float) -> None:
 
     Once: where it worked long in place of a kernel that is kept, the next process compiles it.
     """
+    kernel = getattr(kernel, "kernel", kernel)
     if isinstance(kernel, Kernel):
         expected = kernel.spent + seconds
         if kernel._share < expected <= seconds_to_compile(kernel.py_func) and not kernel._cache.worked:
