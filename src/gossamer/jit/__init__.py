@@ -69,6 +69,7 @@ class Function:
         return kernel
 
     def __call__(self, *args: Any, **kws: Any) -> Any:
+        """Carry out the function, by compiled code or by Python."""
         return self.kernel(*args, **kws)
 
     def __getattr__(self, name: str) -> Any:
