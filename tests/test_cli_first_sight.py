@@ -223,7 +223,7 @@ def test_the_doctor_ends_with_status_1_where_something_needed_is_missing(capsys,
 def test_the_doctor_says_where_kernels_are_kept(places, found, tmp_path):
     environment = {"NUMBA_CACHE_DIR": "/proc/1/nowhere", "NUMBA_CACHE_LOCATOR_CLASSES": places,
                    "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", "from gossamer import doctor; print(*doctor._caches())"],
+    done = subprocess.run([sys.executable, "-c", "from gossamer.cli import doctor; print(*doctor._caches())"],
                           env={**os.environ, **environment}, capture_output=True, text=True, check=True)  # fmt: skip
     assert found.format(home=tmp_path) in done.stdout
     assert ("state='absent'" in done.stdout) == found.startswith("no")

@@ -346,10 +346,12 @@ def kernels_of_python():
         return seen
 
     for module in pkgutil.walk_packages(gossamer.__path__, "gossamer."):
-        if module.name.endswith("._kernels"):
-            for kernel in vars(importlib.import_module(module.name)).values():
-                if isinstance(kernel, compiling.Kernel) and kernel.small:
-                    yield kernel, called(kernel, [kernel])
+        if module.name.endswith(".__main__"):
+            continue
+        for function in vars(importlib.import_module(module.name)).values():
+            kernel = getattr(function, "kernel", None) if isinstance(function, compiling.Function) else None
+            if isinstance(kernel, compiling.Kernel) and kernel.small and kernel.__module__ == module.name:
+                yield kernel, called(kernel, [kernel])
 
 
 def test_what_python_may_carry_out_leaves_nothing_to_the_last_digit_or_to_chance():

@@ -5,3 +5,14 @@ that arrive at random at packet-switched nodes. Both take a network and settings
 statistics and confidence intervals. A routing function is added in `flits.routing`, a broadcast scheme in
 `random_arrivals.schemes`.
 """
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in ("flits", "random_arrivals"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")  # when it is first used
