@@ -16,7 +16,7 @@ import gossamer
 from gossamer.algorithms.broadcast import BROADCAST
 from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
 from gossamer.algorithms.scatter import SCATTER
-from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
+from gossamer.algorithms.total_exchange.node_invariant import SUCCESSIVE_OFFSETS
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, Scatter, TotalExchange

@@ -13,10 +13,9 @@ import argparse
 import time
 from pathlib import Path
 
+from gossamer.studies.sweeps import kinds as networks
 from gossamer.studies.sweeps import sweep
-from gossamer.studies.sweeps.estimates import estimated
-from gossamer.studies.sweeps.kinds import networks
-from gossamer.studies.sweeps.study import read_study
+from gossamer.studies.sweeps.study import estimated, read_study
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
 LONG = ("networks_of_512", "accelerators_512", "accelerators_4096")

@@ -12,8 +12,8 @@ import time
 
 import gossamer
 from gossamer.wormhole import verify
+from gossamer.wormhole.bounds import wormhole_needs
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.needs import wormhole_needs
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 CASES = (

@@ -23,7 +23,7 @@ def test_algorithm_passes_the_battery(algorithm, monkeypatch):
     most = _MOST if algorithm.timed else None
     if algorithm.name in ("exact", "reversed-exact"):
         pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
-        monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
+        monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
         monkeypatch.setattr("gossamer.algorithms.any_network.exact._MOST", 300)
         most = _SOLVED
     assert check_algorithm(algorithm, most=most) == []

@@ -25,7 +25,7 @@ def test_ctrl_c_is_told_in_a_word_whatever_the_command_line_library_makes_of_it(
     def raised(json):
         raise error
 
-    monkeypatch.setattr("gossamer.cli.catalog.networks", raised)
+    monkeypatch.setattr("gossamer.cli.describing.networks", raised)
     assert main(["networks"]) == 130
     assert capsys.readouterr() == ("", "gossamer: interrupted\n")
 
@@ -54,7 +54,7 @@ def returned_while_interrupted(json=False):
 
 
 def test_ctrl_c_in_a_compiled_function_is_told_in_a_word(capsys, monkeypatch):
-    monkeypatch.setattr("gossamer.cli.catalog.networks", returned_while_interrupted)
+    monkeypatch.setattr("gossamer.cli.describing.networks", returned_while_interrupted)
     assert main(["networks"]) == 130
     assert capsys.readouterr() == ("", "gossamer: interrupted\n")
 
@@ -72,13 +72,13 @@ COMMAND = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell has put in background
 signal.signal(signal.SIGHUP, signal.{hangup})  # and this one by what nohup runs
-import gossamer.cli.catalog
+import gossamer.cli.describing
 from gossamer.cli import main
 
 def networks(json):
     {body}
 
-gossamer.cli.catalog.networks = networks
+gossamer.cli.describing.networks = networks
 sys.argv[1:] = ["networks"]
 sys.exit(main())
 """

@@ -20,8 +20,8 @@ import gossamer.cli.doctor
 from command_lines import parsed, tree
 from gossamer.cli import main
 from gossamer.cli.advice import with_advice
+from gossamer.cli.command_group import EXAMPLES, PURPOSES, TOUR
 from gossamer.cli.doctor import EXTRAS, NEEDED
-from gossamer.cli.purposes import EXAMPLES, PURPOSES, TOUR
 from test_docs import PAGES, ROOT, blocks
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -17,7 +17,7 @@ import pytest
 from numba.core.types.functions import BaseFunction
 
 import gossamer
-from gossamer import jit as compiling
+from gossamer import jit
 from gossamer.jit import njit, often, seldom, telling, uninterpreted
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="nothing is compiled")
@@ -68,9 +68,9 @@ def test_the_time_of_compiling_is_counted_once_for_kernels_within_kernels():
     def outer(x):
         return called(x) * 2
 
-    before, began = compiling.seconds_compiled(), time.monotonic()
+    before, began = jit.seconds_compiled(), time.monotonic()
     assert njit(cache=False)(outer)(1.0) == 5.0
-    assert 0 < compiling.seconds_compiled() - before <= time.monotonic() - began
+    assert 0 < jit.seconds_compiled() - before <= time.monotonic() - began
 
 
 def test_numba_of_the_program_types_its_functions_as_ever():
@@ -227,7 +227,7 @@ def powers(seed, base, exponent, drawn):
 
 
 def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
-    monkeypatch.setattr(compiling.kernels, "_SHARE", 1_000)  # Python may take its time
+    monkeypatch.setattr(jit.kernels, "_SHARE", 1_000)  # Python may take its time
     kernel = njit(small=100_000, cache=False)(powers)
     base, exponent = np.random.default_rng(1).random((2, 2_000))
     found, expected = np.zeros((2, 7, base.size))
@@ -240,7 +240,7 @@ def test_chance_and_powers_are_those_of_compiled_code(monkeypatch):
 
 
 def test_chance_of_kernels_leaves_that_of_the_program_and_of_other_threads_alone(monkeypatch):
-    monkeypatch.setattr(compiling.kernels, "_SHARE", 1_000)
+    monkeypatch.setattr(jit.kernels, "_SHARE", 1_000)
 
     def drawn(seed, values, wait):
         np.random.seed(seed)
@@ -340,7 +340,7 @@ def kernels_of_python():
     def called(kernel, seen):
         for name in kernel.py_func.__code__.co_names:
             other = kernel.py_func.__globals__.get(name)
-            if isinstance(other, compiling.Kernel) and other not in seen:
+            if isinstance(other, jit.Kernel) and other not in seen:
                 seen.append(other)
                 called(other, seen)
         return seen
@@ -349,8 +349,8 @@ def kernels_of_python():
         if module.name.endswith(".__main__"):
             continue
         for function in vars(importlib.import_module(module.name)).values():
-            kernel = getattr(function, "kernel", None) if isinstance(function, compiling.Function) else None
-            if isinstance(kernel, compiling.Kernel) and kernel.small and kernel.__module__ == module.name:
+            kernel = getattr(function, "kernel", None) if isinstance(function, jit.Function) else None
+            if isinstance(kernel, jit.Kernel) and kernel.small and kernel.__module__ == module.name:
                 yield kernel, called(kernel, [kernel])
 
 

@@ -227,7 +227,7 @@ def test_no_command_waits_for_a_pipe_or_a_device(capsys, tmp_path, command):
 
 def test_a_fault_of_gossamer_itself_is_a_line_and_a_file(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("gossamer.cli.catalog.networks", lambda json: 1 // 0)
+    monkeypatch.setattr("gossamer.cli.describing.networks", lambda json: 1 // 0)
     told = refusal(capsys, "networks")
     assert "a fault of gossamer itself" in told
     assert "ZeroDivisionError" in told
@@ -241,7 +241,7 @@ def test_a_library_that_cannot_be_loaded_is_no_matter_of_standard_output(capsys,
     def unloaded(json):
         raise OSError("cannot load libx.so: it is not there")
 
-    monkeypatch.setattr("gossamer.cli.catalog.networks", unloaded)
+    monkeypatch.setattr("gossamer.cli.describing.networks", unloaded)
     assert refusal(capsys, "networks") == "gossamer: cannot load libx.so: it is not there\n"
 
 

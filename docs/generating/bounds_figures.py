@@ -56,7 +56,7 @@ def _bound(case: Any, name: str) -> Any:
 
 def _paint(axes: Any, place: int) -> None:
     """Draw the array with the witness of a panel: a corner and its links, the links across the middle, a path."""
-    from gossamer.plots.palette import CATEGORICAL, CONTROL_COLOR, FAINT, PAPER
+    from gossamer.plots.appearance import CATEGORICAL, CONTROL_COLOR, FAINT, PAPER
 
     steps = [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)]
     edges = [((x, y), (x + dx, y + dy)) for x in range(SIDE) for y in range(SIDE) for dx, dy in ((1, 0), (0, 1))]

@@ -13,7 +13,7 @@ __all__ = ["cli_page"]
 def cli_page() -> str:
     """Return the reference of the command line, from the signatures of the commands."""
     from gossamer.cli.app import app
-    from gossamer.cli.purposes import EXAMPLES, PURPOSES
+    from gossamer.cli.command_group import EXAMPLES, PURPOSES
 
     found = [("", c) for c in app.registered_commands]
     for group in app.registered_groups:

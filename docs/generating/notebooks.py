@@ -62,7 +62,7 @@ def _outputs(source: str, names: dict[str, Any], count: int) -> Iterator[dict[st
 def _shown(value: Any) -> dict[str, Any]:
     """Return what a notebook shows of a value: a picture of a figure, else text."""
     if hasattr(value, "savefig"):
-        from gossamer.plots.dressing import dressed, rounded, settings
+        from gossamer.plots.appearance import dressed, rounded, settings
 
         drawing = io.BytesIO()
         with settings():

@@ -148,7 +148,7 @@ def _pictures(name: str) -> Piece:
         (
             f"gossamer.studies.reproductions.{name.replace('-', '_')}",
             "gossamer.plots.paper_figures",
-            "gossamer.plots.bounded_curves",
+            "gossamer.plots.curves",
         ),
         lambda: [partial(reproductions.picture, name, file) for file in reproductions.picture_files(name)],
         files,

@@ -94,7 +94,7 @@ def picture_files(name: str) -> list[str]:
 
 def picture(name: str, file: str) -> bytes:
     """Return one of the pictures of a source, drawn."""
-    from gossamer.plots.bounded_curves import draw_curves
+    from gossamer.plots.curves import draw_curves
     from gossamer.plots.paper_figures import SOURCE_FIGURES
     from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
 

@@ -71,7 +71,7 @@ _HOME = {
     "load": "gossamer.planning.switching",
     "lower": "gossamer.programs",
     "lower_bounds": "gossamer.planning.planner",
-    "network": "gossamer.networks.as_network",
+    "network": "gossamer.networks.spec",
     "plan": "gossamer.planning.planner",
     "replan": "gossamer.planning.replanning",
     "save": "gossamer.planning.switching",

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer import Rules
-from gossamer.bounds import boxes, cuts
-from gossamer.bounds.boxes import box_bounds
+from gossamer.bounds import cuts
+from gossamer.bounds import partitions as boxes
 from gossamer.bounds.cuts import cut_bounds
+from gossamer.bounds.partitions import box_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialExchange, PartialGather, Permutation, TotalExchange
 from schedules.strategies import tasks

@@ -43,7 +43,7 @@ def test_a_broadcast_on_two_tori_and_on_a_ring():
 @pytest.mark.solver
 def test_no_optimum_is_beaten(monkeypatch):
     pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
     graphs = [g for g in nx.graph_atlas_g() if 4 <= len(g) <= 6 and nx.is_connected(g)]
     for i, graph in enumerate(graphs[::6]):
         task = gossamer.task("broadcast", root=0, packets=5)

@@ -15,10 +15,10 @@ from scipy.optimize import linprog
 
 import gossamer
 from gossamer import Network, Rules
-from gossamer.bounds import link_prices as concurrent_flow
-from gossamer.bounds.link_prices import concurrent_flow_bounds
+from gossamer.bounds import prices as concurrent_flow
+from gossamer.bounds.cuts import thin_cuts
+from gossamer.bounds.prices import concurrent_flow_bounds
 from gossamer.bounds.set_cuts import set_cut_bounds
-from gossamer.bounds.thin_cuts import thin_cuts
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import (

@@ -11,11 +11,11 @@ import gossamer
 from bounds.demand_cases import random_demands
 from gossamer import Rules
 from gossamer.bounds import bounds
-from gossamer.bounds.parts import moves_between, time_between
+from gossamer.bounds.partitions import moves_between, time_between
 from gossamer.networks import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE, COPY
-from gossamer.questions.tasks.uniting import with_targets
+from gossamer.questions.tasks.together import with_targets
 
 LINKS = sorted(
     [(v, 8 + v // 2) for v in range(8)]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 from algorithms.partial_exchange import active_sets as sets
 from gossamer import Rules, lower_bounds, network
-from gossamer.bounds.boxes import box_bounds
-from gossamer.bounds.clusters import cluster_bounds
+from gossamer.bounds.cut_nodes import cluster_bounds
+from gossamer.bounds.partitions import box_bounds
 from gossamer.networks import array, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange

@@ -66,7 +66,7 @@ def test_deep_terminals_come_to_the_border_late():
 @pytest.mark.parametrize("ports", ["all", "one", "one-send"])
 def test_no_optimum_is_beaten(monkeypatch, ports):
     pytest.importorskip("ortools", reason="needs OR-Tools (extra 'solver')")
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
     graphs = [g for g in nx.graph_atlas_g() if 2 <= len(g) <= 5 and nx.is_connected(g)]
     for i, graph in enumerate(graphs[:: 2 if ports == "all" else 4]):
         network = from_networkx(graph, f"graph {i}")

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.bounds import best_bound
-from gossamer.bounds.cut_nodes import branches_of, cut_node_bounds
-from gossamer.bounds.separators import separator_bounds
-from gossamer.bounds.sweeps import Swept, sweep_bounds
+from gossamer.bounds.cut_nodes import Swept, branches_of, cut_node_bounds, separator_bounds, sweep_bounds
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import MultinodeBroadcast, PartialExchange, TotalExchange

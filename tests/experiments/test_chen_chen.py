@@ -9,16 +9,10 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import chen_chen
-from gossamer.studies.reproductions.chen_chen import (
-    cases,
-    choices,
-    comparison,
-    flits,
-    formulas,
-    operations,
-    runs,
-    theorem,
-)
+from gossamer.studies.reproductions.chen_chen import comparison, formulas, operations, runs, theorem
+from gossamer.studies.reproductions.chen_chen import comparison as choices
+from gossamer.studies.reproductions.chen_chen.operations import flit_by_flit
+from gossamer.studies.reproductions.chen_chen.runs import smallest_cases
 from gossamer.wormhole.aggregation_distribution import ATD_5, best_h
 
 # n, s, tau, Theorem 1 as printed, its best h, EDST as printed
@@ -279,8 +273,8 @@ def test_the_automatic_h_is_never_faster_than_the_best(monkeypatch):
 
 def test_flits_take_the_predicted_cycles_with_barriers_and_meet_without(monkeypatch):
     chosen = ("atd-5", "atd-piece", "ring-all-gather", "spanning-trees")
-    monkeypatch.setattr(flits, "ALGORITHMS", chosen)
-    table = flits.flit_by_flit()
+    monkeypatch.setattr(operations, "ALGORITHMS", chosen)
+    table = flit_by_flit()
     for _, _, model, predicted, barriers, blocked, free, meeting, deadlock in table.rows:
         assert model <= predicted == barriers
         assert blocked == 0
@@ -291,7 +285,7 @@ def test_flits_take_the_predicted_cycles_with_barriers_and_meet_without(monkeypa
 
 
 def test_smallest_cases_are_those_of_the_errata():
-    found = {row[0]: row[3:] for row in cases.smallest_cases().rows}
+    found = {row[0]: row[3:] for row in smallest_cases().rows}
     assert found == {
         "X1": ("0 3", "0 2 4"), "X3": (-2, 1), "X7": (Fraction(1, 2), 1), "X8": (2, 41), "X14": (6, 10),
         "X16": (Fraction(3, 2), "2 1"),

@@ -8,7 +8,8 @@ import pytest
 
 import gossamer
 from gossamer.studies.reproductions import dimakopoulos
-from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees, single_source
+from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees
+from gossamer.studies.reproductions.dimakopoulos.exchanges import small_network
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +214,7 @@ def test_tables_have_titles_of_their_own_and_are_told_as_they_begin(tables, monk
 
 
 def test_small_network_is_that_of_fig_3_4b():
-    network = single_source.small_network()
+    network = small_network()
     assert network.node_count == 6
     assert network.link_count == 12
     assert network.distances(0).tolist() == [0, 1, 1, 2, 3, 3]

@@ -10,9 +10,13 @@ import gossamer
 from gossamer.simulation.random_arrivals.intervals import interval_scheme
 from gossamer.simulation.random_arrivals.schemes import arc, scheme, star
 from gossamer.simulation.random_arrivals.theory import stability_limit
-from gossamer.studies.reproductions.yeh_varvarigos_lee import balance, curves, delays, variants
-from gossamer.studies.reproductions.yeh_varvarigos_lee.balance import limit_by_simulation
-from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import simulated
+from gossamer.studies.reproductions.yeh_varvarigos_lee import curves, delays, variants
+from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import (
+    limit_by_simulation,
+    load_factors,
+    simulated,
+    star_choice,
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -30,14 +34,14 @@ def rows(table, columns=1):
 
 
 def test_reference_load_factors():
-    found = rows(balance.load_factors())
+    found = rows(load_factors())
     assert found["hypercube:6"][-1] == Fraction(63, 6)
     assert found["array:6x6"][-1] == Fraction(6 * 7, 4)
     assert found["star:5"][-1] == Fraction(119, 4)
 
 
 def test_reference_star_probabilities():
-    found = rows(balance.star_choice())
+    found = rows(star_choice())
     assert found["torus:4x8"][:2] == ("25/42, 17/42", "25/42, 17/42")
     assert found["torus:2x2x8"][0] == "1/3, 13/21, 1/21"
     assert found["torus:4x4"][2:] == (Fraction(3, 4), 1)

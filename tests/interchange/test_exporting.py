@@ -15,7 +15,7 @@ import gossamer
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, VerificationError
 from gossamer.interchange import FORMATS, export
 from gossamer.interchange.rows import RowText
-from gossamer.interchange.smpi_platform import write_platform
+from gossamer.interchange.smpi import write_platform
 from gossamer.programs.files import read_rank
 
 

@@ -179,14 +179,14 @@ def test_messages_that_no_collective_has_are_named(tmp_path, text, task, reason)
 
 
 def test_a_text_of_too_many_operations_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.interchange.goal_reader._MOST", 5)
+    monkeypatch.setattr("gossamer.interchange.goal._MOST_READ", 5)
     (tmp_path / "x.goal").write_text(RING)
     with pytest.raises(FileFormatError, match="has more than 5 operations"):
         import_schedule(tmp_path / "x.goal", "ring:3", "allgather")
 
 
 def test_the_search_for_whole_messages_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr("gossamer.interchange.goal_reader._TRIES", 0)
+    monkeypatch.setattr("gossamer.interchange.goal._TRIES", 0)
     path = tmp_path / "x.goal"
     path.write_text(goal(
         "a: send 8b to 1 tag 0; b: send 8b to 2 tag 1", "r: recv 8b from 0 tag 0", "r: recv 8b from 0 tag 1"

@@ -15,7 +15,7 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NetworkError
-from gossamer.execution.mpi.numbering import numbered_by_ranks, read_nodes
+from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
 from gossamer.interchange import export
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import ModelError, NetworkError
 from gossamer.networks import Failed, Speeds, from_networkx, parse, read_edge_list, to_networkx
-from gossamer.networks.failures import cables, without
+from gossamer.networks.derived import cables, without
 
 SPECS = ["torus:3x4", "kautz:2,3", "fat-tree:k=2,h=3,capacity=1,2,3", "complete:5", "array:4", "star:3"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gossamer.networks import AbelianGroup, cayley, parse, to_networkx
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 from gossamer.networks.orbits import cable_orbits
 
 ORBITS = {

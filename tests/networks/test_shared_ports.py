@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.any_network.priced_routing import bundled
 from gossamer.bounds import best_bound
 from gossamer.errors import GossamerError, NetworkError, ScheduleError
-from gossamer.graphs.bundles import bundled
 from gossamer.graphs.forests import Growth
 from gossamer.graphs.precedence import Roads
 from gossamer.networks import (

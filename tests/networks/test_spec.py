@@ -186,7 +186,7 @@ names = st.sampled_from([f.name for f in FAMILIES if f.small])
 def test_no_text_makes_the_parser_fail_in_any_other_way(text):
     message = ""
     try:
-        with mock.patch("gossamer.networks._parameters.MAX_LINKS", 10_000):
+        with mock.patch("gossamer.networks.family.MAX_LINKS", 10_000):
             net = parse(text)
             assert parse(net.spec) == net
             assert net.link_count <= 10_000

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from gossamer.graphs.disjoint_trees import Arcs, disjoint_trees, pipelined
+from gossamer.algorithms.any_network.down_trees import Arcs, disjoint_trees, pipelined
 
 
 def graph_of(seed):

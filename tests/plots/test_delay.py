@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.legend import Legend
 
-from gossamer.plots.delay import delay_figure
+from gossamer.plots.curves import delay_figure
 from gossamer.simulation.random_arrivals.delays import NONE, Delays, Limit
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Estimate
 from plots.test_pictures import outside, overlaps

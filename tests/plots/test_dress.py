@@ -15,14 +15,10 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.cli.app import app
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.execution import replay as runtime
-from gossamer.plots.bounded_curves import curves_figure
-from gossamer.plots.delay import delay_figure
-from gossamer.plots.designs import distances_figure
-from gossamer.plots.dressing import settings
-from gossamer.plots.latency import latency_figure
+from gossamer.execution import replay
+from gossamer.plots.appearance import settings
+from gossamer.plots.curves import curves_figure, delay_figure, distances_figure, latency_figure, replays_figure
 from gossamer.plots.network import network_figure
-from gossamer.plots.replays import replays_figure
 from gossamer.studies.reproductions.table import Curve
 from plots.test_pictures import overlaps, visible_texts
 
@@ -54,7 +50,7 @@ def delay(**dress):
 
 
 def replays(**dress):
-    return replays_figure(runtime.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
+    return replays_figure(replay.replay(planned("ring:4"), [1000, 10_000]), "own", **dress)
 
 
 FIGURES = {

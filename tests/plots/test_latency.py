@@ -6,7 +6,7 @@ import pytest
 
 import gossamer
 from gossamer.errors import FileFormatError
-from gossamer.plots.latency import draw_latency, latency_figure
+from gossamer.plots.curves import draw_latency, latency_figure
 from gossamer.simulation.flits import TrafficSettings
 from gossamer.studies.sweeps import latency_load
 

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 import gossamer
 from gossamer.networks import Coordinates, Groups, Network, Tiers, from_networkx
 from gossamer.plots.layouts import ARC, STRAIGHT, STUB, circle, lay_out
-from gossamer.plots.layouts.stress import stress_positions
+from gossamer.plots.layouts.graphs import stress_positions
 
 SPECS = (
     "array:1", "array:8", "array:100", "array:1x5", "array:4x4", "array:2x200", "array:200x2", "array:3x4x5",

@@ -9,9 +9,9 @@ import gossamer
 from gossamer.errors import VerificationError
 from gossamer.networks import Network, from_networkx
 from gossamer.plots import heat_figure, load_figure
+from gossamer.plots.appearance import FAINT
 from gossamer.plots.layouts import lay_out
-from gossamer.plots.load_colors import load_scale
-from gossamer.plots.palette import FAINT
+from gossamer.plots.load import load_scale
 from gossamer.schedules import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, texts, with_control
 

@@ -8,8 +8,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
 import gossamer
+from gossamer.plots.appearance import CATEGORICAL
 from gossamer.plots.network import network_figure
-from gossamer.plots.palette import CATEGORICAL
 
 
 @pytest.mark.parametrize("spec", ["torus:8x8", "complete:40", "dgx-a100:servers=16", "hypercube:7"])

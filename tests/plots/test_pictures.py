@@ -20,9 +20,9 @@ import gossamer
 from gossamer import plots
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError
-from gossamer.plots import palette
-from gossamer.plots.dressing import settings
-from gossamer.plots.heat import heat_panels
+from gossamer.plots import appearance
+from gossamer.plots.appearance import settings
+from gossamer.plots.load import heat_panels
 from gossamer.schedules import link_load
 from plots.simple_schedules import flood, gossip, scatter, texts
 
@@ -136,24 +136,24 @@ def test_two_texts_in_one_place_are_noticed():
 
 
 def test_what_is_data_has_contrast_with_paper():
-    colors = [*palette.CATEGORICAL, *palette.sequential()(np.linspace(0, 1, 40)), *palette.by_number(31)]
+    colors = [*appearance.CATEGORICAL, *appearance.sequential()(np.linspace(0, 1, 40)), *appearance.by_number(31)]
     assert min(contrast(c) for c in colors) >= 3
-    assert contrast(palette.MUTED) >= 4.5
+    assert contrast(appearance.MUTED) >= 4.5
 
 
 @pytest.mark.parametrize("kind", BLIND)
 def test_curves_stay_apart_for_the_color_blind_and_in_gray(kind):
-    seen = [lab(np.clip(np.array(BLIND[kind]) @ linear(c), 0, 1)) for c in palette.CATEGORICAL]
+    seen = [lab(np.clip(np.array(BLIND[kind]) @ linear(c), 0, 1)) for c in appearance.CATEGORICAL]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 20
-    lightness = sorted(lab(linear(c))[0] for c in palette.CATEGORICAL)
+    lightness = sorted(lab(linear(c))[0] for c in appearance.CATEGORICAL)
     assert np.diff(lightness).min() > 5
 
 
 @pytest.mark.parametrize("kind", BLIND)
 def test_the_scale_of_amounts_only_gets_darker(kind):
-    scale = [np.array(BLIND[kind]) @ linear(c) for c in palette.sequential()(np.linspace(0, 1, 60))]
+    scale = [np.array(BLIND[kind]) @ linear(c) for c in appearance.sequential()(np.linspace(0, 1, 60))]
     assert (np.diff([lab(np.clip(c, 0, 1))[0] for c in scale]) < 0).all()
-    assert luminance(palette.FAINT) > max(luminance(c) for c in palette.sequential()(np.linspace(0, 1, 9)))
+    assert luminance(appearance.FAINT) > max(luminance(c) for c in appearance.sequential()(np.linspace(0, 1, 9)))
 
 
 # -- for papers ------------------------------------------------------------------------------------------------

@@ -11,8 +11,17 @@ import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.plots import paper_figures as wormhole_costs
 from gossamer.plots.paper_figures import best_h_figure, costs_figure
-from gossamer.plots.wormhole import PALETTE, Panel, partition_figure, steps_figure, trail
-from gossamer.plots.wormhole_patterns import aggregation_figure, all_gather_figure, collection_figure, exchange_figure
+from gossamer.plots.wormhole import (
+    PALETTE,
+    Panel,
+    aggregation_figure,
+    all_gather_figure,
+    collection_figure,
+    exchange_figure,
+    partition_figure,
+    steps_figure,
+    trail,
+)
 from gossamer.questions.costs import LinearCost
 from gossamer.studies.reproductions.chen_chen import comparison
 from gossamer.wormhole import PayloadTable, WormholeSchedule

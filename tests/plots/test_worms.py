@@ -13,9 +13,9 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError
 from gossamer.plots import channels_figure, worms_figure
+from gossamer.plots.appearance import CONTROL_COLOR, by_number
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import link_lines
-from gossamer.plots.palette import CONTROL_COLOR, by_number
 from gossamer.plots.worms import _clear_of_lines
 from plots.test_pictures import outside, overlaps
 

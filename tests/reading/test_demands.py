@@ -9,7 +9,7 @@ import pytest
 
 from gossamer.errors import FileFormatError, GossamerError, TaskError
 from gossamer.reading.demands import Traffic, in_units, read_traffic
-from gossamer.simulation.flits.demands import read_demands
+from gossamer.simulation.flits.destinations import read_demands
 
 HEAD = "origin,contributors,destinations,packets\n"
 

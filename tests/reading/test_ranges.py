@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from gossamer.errors import ModelError, TaskError
-from gossamer.reading.ranges import fractions, sizes, wholes
+from gossamer.reading.quantities import fractions, sizes, wholes
 
 
 @pytest.mark.parametrize(

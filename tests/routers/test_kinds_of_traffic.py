@@ -18,8 +18,8 @@ from gossamer.simulation.flits import (
     simulate_traffic,
     write_trace,
 )
-from gossamer.simulation.flits.demands import read_demands
-from gossamer.simulation.flits.statistics import settled
+from gossamer.simulation.flits.destinations import read_demands
+from gossamer.simulation.flits.traffic_result import settled
 
 TORUS = gossamer.network("torus:4x4")
 

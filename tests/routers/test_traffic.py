@@ -18,8 +18,8 @@ from gossamer.simulation.flits import (
 from gossamer.simulation.flits.arrivals import RandomArrivals
 from gossamer.simulation.flits.destinations import shortest_displacement
 from gossamer.simulation.flits.routing import routing
-from gossamer.simulation.flits.statistics import BATCHES, Latencies
 from gossamer.simulation.flits.traffic import Simulation
+from gossamer.simulation.flits.traffic_result import BATCHES, Latencies
 from gossamer.wormhole import Channels
 
 TORUS, ARRAY = gossamer.network("torus:8x8"), gossamer.network("array:8x8")

@@ -11,8 +11,7 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import ModelError, NotApplicableError, ScheduleError
-from gossamer.execution.replay import loggp_time, replay, smpi_own_times, smpi_time
-from gossamer.execution.replay.smpi import own_collective
+from gossamer.execution.replay import loggp_time, own_collective, replay, smpi_own_times, smpi_time
 from gossamer.interchange import export
 from interchange import goal_replay
 

@@ -25,7 +25,7 @@ from gossamer.networks import AbelianGroup, Network, SharedPorts, cayley
 from gossamer.questions.costs import Clock
 from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry, load, save
 from gossamer.schedules import parquet as tables
-from gossamer.schedules.column_encoding import packed
+from gossamer.schedules.columns import packed
 from gossamer.schedules.storing import rules_to_dict
 from schedules.strategies import build, mutated, mutations, phased, schedules
 

@@ -18,7 +18,7 @@ import gossamer
 from gossamer.errors import FileFormatError
 from gossamer.questions.costs import LinearCost
 from gossamer.schedules import stored
-from gossamer.schedules.column_encoding import packed
+from gossamer.schedules.columns import packed
 from gossamer.schedules.parquet import write_tables
 from gossamer.schedules.stored import Room
 from gossamer.schedules.storing import rules_to_dict

@@ -16,8 +16,7 @@ from gossamer.networks.structures import CayleyGroup, Speeds
 from gossamer.plots.appearance import load_unit
 from gossamer.plots.load import load_figure
 from gossamer.plots.motion import animate
-from gossamer.plots.occupancy import occupancy_figure
-from gossamer.plots.occupancy_counts import occupancy
+from gossamer.plots.occupancy import occupancy, occupancy_figure
 from gossamer.plots.timetables import crossings, timetable_figure
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
@@ -29,13 +28,13 @@ from gossamer.schedules import (
     link_load,
     link_utilization,
     load,
+    parquet,
     relabel,
     save,
     timeline,
     torus_on_array,
     verify,
 )
-from gossamer.schedules import parquet as tables
 from gossamer.schedules.streaming import StreamingChecker
 from schedules.timed_strategies import random_schedule
 
@@ -98,7 +97,7 @@ def invariant(network: Network) -> Schedule:
 def test_files_of_plain_schedules_are_what_they_were(tmp_path):
     path = tmp_path / "plan.parquet"
     save(gossamer.plan("ring:5", "broadcast").schedule, path)
-    with tables.open_tables(path, 2) as file:
+    with parquet.open_tables(path, 2) as file:
         header = file.header
     assert set(header["network"]) == {"spec", "fingerprint"}
     assert set(header["model"]) == {"ports", "split", "control_time", "buffer", "buffer_counts"}

@@ -11,7 +11,7 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError, NotApplicableError
-from gossamer.plots.delay import delay_figure, draw_delays
+from gossamer.plots.curves import delay_figure, draw_delays
 from gossamer.simulation.random_arrivals import Bernoulli, Settings, Trace
 from gossamer.simulation.random_arrivals.delays import by_scheme
 from gossamer.simulation.random_arrivals.schemes import broadcasts, covering, scheme

@@ -14,10 +14,10 @@ from gossamer.simulation.random_arrivals.schemes import broadcasts
 from gossamer.studies.reproductions import Table
 from gossamer.studies.reproductions.table import computed_tables
 from gossamer.studies.sweeps import KINDS, BroadcastPoint, TrafficPoint, asked_point, run_points, sweep
+from gossamer.studies.sweeps.broadcasts import SaturationPoint
 from gossamer.studies.sweeps.faults import faults
 from gossamer.studies.sweeps.sizes import compare_sizes
 from gossamer.studies.sweeps.study import read_study
-from gossamer.studies.sweeps.traffic import SaturationPoint
 
 STUDIES = Path(__file__).parents[2] / "examples" / "studies"
 

@@ -11,7 +11,7 @@ import gossamer
 import said
 from gossamer.cli import main
 from gossamer.errors import GossamerError
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 
 
 def test_symmetric_failures_are_planned_once_and_counted_as_many():

@@ -10,7 +10,8 @@ import pytest
 
 from gossamer import jit as compiling
 from gossamer.errors import ModelError, NotApplicableError
-from gossamer.studies.sweeps import run_points, running
+from gossamer.studies.sweeps import engines as running
+from gossamer.studies.sweeps import run_points
 from gossamer.studies.sweeps.engines import engine_of
 from swept_points import Endless, Square
 

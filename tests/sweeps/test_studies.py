@@ -10,11 +10,10 @@ from gossamer.cli import main
 from gossamer.errors import FileFormatError, ModelError
 from gossamer.studies.sweeps import asked_point, grid
 from gossamer.studies.sweeps.conditions import formula
-from gossamer.studies.sweeps.estimates import estimated
 from gossamer.studies.sweeps.grids import expanded
-from gossamer.studies.sweeps.identity import identity
+from gossamer.studies.sweeps.points import identity
 from gossamer.studies.sweeps.report import front
-from gossamer.studies.sweeps.study import read_study
+from gossamer.studies.sweeps.study import estimated, read_study
 
 STUDY = """
 title = "small ones"

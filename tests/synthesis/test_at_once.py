@@ -7,10 +7,9 @@ import pytest
 
 import gossamer
 from gossamer import Rules
-from gossamer.algorithms.any_network.alltoallv import exchanged_at_once
+from gossamer.algorithms.any_network.alltoallv import exchanged_at_once, short_ways
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.graphs.precedence import Roads
-from gossamer.graphs.shortest_routes import short_ways
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
 from gossamer.questions.tasks.patterns.traffic import traffic_matrix

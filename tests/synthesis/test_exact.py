@@ -45,7 +45,7 @@ def compared(graph, task, ports):
 @pytest.mark.parametrize("task", ["allgather", "alltoall", "allreduce"])
 @pytest.mark.parametrize("ports", ["all", "one"])
 def test_planner_is_close_to_the_optimum_on_small_graphs(monkeypatch, task, ports):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
     graphs = [*small_graphs()[::8], *larger_graphs(1)]
     for graph in graphs:
         best, least, bound = compared(graph, task, ports)
@@ -53,7 +53,7 @@ def test_planner_is_close_to_the_optimum_on_small_graphs(monkeypatch, task, port
 
 
 def test_a_proof_becomes_a_bound(monkeypatch):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 4.0)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 4.0)
     bull = from_networkx(nx.bull_graph(), "bull")
     counted = gossamer.lower_bounds(bull, "reduce-scatter", rules=Rules(ports="one"))[0].value
     found = gossamer.plan(bull, "reduce-scatter", rules=Rules(ports="one"), algorithm="reversed-exact")
@@ -62,13 +62,13 @@ def test_a_proof_becomes_a_bound(monkeypatch):
 
 
 def test_a_broadcast_is_one_packet_and_no_closed_form_knows_this_bound(monkeypatch):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 4.0)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 4.0)
     found = gossamer.plan("extended-ring:40,4", "broadcast", rules=Rules(ports="one"), algorithm="exact")
     assert (found.completion_time, found.bound, found.bound_name) == (7, 7, "exact search")
 
 
 def test_fewest_hops_beat_those_of_trees(monkeypatch):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.5)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.5)
     """Of all two-step broadcasts to three targets by way of switches, one crosses the fewest links."""
     graph = nx.Graph([(0, "a"), (0, "b"), ("a", 1), ("b", 1), ("a", 2), ("b", 3), ("a", 3)])
     nx.set_node_attributes(graph, {"a": False, "b": False}, "terminal")
@@ -80,7 +80,7 @@ def test_fewest_hops_beat_those_of_trees(monkeypatch):
 
 @pytest.mark.parametrize("number", range(4))
 def test_exact_schedules_are_valid_with_times_switches_and_ports(monkeypatch, number):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.05)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.05)
     draw = np.random.default_rng(number)
     graph = nx.gnp_random_graph(6, 0.5, seed=number)
     graph.add_edges_from((i, i + 1) for i in range(5))
@@ -114,7 +114,7 @@ def test_a_budget_ends_the_solver():
 
 
 def test_contributions_are_solved_backwards_in_time(monkeypatch):
-    monkeypatch.setattr("gossamer.algorithms.any_network.exact.model.WORK", 0.5)
+    monkeypatch.setattr("gossamer.algorithms.any_network.exact.WORK", 0.5)
     network = gossamer.network("array:2x3")
     found = gossamer.plan(network, "reduce-scatter", algorithm="reversed-exact")
     assert bool((found.case.messages.discipline == COMBINE).all())

@@ -18,7 +18,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form,
     closed_form_time,
 )
-from gossamer.wormhole.aggregation_distribution.load_balancing import movement
+from gossamer.wormhole.aggregation_distribution.closed_forms import movement
 from gossamer.wormhole.case import WormholeCase
 
 ATD_OPT_MIX3 = replace(ATD_OPT, tuning="mix3")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
-from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
+from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree

@@ -13,8 +13,7 @@ from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
-from gossamer.wormhole.slot_by_slot import flooded_in_pieces
-from gossamer.wormhole.store_and_forward import as_steps, from_store_and_forward
+from gossamer.wormhole.store_and_forward import as_steps, flooded_in_pieces, from_store_and_forward
 
 
 @pytest.mark.parametrize("startup", [0, 10, 100, 1000])

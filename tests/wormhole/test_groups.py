@@ -14,7 +14,7 @@ from gossamer.questions.tasks import along_dimensions, task
 from gossamer.wormhole.bounds import bounds
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.groups import group_dimensions
+from gossamer.wormhole.registry import group_dimensions
 
 TASKS = ("broadcast", "allgather", "scatter", "gather", "alltoall")
 COST = LinearCost(startup=10, message_bytes=64)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gossamer.wormhole.pipelining_bound import Spreading, _least_length, _least_of_copies, pipelining_bound
+from gossamer.wormhole.demand import Spreading, _least_length, _least_of_copies, pipelining_bound
 
 
 def primal(of: Spreading, count: int) -> float:

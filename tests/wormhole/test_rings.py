@@ -14,8 +14,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import verify
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.packed_rings import PACKED
-from gossamer.wormhole.rings import RINGS
+from gossamer.wormhole.rings import PACKED, RINGS
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED, from_store_and_forward
 
 ALGORITHMS = {a.name: a for a in (*RINGS, *PACKED, *PACKET_SWITCHED)}

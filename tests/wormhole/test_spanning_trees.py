@@ -15,8 +15,7 @@ from gossamer.questions.costs import LinearCost
 from gossamer.wormhole import verify
 from gossamer.wormhole.broadcasts_on_trees import EDST
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.spanning_trees import rotated, shallow_trees, tree_a, tree_b
-from gossamer.wormhole.spanning_trees.trees import EAST, NORTH
+from gossamer.wormhole.spanning_trees import EAST, NORTH, rotated, shallow_trees, tree_a, tree_b
 
 BY_NAME = {a.name: a for a in EDST}
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gossamer.bounds.arrivals import spread
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.thin_cuts import Mask, thin_cuts
+from gossamer.bounds.cuts import Mask, thin_cuts
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts
 from gossamer.questions.cases.links import FAR, Links, least_time

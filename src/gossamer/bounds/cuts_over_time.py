@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from gossamer.bounds.arrivals import least_arrival
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.cuts import amounts
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds
-from gossamer.bounds.thin_cuts import amounts
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, Demand, HubDemand

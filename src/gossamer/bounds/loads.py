@@ -3,17 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
-from gossamer.bounds.axes import axis_capacity
 from gossamer.bounds.bound import Bound
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Demand, HubDemand
-from gossamer.questions.cases.metric import axes_of
+from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
-__all__ = ["least_hops", "load_bounds"]
+__all__ = ["axis_capacity", "distance_bounds", "least_hops", "load_bounds"]
+
+# What the links along one axis of a grid or product carry.
+
+
+def axis_capacity(case: Case, axis: Axis) -> int:
+    """Return the most packets that a link along an axis carries in a slot under the rules. O(L) at most.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> from gossamer.questions.cases.metric import axes_of
+    >>> case = Case(gossamer.network("torus:3x4,capacity=1x5"), gossamer.task("alltoall"))
+    >>> [axis_capacity(case, axis) for axis in axes_of(case.metric)]
+    [1, 5]
+    """
+    network = case.network
+    if case.limited:
+        return 1
+    if network.uniform_capacity is not None:
+        return network.uniform_capacity
+    along = axis.place(network.link_source.astype(np.int64)) != axis.place(network.link_target.astype(np.int64))
+    return int(network.link_capacity[along].max(initial=1))
+
+
+# Bounds from distance: a message needs a step for each hop of a shortest path, if it is whole.
+
+
+def distance_bounds(case: Case) -> Iterator[Bound]:
+    """Yield, for each demand, the distance of the message that travels furthest.
+
+    Parts can be so small that distance costs no time: where messages are split there is no such bound.
+    """
+    if not case.whole:
+        return
+    for demand in case.demands:
+        if isinstance(demand, HubDemand):
+            hubs = case.hubs(demand)
+            reach = case.metric.eccentricities(hubs, not demand.outward)
+            hub = int(hubs[np.argmax(reach)])
+            row = case.metric.row(hub, not demand.outward)
+            end = int(np.argmax(row))
+            steps = int(row[end])
+            start, end = (hub, end) if demand.outward else (end, hub)
+        else:
+            starts, ends = demand.pairs
+            distance = case.metric.between(starts, ends)
+            row_of = int(np.argmax(distance))
+            start, end = int(starts[row_of]), int(ends[row_of])
+            steps = int(distance[row_of])
+        name = "eccentricity" if demand.shared else "distance"
+        text = (
+            f"a {demand.what} of node {case.name(start)} must reach node {case.name(end)}, "
+            f"{quantity(steps, 'hop')} away"
+        )
+        source = "Dimakopoulos 1996, section 3.1" if demand.shared else "folklore: a step a hop"
+        yield Bound(name, Fraction(steps), text, "distance", source)
 
 
 def load_bounds(case: Case) -> Iterator[Bound]:

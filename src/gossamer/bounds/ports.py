@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from gossamer.bounds.arrivals import spread, takes_time
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.cuts import Mask
 from gossamer.bounds.loads import least_hops
-from gossamer.bounds.thin_cuts import Mask
 from gossamer.errors import NetworkError
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand

@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 from gossamer.bounds.allreduce_congestion import region_bounds
 from gossamer.bounds.arrivals import arrival_bounds, takes_time
 from gossamer.bounds.bound import Bound, largest_first
-from gossamer.bounds.boxes import box_bounds
-from gossamer.bounds.broadcasts import broadcast_bounds
-from gossamer.bounds.chains import chain_bounds
-from gossamer.bounds.clusters import cluster_bounds
-from gossamer.bounds.copies import copy_bounds
-from gossamer.bounds.cut_nodes import cut_node_bounds
+from gossamer.bounds.chains import chain_bounds, sequence_bounds
+from gossamer.bounds.copies import broadcast_bounds, copy_bounds, spread_bounds
+from gossamer.bounds.cut_nodes import cluster_bounds, cut_node_bounds, separator_bounds, sweep_bounds
 from gossamer.bounds.cuts import cut_bounds
 from gossamer.bounds.cuts_over_time import cut_over_time_bounds, fat_tree_time_bounds, target_over_time_bounds
-from gossamer.bounds.distances import distance_bounds
 from gossamer.bounds.fat_trees import branch_bounds, leaf_bounds, routing_node_bounds
-from gossamer.bounds.link_prices import concurrent_flow_bounds
-from gossamer.bounds.loads import load_bounds
-from gossamer.bounds.node_expansion import port_set_bounds
-from gossamer.bounds.parts import part_bounds
+from gossamer.bounds.loads import distance_bounds, load_bounds
+from gossamer.bounds.partitions import box_bounds, part_bounds
 from gossamer.bounds.ports import entry_bounds, port_bounds, shared_port_bounds
-from gossamer.bounds.relaxed import relaxed_bounds
-from gossamer.bounds.sending_prices import sending_price_bounds
-from gossamer.bounds.separators import separator_bounds
-from gossamer.bounds.sequences import sequence_bounds
-from gossamer.bounds.set_cuts import set_cut_bounds
-from gossamer.bounds.spreading import spread_bounds
-from gossamer.bounds.sweeps import sweep_bounds
+from gossamer.bounds.prices import concurrent_flow_bounds, sending_price_bounds
+from gossamer.bounds.set_cuts import port_set_bounds, set_cut_bounds
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import PairDemand
 
-__all__ = ["FAMILIES", "best_bound", "bounds", "counted_bounds", "node_bounds", "slow"]
+__all__ = ["FAMILIES", "best_bound", "bounds", "counted_bounds", "node_bounds", "relaxed", "relaxed_bounds", "slow"]
+
+# The case with plain links that a case with times, or with switches that cut through, is never faster than.
+
+
+def relaxed(case: Case) -> Case:
+    """Return the case on plain links, with storing switches.
+
+    Notes
+    -----
+    Links without time are faster. A switch that cuts through passes a packet on in the slot in which it comes; very
+    small parts come as close to that as one likes, so bounds for split messages hold for it.
+    """
+    net, rules = case.network, case.rules
+    plain = net.without_time
+    if rules.cut_through:
+        rules = replace(rules, cut_through=False, split=True)
+    if plain is net and rules == case.rules:
+        return case
+    return case.related(network=plain, rules=rules)
+
+
+def relaxed_bounds(case: Case, families: tuple[Callable[[Case], Iterator[Bound]], ...]) -> Iterator[Bound]:
+    """Yield the bounds of families that know plain links and storing switches only."""
+    other = relaxed(case)
+    for family in families:
+        for bound in family(other):
+            yield replace(bound, value=Fraction(-(-bound.value // 1))) if case.whole else bound
 
 
 def best_bound(case: Case) -> Bound:

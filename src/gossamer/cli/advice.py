@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from gossamer.cli.purposes import EXAMPLES
+from gossamer.cli.command_group import EXAMPLES
 from gossamer.errors import (
     FileFormatError,
     NetworkError,

@@ -7,16 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli import completing
+from gossamer.cli import options as completing
 from gossamer.cli.broadcasting import dynamic, schemes
 from gossamer.cli.command_group import WIDTH, Commands, dressed
 from gossamer.cli.compile import command as compile_all
 from gossamer.cli.designing import command as design
 from gossamer.cli.doctor import doctor, manual
 from gossamer.cli.export import export, formats, run, simulate
-from gossamer.cli.failure_options import fails
-from gossamer.cli.figure_options import pictured
-from gossamer.cli.options import Json, NetworkArgument, Words, fills
+from gossamer.cli.options import Json, NetworkArgument, Words, fails, fills, pictured
 from gossamer.cli.showing import draw, explain, explore, import_foreign, verify
 from gossamer.cli.sweeping import commands as sweep_commands
 from gossamer.cli.wormhole import commands as wormhole_commands
@@ -44,7 +42,7 @@ def _flag(name: str) -> str:
 
 _FLAGS = {"split": "--split/--whole", **{name: _flag(name) for name in _SWITCHES}}
 _SEARCHING = "How to search"
-TASK = (Words("questions/tasks/wording.py", "TaskWords", heading="The task"),)
+TASK = (Words("questions/tasks/parsing.py", "TaskWords", heading="The task"),)
 RULES = (
     Words("questions/rules.py", "Rules", flags=_FLAGS, heading="Rules that schedules obey"),
     Words("questions/costs.py", "StepCost", heading="Cost in steps"),
@@ -338,7 +336,7 @@ def network(
 @app.command()
 def networks(json: Json = False) -> None:
     """List the families of networks."""
-    from gossamer.cli import catalog as tables
+    from gossamer.cli import describing as tables
 
     tables.networks(json)
 
@@ -346,7 +344,7 @@ def networks(json: Json = False) -> None:
 @app.command()
 def tasks(json: Json = False) -> None:
     """List the tasks with their modern names."""
-    from gossamer.cli import catalog as tables
+    from gossamer.cli import describing as tables
 
     tables.tasks(json)
 
@@ -363,8 +361,8 @@ def algorithms(
     json: Json = False,
 ) -> None:
     """List the algorithms and their sources."""
-    from gossamer.cli import catalog as tables
-    from gossamer.planning.switching.wording import rules_and_cost
+    from gossamer.cli import describing as tables
+    from gossamer.planning.planner import rules_and_cost
 
     rules_asked = rules_and_cost(switching, rules).get("rules")
     tables.algorithms(network, task, switching, rules_asked, json)

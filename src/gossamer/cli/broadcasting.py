@@ -8,9 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli.failure_options import fails
-from gossamer.cli.figure_options import pictured
-from gossamer.cli.options import Json, NetworkArgument, Words, fills
+from gossamer.cli.options import Json, NetworkArgument, Words, fails, fills, pictured
 
 __all__ = ["dynamic", "schemes"]
 
@@ -31,11 +29,11 @@ _SIMULATION = (
     ),
 )
 _REQUESTS = (
-    Words("simulation/random_arrivals/schemes/mix.py", "Mix", ("traffic", "unicasts_to", "set_size", "order")),
+    Words("simulation/random_arrivals/schemes/mixed.py", "Mix", ("traffic", "unicasts_to", "set_size", "order")),
 )
 _INTERVALS = (
     Words(
-        "simulation/random_arrivals/intervals/scheme.py",
+        "simulation/random_arrivals/intervals.py",
         "interval_scheme",
         ("split", "control_time"),
         flags={"split": "--split/--whole"},

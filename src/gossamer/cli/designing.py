@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, progress
-from gossamer.cli.figure_options import pictured
-from gossamer.cli.options import Engine, Json, Scheduler, Words, fills
+from gossamer.cli.options import Engine, Json, Scheduler, Words, fills, pictured
 from gossamer.errors import FileFormatError
 
 __all__ = ["command"]
@@ -26,7 +25,7 @@ _OUTPUT = (
 
 @pictured
 @fills(
-    wishes=(Words("studies/design/constraints.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
+    wishes=(Words("studies/design/problem.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
     search=(Words("studies/design/designing.py", "design", ("budget", "rounds", "top", "seed")),),
 )
 def command(
@@ -154,14 +153,14 @@ def _write(found: Any, path: Path) -> None:
         with whole_file(path) as part:
             Path(part).write_text(json.dumps(found.to_dicts(), indent=1) + "\n", encoding="utf-8")
     else:
-        from gossamer.plots.designs import draw_distances
+        from gossamer.plots.curves import draw_distances
 
         draw_distances(found.best.network, path, None if found.torus is None else found.torus.network)
 
 
 def _draw(found: Any, folder: Path) -> None:
     """Draw the best network of a folder: its nodes and links, and its distances beside the torus."""
-    from gossamer.plots.designs import draw_distances
+    from gossamer.plots.curves import draw_distances
     from gossamer.plots.network import draw_network
 
     if found.best.network.node_count <= _DRAWN:

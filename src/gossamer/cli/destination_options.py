@@ -47,7 +47,7 @@ class Destined:
         if self.destinations is not None:
             return read_destinations(self.destinations, network.terminal_count)
         if self.demands is not None:
-            from gossamer.simulation.flits.demands import read_demands
+            from gossamer.simulation.flits.destinations import read_demands
 
             return read_demands(self.demands)
         return self.pattern or "uniform"

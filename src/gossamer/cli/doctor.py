@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from gossamer.cli.command_group import EXAMPLES, PURPOSES
 from gossamer.cli.console import print_entries, print_json, styled
 from gossamer.cli.options import Json
-from gossamer.cli.purposes import EXAMPLES, PURPOSES
 from gossamer.version import __version__
 from gossamer.writing import memory_text
 
@@ -241,7 +241,7 @@ def _says(place: str) -> str:
 def _kept() -> Path | None:
     """Return where Numba keeps kernels: in NUMBA_CACHE_DIR, beside the package, or in the user's cache folder."""
     try:
-        from gossamer.networks._kernels import breadth_first
+        from gossamer.networks.link_table import breadth_first
 
         kept = breadth_first.stats.cache_path
     except ImportError:  # told under packages

@@ -46,19 +46,19 @@ def dynamic(
     asked: Asked, process: Arrivals, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
-    from gossamer.cli import simulation_pages as recording
+    from gossamer.cli import simulation_pages
     from gossamer.networks import as_network
     from gossamer.simulation.random_arrivals.settings import Settings
     from gossamer.studies.sweeps import delay_load, read_loads, write_table
 
-    pages, others = recording.pages(output)
+    pages, others = simulation_pages.pages(output)
     tables, plots = split_outputs(others)  # refuse before the work
     net, loads, nodes = as_network(asked.network), asked.loads, asked.nodes
     wanted = [name.strip() for text in asked.names for name in text.split(",") if name.strip()] or ["priority"]
     settings = Settings(arrivals=process, **simulation)
     at = read_loads(loads) if loads else ()
-    recording.check(pages, len(wanted) * max(len(at), 1))
-    recording.check_schemes(pages, wanted, net)
+    simulation_pages.check(pages, len(wanted) * max(len(at), 1))
+    simulation_pages.check_schemes(pages, wanted, net)
     with progress() as stage:
         chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
         points = delay_load(
@@ -69,13 +69,13 @@ def dynamic(
             stage(f"writing {table}")
             write_table(points, table)
         for plot in plots:
-            from gossamer.plots.delay import draw_delays
+            from gossamer.plots.curves import draw_delays
 
             stage(f"drawing {plot}")
             draw_delays(points, plot)
         for page in pages:
             stage(f"writing {page}")
-            recording.broadcasts(net, wanted, at, chosen, settings, page, asked.mix)
+            simulation_pages.broadcasts(net, wanted, at, chosen, settings, page, asked.mix)
     if json:
         print_json([_plain(point.to_dict()) for point in points])
         return

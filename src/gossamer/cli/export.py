@@ -78,7 +78,7 @@ def message_bytes(text: str) -> int:
 def message_sizes(text: str) -> list[int]:
     """Return the sizes that a text such as ``1kB,1MB`` or ``1KiB:1MiB`` names; ScheduleError if it names none, or 0."""
     from gossamer.errors import ScheduleError
-    from gossamer.reading.ranges import sizes
+    from gossamer.reading.quantities import sizes
 
     found = sizes(text, "--bytes", error=ScheduleError)
     if not all(found):

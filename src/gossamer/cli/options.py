@@ -18,16 +18,47 @@ from typing import Annotated, Any
 
 import typer
 
-from gossamer.cli import completing
+from gossamer.cli.console import hush_libraries
+from gossamer.errors import ModelError
 
-__all__ = ["Engine", "Json", "NetworkArgument", "Scheduler", "Words", "described", "fills", "taking"]
+__all__ = [
+    "Engine",
+    "Json",
+    "NetworkArgument",
+    "Scheduler",
+    "Words",
+    "described",
+    "fails",
+    "fills",
+    "networks",
+    "pictured",
+    "taking",
+    "tasks",
+]
+
+# What the shell offers at a place where a network or a task is asked for.
+
+
+def networks(incomplete: str) -> list[str]:
+    """Return an example of each family of networks that begins so; files come from the shell."""
+    from gossamer.networks.families import FAMILIES
+
+    return [family.example for family in FAMILIES if family.example.startswith(incomplete.lower())]
+
+
+def tasks(incomplete: str) -> list[str]:
+    """Return the names of tasks that begin so, in any spelling that is taken."""
+    from gossamer.questions.tasks import ALIASES, TASKS
+
+    return [name for name in (*TASKS, *ALIASES) if name.startswith(incomplete.lower())]
+
 
 NetworkArgument = Annotated[
     str,
     typer.Argument(
         help="Network, such as torus:8x8, or a file of links; see 'gossamer networks'.",
         metavar="NETWORK",
-        autocompletion=completing.networks,
+        autocompletion=networks,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -197,3 +228,92 @@ def _asked(name: str, annotation: ast.expr, literals: dict[str, list[str]]) -> t
     if words:
         return StrEnum(name, {re.sub(r"\W", "_", word): word for word in words}), None
     return _TYPES.get(kinds[0] if len(kinds) == 1 else "str", (str, "TEXT"))
+
+
+# The option ``--without`` of every command that takes a network.
+
+_OPTION = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        help="What fails: links:0-1,5-6, nodes:17, terminals:17 (they stay as switches), random-links:2%, "
+        "random-nodes:1; may be repeated.",
+        metavar="WHAT",
+    ),
+]
+
+
+def fails(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the option; it gets the network that is left in place of the word for it."""
+    listed = list(inspect.signature(command, eval_str=True).parameters.values())
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        words = given.pop("without")
+        if words:
+            given["network"] = _left(given["network"], words, given.get("seed") or 0)
+        command(**given)
+
+    place = next(i for i, p in enumerate(listed) if p.name in ("output", "json"))
+    option = inspect.Parameter("without", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_OPTION)
+    return taking(run, [*listed[:place], option, *listed[place:]])
+
+
+def _left(network: str | None, words: list[str], seed: int) -> Any:
+    from gossamer.networks import as_network
+    from gossamer.networks.derived import without
+
+    if network is None:
+        raise ModelError("--without goes with a network")
+    return without(as_network(network), words, seed)
+
+
+# The options of commands that draw pictures: how these are dressed.
+
+
+class Style(StrEnum):
+    """How pictures are dressed."""
+
+    screen = "screen"
+    paper = "paper"
+
+
+_PANEL: dict[str, Any] = {"rich_help_panel": "Pictures"}
+_STYLE = "paper: 3.3 inches wide, without the heading and notes that a caption gives. Default screen."
+_OPTIONS = {
+    "style": Annotated[Style | None, typer.Option(help=_STYLE, **_PANEL)],
+    "width": Annotated[
+        str | None, typer.Option(help="Width, such as 3.3in, 84mm, 8.4cm or 240pt.", metavar="W", **_PANEL)
+    ],
+    "title": Annotated[str | None, typer.Option(help="Title instead of its own.", metavar="TEXT", **_PANEL)],
+}
+
+
+def pictured(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that draws pictures, into the files of its ``output`` or its ``folder``, what dresses them."""
+    own = inspect.signature(command, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        hush_libraries()
+        style, width, title = (given.pop(name) for name in _OPTIONS)
+        if style is None and width is None and title is None:
+            return command(**given)
+        from gossamer import plots
+        from gossamer.cli.verify import is_picture
+        from gossamer.errors import FileFormatError
+        from gossamer.reading.quantities import inches
+
+        asked = given.get("output") or []
+        pictures = any(map(is_picture, [asked] if isinstance(asked, Path) else asked))
+        if not pictures and given.get("folder") is None:
+            raise FileFormatError("--style, --width and --title go with a picture: --output FILE.svg, .png or .pdf")
+        wide = None if width is None else inches(width, "--width", error=FileFormatError)
+        with plots.dressed_as(style and style.value, wide, title):
+            return command(**given)
+
+    further = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _OPTIONS.items()
+    ]
+    return taking(run, [*own.values(), *further])

@@ -14,10 +14,10 @@ from gossamer.cli.verify import check_schedule_outputs, is_picture
 from gossamer.errors import GossamerError, ModelError
 from gossamer.networks import as_network
 from gossamer.networks.network import Failed, Network
-from gossamer.planning.switching.wording import rules_and_cost
+from gossamer.planning.planner import rules_and_cost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.questions.tasks.wording import asked_task
+from gossamer.questions.tasks.parsing import asked_task
 
 __all__ = ["Asked", "asked", "bounds", "compare", "compare_sizes", "options", "plan", "replan"]
 
@@ -89,7 +89,7 @@ def plan(
 
 def replan(file: Path, without: list[str], seed: int, output: list[Path], json: bool) -> None:
     """Repair the schedule of a file for what is left of its network, print what came out, and write it."""
-    from gossamer.networks.failures import without as left
+    from gossamer.networks.derived import without as left
     from gossamer.planning import replanning, switching
 
     check_schedule_outputs(output)
@@ -170,7 +170,7 @@ def plan_job(
         for file in output:
             stage(f"writing {file}")
             if is_picture(file):
-                from gossamer.plots.jobs import draw_job
+                from gossamer.plots.curves import draw_job
 
                 draw_job(found, file)
             else:
@@ -225,7 +225,7 @@ def compare_sizes(
     with progress() as stage:
         found = compare_sizes(network, task, given["bytes"], cost=cost, progress=stage, **how)
         for path in output:
-            from gossamer.plots.sizes import draw_sizes
+            from gossamer.plots.curves import draw_sizes
 
             stage(f"writing {path}")
             draw_sizes(found, path)

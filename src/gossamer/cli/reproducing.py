@@ -28,7 +28,7 @@ def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, o
         found = list(computed_tables(makers, stage, jobs))
         for path in output:
             if path.suffix:
-                from gossamer.plots.bounded_curves import draw_curves
+                from gossamer.plots.curves import draw_curves
 
                 stage(f"drawing {path}")
                 draw_curves(list(source.curves()), path, REPRODUCTIONS[name])

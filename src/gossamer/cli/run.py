@@ -71,8 +71,8 @@ def simulate(
     json: bool,
 ) -> None:
     """Replay a schedule file in a model, for messages of several sizes, and print and draw the times."""
-    from gossamer.execution import replay as runtime
-    from gossamer.interchange.smpi_platform import write_platform
+    from gossamer.execution import replay
+    from gossamer.interchange.smpi import write_platform
     from gossamer.plots.drawing import picture_format
     from gossamer.reading.quantities import bandwidth, duration
     from gossamer.schedules import load
@@ -86,13 +86,13 @@ def simulate(
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)
-        rows = runtime.replay(schedule, sizes, model=model, own=own, say=stage, **machine)  # type: ignore[arg-type]
+        rows = replay.replay(schedule, sizes, model=model, own=own, say=stage, **machine)  # type: ignore[arg-type]
     text = f"{schedule.task.describe()} on {schedule.network.spec}"
     if platform is not None:
         with whole_folder(platform) as part:
             write_platform(schedule.network, part, machine["bandwidth"], machine["latency"])
     if output:
-        from gossamer.plots.replays import draw_replays
+        from gossamer.plots.curves import draw_replays
 
         for path in output:
             draw_replays(rows, path, f"{text}, {model}")

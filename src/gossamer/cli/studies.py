@@ -8,8 +8,7 @@ from typing import Any
 
 from gossamer.cli.console import print_entries, print_json, progress
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.studies.sweeps.estimates import Estimate, estimated
-from gossamer.studies.sweeps.study import Shown, Study, read_study, word_values
+from gossamer.studies.sweeps.study import Estimate, Shown, Study, estimated, read_study, word_values
 
 __all__ = ["asked_study", "estimate", "given_words", "merge", "report", "run"]
 
@@ -186,7 +185,7 @@ def _write(found: Any, path: Path) -> None:
         with whole_file(path) as part:
             csv.write_csv(found.results.table, part)
     else:
-        from gossamer.plots.studies import draw_report
+        from gossamer.plots.curves import draw_report
 
         draw_report(found, path)
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.command_group import Commands
-from gossamer.cli.figure_options import pictured
-from gossamer.cli.options import Engine, Json, Scheduler
+from gossamer.cli.options import Engine, Json, Scheduler, pictured
 
 __all__ = ["commands"]
 

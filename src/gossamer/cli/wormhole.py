@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gossamer.cli.command_group import Commands
-from gossamer.cli.failure_options import fails
-from gossamer.cli.figure_options import pictured
-from gossamer.cli.options import Json, Words, fills
+from gossamer.cli.options import Json, Words, fails, fills, pictured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +78,7 @@ def simulated(
     from gossamer.networks import as_network
     from gossamer.simulation.flits import read_trace, simulate_trace
     from gossamer.studies.sweeps import TrafficPoint, run_points, write_table
-    from gossamer.studies.sweeps.traffic import SaturationPoint
+    from gossamer.studies.sweeps.broadcasts import SaturationPoint
 
     curves: dict[str, Sequence[TrafficRun]] = {}
     found: dict[str, Saturation] = {}
@@ -104,7 +102,7 @@ def simulated(
         for table in written[0]:
             write_table(runs, table)
         for plot in written[1]:
-            from gossamer.plots.latency import draw_latency
+            from gossamer.plots.curves import draw_latency
 
             stage(f"drawing {plot}")
             draw_latency(curves, plot, f"{runs[0].pattern} traffic, messages of {settings.message_flits} flits")
@@ -228,7 +226,7 @@ ROUTERS = Words(
     ),
 )
 TRAFFIC = Words(
-    "simulation/flits/traffic_settings.py",
+    "simulation/flits/settings.py",
     "TrafficSettings",
     (
         *("message_flits", "hot_share", "burst", "reply_flits", "routing", "terminals"),
@@ -291,7 +289,7 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Latency and throughput of random traffic, flit by flit; exit status 1 if it deadlocks."""
-    from gossamer.cli import simulation_pages as recording
+    from gossamer.cli import simulation_pages
     from gossamer.cli.destination_options import Destined
     from gossamer.cli.verify import split_outputs
     from gossamer.errors import ModelError
@@ -305,7 +303,7 @@ def traffic(
         raise ModelError("--saturation chooses the loads; leave out --load and --trace")
     if load is not None and where.trace is not None:
         raise ModelError("--trace says when messages are created; leave out --load")
-    pages, others = recording.pages(output or [])
+    pages, others = simulation_pages.pages(output or [])
     written = split_outputs(others)
     if details is not None:
         check_writable(details)
@@ -313,11 +311,11 @@ def traffic(
     loads = None if saturation else read_loads("0.05:0.5:0.05" if load is None else load)
     if pages and (loads is None or where.trace is not None):
         raise ModelError(f"{str(pages[0])!r} shows traffic at one load: leave out --saturation and --trace")
-    recording.check(pages, len(networks) * len(loads or ()))
+    simulation_pages.check(pages, len(networks) * len(loads or ()))
     proofs = freedom_proofs(networks, asked)
     curves, found = simulated(networks, where, loads, asked, jobs, written)
     for page in pages:
-        recording.traffic(networks, where, loads or (), asked, page)
+        simulation_pages.traffic(networks, where, loads or (), asked, page)
     print_traffic(curves, found, proofs, json)
     runs = [run for curve in curves.values() for run in curve]
     if details is not None:
@@ -349,7 +347,7 @@ def saturation(
     from gossamer.networks import as_network
     from gossamer.simulation.flits import Routers, TrafficSettings
     from gossamer.studies.sweeps import run_points
-    from gossamer.studies.sweeps.traffic import SaturationPoint
+    from gossamer.studies.sweeps.broadcasts import SaturationPoint
 
     where = Destined(**destined)
     where.check("hot_share" in settings)
@@ -428,14 +426,14 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
-    from gossamer.cli import simulation_pages as recording
+    from gossamer.cli import simulation_pages
     from gossamer.cli.console import print_json, progress
     from gossamer.simulation.flits import Routers, simulate_schedule
     from gossamer.wormhole import verify
     from gossamer.wormhole.files import load
 
     settings = Routers.preset(preset, **routers)
-    recording.check([output] if output else [], 1)
+    simulation_pages.check([output] if output else [], 1)
     with progress() as stage:
         stage(f"reading {file}")
         schedule = load(file)

@@ -16,11 +16,21 @@ import numpy.typing as npt
 
 from gossamer.bounds import Bound
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.explorer.scenes import BINS, Scene, busy, check_nodes, drawn, exact, plain_head, scene, stay_columns
-from gossamer.explorer.witness import witness_nodes
+from gossamer.explorer.scenes import (
+    BINS,
+    Scene,
+    busy,
+    check_nodes,
+    drawn,
+    exact,
+    plain_head,
+    scene,
+    stay_columns,
+    witness_nodes,
+)
 from gossamer.planning import planner, switching
 from gossamer.planning.outcome import Outcome
-from gossamer.plots.palette import CATEGORICAL, by_number, sequential
+from gossamer.plots.appearance import CATEGORICAL, by_number, sequential
 from gossamer.plots.ways import Pairs
 from gossamer.questions.tasks import COPY, MOVE
 from gossamer.schedules import CONTROL, Schedule

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from gossamer.plots.studies import group_figure
+from gossamer.plots.curves import group_figure
 from gossamer.studies.sweeps.report import Group, Report, cell_text
 from gossamer.writing import whole_file
 

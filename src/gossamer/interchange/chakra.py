@@ -46,12 +46,12 @@ _LONGEST = 170
 
 
 def _rank(mine: Operations, part_bytes: int) -> bytes:
-    from gossamer.interchange import _kernels
+    from gossamer.interchange import rows
 
     sends = mine.kind == SEND
     earlier = earlier_on_link(mine)
     out = np.empty(mine.count * _LONGEST, np.uint8)
-    size = _kernels.chakra_nodes(
+    size = rows.chakra_nodes(
         sends, np.where(sends, mine.rank, mine.peer), np.where(sends, mine.peer, mine.rank), mine.slot, part_bytes,
         mine.after, np.where(earlier == mine.after, -1, earlier), np.frombuffer(b"".join(_TEXTS), np.uint8),
         np.cumsum([0, *map(len, _TEXTS)]), out,

@@ -2,17 +2,114 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
+from importlib.resources import files
 from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError, nearest, shown
-from gossamer.interchange.format import Plan
-from gossamer.interchange.table import FORMATS
+from gossamer.interchange.chakra import CHAKRA
+from gossamer.interchange.format import Format, Plan
+from gossamer.interchange.goal import GOAL
+from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML
+from gossamer.interchange.mscclpp import MSCCLPP
+from gossamer.interchange.rows import CSV, JSON, RowText
+from gossamer.interchange.smpi import SMPI
+from gossamer.programs.files import write_program
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.writing import check_writable, whole_file, whole_folder
 
-__all__ = ["MESSAGE_BYTES", "export"]
+__all__ = ["FORMATS", "MESSAGE_BYTES", "PERFETTO", "PROGRAM", "SOURCES", "C", "export"]
+
+# C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
+#
+# A program of straight-line code for every hop would take longer to compile than to run; a table does not.
+
+SOURCES = ("gossamer.h", "gossamer.c", "main.c")
+
+
+def _limits(plan: Plan) -> Iterator[str]:
+    network = plan.schedule.network
+    if network.terminal_count < network.node_count:
+        name = network.node_name(network.terminal_count)
+        yield f"a switch runs no rank; {network.spec} has {network.node_count - network.terminal_count}, such as {name}"
+
+
+def _write_c(plan: Plan, folder: Path) -> None:
+    for name in SOURCES:
+        text = files("gossamer.interchange").joinpath("c", name).read_text(encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
+    write_program(plan.program, folder / "plan.program")
+
+
+C = Format("c", "an executor in C for MPI programs, with its program file", _write_c, _limits, folder=True)
+
+
+# The timeline in the trace-event format that Perfetto and browsers' tracing pages show.
+#
+# There is a process for each node that sends, a thread for each of its links, and a slice for each block that crosses
+# it. A tick is shown as a microsecond.
+
+_SLICES = RowText(
+    ',\n{"ph":"X","name":"message {0} part {1}","cat":"data","ts":{2},"dur":{3},"pid":{4},"tid":{5},'
+    '"args":{"message":{0},"part":{1},"target":{5}}}',
+    ',\n{"ph":"X","name":"control","cat":"control","ts":{2},"dur":{3},"pid":{4},"tid":{5}}',
+)
+
+
+def _write_trace(plan: Plan, path: Path) -> None:
+    network, rows = plan.schedule.network, plan.timeline
+    told = {
+        "network": network.spec,
+        "task": plan.schedule.task.describe(),
+        "algorithm": plan.schedule.algorithm,
+        "tick in steps": str(rows.tick),
+    }
+    with path.open("wb") as file:
+        file.write(b'{"displayTimeUnit":"ns","otherData":' + json.dumps(told).encode() + b',"traceEvents":[\n')
+        file.write(b'{"ph":"M","name":"trace_name","pid":0}')
+        for v in range(network.node_count):
+            name = json.dumps({"name": network.node_name(v)})
+            file.write(f',\n{{"ph":"M","name":"process_name","pid":{v},"args":{name}}}'.encode())
+        columns: list[npt.NDArray[Any]] = [
+            rows.message,
+            rows.part,
+            rows.start,
+            rows.end - rows.start,
+            rows.source,
+            rows.target,
+        ]
+        for text in _SLICES.rows(rows.message < 0, columns):
+            file.write(text)
+        file.write(b"\n]}\n")
+
+
+PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+
+
+# The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
+
+
+def _write_program(plan: Plan, path: Path) -> None:
+    write_program(plan.program, path)
+
+
+PROGRAM = Format("program", "the operations of every rank in one small binary file", _write_program)
+
+
+# The formats that schedules are written in.
+
+FORMATS: dict[str, Format] = {
+    f.name: f for f in (SMPI, GOAL, CHAKRA, MSCCL_XML, MSCCL_JSON, MSCCLPP, PERFETTO, C, PROGRAM, CSV, JSON)
+}
+"""Every format by its name."""
+
 
 MESSAGE_BYTES = 1 << 20
 """Bytes of a message unless somebody says otherwise: 1 MiB."""

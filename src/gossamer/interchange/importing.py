@@ -9,10 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import FileFormatError, shown
-from gossamer.interchange.collectives import Collective, collective
-from gossamer.interchange.foreign import capacities, schedule_of, whole_parts
-from gossamer.interchange.goal_reader import read_goal
-from gossamer.interchange.threadblocks import Block, Chunk, Hop, Step, carry_out
+from gossamer.interchange.foreign import (
+    Block,
+    Chunk,
+    Collective,
+    Hop,
+    Step,
+    capacities,
+    carry_out,
+    collective,
+    schedule_of,
+    whole_parts,
+)
+from gossamer.interchange.goal import read_goal
 from gossamer.networks import as_network
 from gossamer.networks.network import Network
 from gossamer.reading.files import XML_PIECES, check_pieces, read_bytes, read_json

@@ -118,7 +118,7 @@ class _End(NamedTuple):
 
 
 def _versions(mine: Operations) -> _Versions:
-    from gossamer.interchange import _kernels
+    from gossamer.interchange import rows as _kernels
 
     return _Versions(
         *_kernels.place_versions(
@@ -128,7 +128,7 @@ def _versions(mine: Operations) -> _Versions:
 
 
 def _end(mine: Operations) -> _End:
-    from gossamer.interchange import _kernels
+    from gossamer.interchange import rows as _kernels
 
     own = _versions(mine)
     cost = _kernels.plan_costs(mine.kind, own.needs, own.readers, _SEMAPHORES)
@@ -143,7 +143,7 @@ def _end(mine: Operations) -> _End:
 
 def _split(sender: _End, receiver: _End, source: int, target: int) -> Numbers:
     """Return the threadblock of each block on a link, from 0; both ends find the same."""
-    from gossamer.interchange import _kernels
+    from gossamer.interchange import rows as _kernels
 
     split: Numbers = _kernels.split(
         sender.send_costs[sender.sends(target)], receiver.receive_costs[receiver.receives(source)],
@@ -202,7 +202,7 @@ class _Rank:
 
     def text(self, own: _Versions) -> tuple[list[bytes], int]:
         """Return the threadblocks as text, each after a comma, and how many semaphores they use."""
-        from gossamer.interchange import _kernels
+        from gossamer.interchange import rows as _kernels
 
         mine = self.mine
         most = mine.count * 7 + 2 * self.threadblocks

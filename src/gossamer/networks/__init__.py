@@ -5,13 +5,13 @@ The parser of spec strings is `parse` here and ``gossamer.network`` at the top.
 
 from __future__ import annotations
 
-from gossamer.networks.as_network import as_network
 from gossamer.networks.butterflies import butterfly, cube_connected_cycles
 from gossamer.networks.cayley import cayley
 from gossamer.networks.circulants import circulant, complete, extended_ring
 from gossamer.networks.clos import folded_clos, generalized_fat_tree, k_ary_n_tree, leaf_spine
 from gossamer.networks.conversion import from_networkx, to_networkx
-from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn
+from gossamer.networks.de_bruijn import de_bruijn, generalized_de_bruijn, generalized_kautz, kautz
+from gossamer.networks.derived import Renumbered, half_duplex, renumbered, transposed
 from gossamer.networks.disjoint_paths import node_disjoint_paths, product_disjoint_paths
 from gossamer.networks.dragonfly import dragonfly
 from gossamer.networks.families import FAMILIES
@@ -27,7 +27,6 @@ from gossamer.networks.files import (
     read_slurm_topology,
     write_network,
 )
-from gossamer.networks.free_action import FreeGroup
 from gossamer.networks.gpu_servers import dgx_1, dgx_a100, servers
 from gossamer.networks.grids import array, hypercube, linear_array, ring, torus
 from gossamer.networks.groups import (
@@ -38,22 +37,19 @@ from gossamer.networks.groups import (
     PermutationGroup,
     ProductGroup,
 )
-from gossamer.networks.half_duplex import half_duplex
 from gossamer.networks.hypercycles import generalized_hypercube, hypercycle
 from gossamer.networks.hyperx import flattened_butterfly, hyperx
-from gossamer.networks.kautz import generalized_kautz, kautz
-from gossamer.networks.macro_star import macro_star
 from gossamer.networks.network import MAX_LINKS, BreadthFirst, Factors, Failed, Network
-from gossamer.networks.permutation_networks import bubble_sort, pancake, star
+from gossamer.networks.orbits import FreeGroup
+from gossamer.networks.permutation_networks import bubble_sort, macro_star, pancake, star
 from gossamer.networks.polarfly import polarfly
 from gossamer.networks.product import product
 from gossamer.networks.random_networks import jellyfish, xpander
 from gossamer.networks.recognition.free_groups import free_group
-from gossamer.networks.renumbering import Renumbered, renumbered
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.slim_fly import slim_fly
+from gossamer.networks.spec import as_network, network_size
 from gossamer.networks.spec import network as parse
-from gossamer.networks.spec import network_size
 from gossamer.networks.structures import (
     CayleyGroup,
     Coordinates,
@@ -66,7 +62,6 @@ from gossamer.networks.structures import (
     Tiers,
 )
 from gossamer.networks.swapped import cyclic_network, hierarchical_swapped
-from gossamer.networks.transposed import transposed
 from gossamer.networks.twisted_tori import twisted_torus
 
 __all__ = [

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks._parameters import checked_size, whole_number
-from gossamer.networks.family import Size
+from gossamer.networks.family import Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, Groups, IntArray, Structure, int_array
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gossamer.errors import FileFormatError, GossamerError, shown
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size, fractional_capacity
+from gossamer.networks.family import MAX_CAPACITY, checked_size, fractional_capacity
 from gossamer.networks.network import Network
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import Speeds, Structure

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.groups import CubeRotationGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates

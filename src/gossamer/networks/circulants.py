@@ -6,9 +6,8 @@ import math
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.grids import ring_grid
 from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Network

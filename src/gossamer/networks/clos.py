@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size, is_list, one_or_each, whole_number
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, is_list, one_or_each, whole_number
 from gossamer.networks.network import MAX_LINKS, Network
 from gossamer.networks.structures import Tiers
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.errors import GossamerError, NetworkError, shown
-from gossamer.networks._parameters import checked_size
 from gossamer.networks.builder import Wiring, attributed
+from gossamer.networks.family import checked_size
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Speeds
 

@@ -7,11 +7,146 @@ import math
 import numpy as np
 
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 
-__all__ = ["DE_BRUIJN", "GENERALIZED_DE_BRUIJN", "de_bruijn", "generalized_de_bruijn"]
+__all__ = [
+    "DE_BRUIJN",
+    "GENERALIZED_DE_BRUIJN",
+    "GENERALIZED_KAUTZ",
+    "KAUTZ",
+    "de_bruijn",
+    "generalized_de_bruijn",
+    "generalized_kautz",
+    "kautz",
+]
+
+# Kautz networks: one-way links, the most nodes for a degree and a diameter; any number of nodes by arithmetic.
+
+
+def kautz(degree: int, diameter: int) -> Network:
+    """Return the Kautz network K(d, D): d links leave and enter every node, and D hops reach all.
+
+    Parameters
+    ----------
+    degree : int
+        d, at least 2.
+    diameter : int
+        D, at least 1. 1 gives the complete network of d+1 nodes.
+
+    Returns
+    -------
+    Network
+        ``d**D + d**(D-1)`` nodes, spec ``kautz:d,D``. Node i has one-way links to ``-d*i-1, ..., -d*i-d`` modulo the
+        number of nodes, in this order; none is a loop.
+
+    Raises
+    ------
+    NetworkError
+        If a parameter is out of range, or the network is too large.
+
+    Notes
+    -----
+    Isomorphic to the words of D letters out of d+1 without equal neighbors, with a link to each word shifted by one
+    place. Diameter D, d disjoint paths between any two nodes. O(L) time.
+
+    References
+    ----------
+    W. H. Kautz, "Bounds on directed (d,k) graphs", Theory of Cellular Logic Networks and Machines, 1968; the
+    arithmetic: Imase and Itoh 1983.
+
+    Examples
+    --------
+    >>> kautz(2, 3)
+    <Network kautz:2,3: 12 nodes, 24 links>
+    >>> kautz(2, 3).diameter
+    3
+    """
+    size = _kautz_size(degree, diameter)
+    return _reflected_shifts(f"kautz:{degree},{diameter}", int(degree), size.nodes)
+
+
+def generalized_kautz(degree: int, nodes: int) -> Network:
+    """Return the generalized Kautz network GK(d, n): node i has links to ``-d*i-1, ..., -d*i-d`` modulo n.
+
+    Parameters
+    ----------
+    degree : int
+        d, at least 2.
+    nodes : int
+        n, at least d.
+
+    Returns
+    -------
+    Network
+        Spec ``generalized-kautz:d,n``. One-way links in the order above; loops are left out. There are none when d+1
+        divides n.
+
+    Raises
+    ------
+    NetworkError
+        If a parameter is out of range, or the network is too large.
+
+    Notes
+    -----
+    Diameter at most ``ceil(log_d n)``; with ``n = d**D + d**(D-1)`` it is the Kautz network itself. O(L) time.
+
+    References
+    ----------
+    M. Imase, M. Itoh, "A design for directed graphs with minimum diameter", IEEE Trans. Computers 32, 1983.
+
+    Examples
+    --------
+    >>> generalized_kautz(4, 64).diameter
+    3
+    """
+    size = _generalized_kautz_size(degree, nodes)
+    return _reflected_shifts(f"generalized-kautz:{degree},{nodes}", int(degree), size.nodes)
+
+
+def _reflected_shifts(spec: str, d: int, n: int) -> Network:
+    node = np.arange(n, dtype=np.int64)
+    target = (-d * node[:, None] - np.arange(1, d + 1)) % n
+    present = target != node[:, None]
+    return Network(spec, n, np.repeat(node, present.sum(axis=1)).astype(np.int32), target[present].astype(np.int32))
+
+
+def _kautz_size(degree: int, diameter: int) -> Size:
+    d = whole_number(degree, "kautz", "d", low=2)
+    nodes = (d + 1) * d ** (min(whole_number(diameter, "kautz", "D"), 64) - 1)
+    return checked_size("kautz", nodes, d * nodes)
+
+
+def _generalized_kautz_size(degree: int, nodes: int) -> Size:
+    d = whole_number(degree, "generalized-kautz", "d", low=2)
+    n = whole_number(nodes, "generalized-kautz", "n", low=d)
+    # a loop is a solution i, j of (d+1) i + j = 0 modulo n: each j in 1..d that gcd(d+1, n) divides has as many
+    common = math.gcd(d + 1, n)
+    return checked_size("generalized-kautz", n, d * n - common * (d // common))
+
+
+KAUTZ = Family(
+    name="kautz",
+    function=kautz,
+    size=_kautz_size,
+    form=forms.numbers,
+    parameters="d,D",
+    summary="Kautz network of degree d and diameter D, with one-way links",
+    example="kautz:2,4",
+    source="Kautz 1968",
+    small=("kautz:2,2",),
+)
+GENERALIZED_KAUTZ = Family(
+    name="generalized-kautz",
+    function=generalized_kautz,
+    size=_generalized_kautz_size,
+    form=forms.numbers,
+    parameters="d,n",
+    summary="n nodes, a one-way link from i to -d*i-1, ..., -d*i-d modulo n; loops are left out",
+    example="generalized-kautz:3,10",
+    source="Imase and Itoh 1983",
+    small=("generalized-kautz:2,7",),
+)
 
 
 def de_bruijn(degree: int, diameter: int) -> Network:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.networks.as_network import as_network
 from gossamer.networks.bottleneck import NarrowCut, bottleneck
 from gossamer.networks.conversion import port_attributes
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 from gossamer.networks.network import Failed, Network
 from gossamer.networks.recognition import recognition
 from gossamer.networks.shared_ports import SharedPorts
+from gossamer.networks.spec import as_network
 from gossamer.networks.structures import RatedLinks, Speeds
 from gossamer.writing import Rows, bandwidth_text, quantity, seconds_text
 

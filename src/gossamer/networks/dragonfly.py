@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks._routers import router_network, router_size
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.reading import choice
 

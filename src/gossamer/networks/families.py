@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gossamer.networks.butterflies import BUTTERFLY, CCC
-from gossamer.networks.cayley_specs import CAYLEY
+from gossamer.networks.cayley import CAYLEY
 from gossamer.networks.circulants import CIRCULANT, COMPLETE, EXTENDED_RING
 from gossamer.networks.clos import FOLDED_CLOS, GENERALIZED_FAT_TREE, K_ARY_N_TREE, LEAF_SPINE
-from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN
+from gossamer.networks.de_bruijn import DE_BRUIJN, GENERALIZED_DE_BRUIJN, GENERALIZED_KAUTZ, KAUTZ
+from gossamer.networks.derived import TRANSPOSED
 from gossamer.networks.dragonfly import DRAGONFLY
 from gossamer.networks.family import Family
 from gossamer.networks.fat_trees import FAT_TREE
@@ -15,17 +16,14 @@ from gossamer.networks.gpu_servers import DGX_1, DGX_A100, SERVERS
 from gossamer.networks.grids import ARRAY, HYPERCUBE, RING, TORUS
 from gossamer.networks.hypercycles import GENERALIZED_HYPERCUBE, HYPERCYCLE
 from gossamer.networks.hyperx import FLATTENED_BUTTERFLY, HYPERX
-from gossamer.networks.kautz import GENERALIZED_KAUTZ, KAUTZ
 from gossamer.networks.lifts import LIFT
-from gossamer.networks.macro_star import MACRO_STAR
 from gossamer.networks.optically_switched_cubes import SWITCHED_CUBES
-from gossamer.networks.permutation_networks import BUBBLE_SORT, PANCAKE, STAR
+from gossamer.networks.permutation_networks import BUBBLE_SORT, MACRO_STAR, PANCAKE, STAR
 from gossamer.networks.polarfly import POLARFLY
 from gossamer.networks.product import PRODUCT
 from gossamer.networks.random_networks import JELLYFISH, XPANDER
 from gossamer.networks.slim_fly import SLIM_FLY
 from gossamer.networks.swapped import CYCLIC, HIERARCHICAL_SWAPPED
-from gossamer.networks.transposed import TRANSPOSED
 from gossamer.networks.twisted_tori import TWISTED_TORUS
 
 __all__ = ["FAMILIES"]

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
-from gossamer.networks.network import Network
+from gossamer.errors import NetworkError, shown
+from gossamer.networks.network import MAX_LINKS, Network
+from gossamer.reading import whole
 
-__all__ = ["Family", "Form", "Size"]
+__all__ = [
+    "MAX_CAPACITY",
+    "Family",
+    "Form",
+    "Size",
+    "checked_size",
+    "fractional_capacity",
+    "is_list",
+    "one_or_each",
+    "whole_number",
+]
 
 
 class Size(NamedTuple):
@@ -69,3 +81,81 @@ class Family:
 
 Form = Callable[[Family, str], list[object]]
 """Reads the text after the colon: the family (for its messages) and the text give the arguments of its function."""
+
+
+# Checks of the numbers that describe a network, made before anything is allocated.
+
+MAX_CAPACITY = 2**31 - 1
+"""The largest capacity of a link, in packets per slot."""
+
+
+def whole_number(value: object, family: str, name: str, low: int = 1, high: int = MAX_LINKS) -> int:
+    """Return `value` as an int if it is an integer of low..high.
+
+    Raises
+    ------
+    NetworkError
+        Naming the family, the parameter, the value given and the range allowed.
+
+    Examples
+    --------
+    >>> whole_number(0, "ring", "n")
+    Traceback (most recent call last):
+    gossamer.errors.NetworkError: ring: n must be a whole number of at least 1, got 0
+    """
+    number = whole(value, f"{family}: {name}", low, None if high == MAX_LINKS else high, error=NetworkError)
+    if number > high:
+        raise NetworkError(f"{family}: {name} must be at most {high}, got {shown(number)}")
+    return number
+
+
+def checked_size(family: str, nodes: int, links: int) -> Size:
+    """Return the size of a network, if it has at most MAX_LINKS links.
+
+    Raises
+    ------
+    NetworkError
+        If it has more.
+
+    Examples
+    --------
+    >>> checked_size("complete", 4, 12)
+    Size(nodes=4, links=12)
+    >>> checked_size("complete", 31623, 31623 * 31622)
+    Traceback (most recent call last):
+    gossamer.errors.NetworkError: complete: the network would have 999982506 links; at most 400000000 are allowed
+    """
+    if links > MAX_LINKS:
+        many = str(links) if links < 10**18 else "more than 10^18"
+        raise NetworkError(f"{family}: the network would have {many} links; at most {MAX_LINKS} are allowed")
+    return Size(nodes, links)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Return whether a value is a sequence, but no text."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def one_or_each(
+    family: str, given: object, count: int, each: str, name: str = "capacity", low: int = 1
+) -> tuple[int, ...]:
+    """Return what is said of so many kinds of links by one number for all or by one for each.
+
+    >>> one_or_each("hyperx", 2, 3, "side"), one_or_each("hyperx", (1, 2), 2, "side")
+    ((2, 2, 2), (1, 2))
+    """
+    several = tuple(given) if is_list(given) else (given,)
+    numbers = tuple(whole_number(x, family, f"a {name}", low, MAX_CAPACITY) for x in several)
+    if len(numbers) not in (1, count):
+        raise NetworkError(f"{family}: {name} needs 1 number or {count}, one for each {each}, got {len(numbers)}")
+    return numbers * (count // len(numbers))
+
+
+def fractional_capacity(given: object) -> str:
+    """Return the message about a capacity that is no whole number, with what to do about it.
+
+    >>> fractional_capacity(2.5)
+    'capacity must be a whole number, got 2.5; multiply all capacities by one factor that makes them whole, such as 10'
+    """
+    remedy = "multiply all capacities by one factor that makes them whole, such as 10"
+    return f"capacity must be a whole number, got {shown(given)}; {remedy}"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.networks._parameters import whole_number
+from gossamer.networks.family import whole_number
 
 __all__ = ["FiniteField", "prime_power"]
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import MAX_CAPACITY, checked_size, whole_number
 from gossamer.networks._routers import both_ways, router_network
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import MAX_CAPACITY, Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.structures import RatedLinks, Structure, Tiers
 from gossamer.reading import choice

@@ -10,9 +10,8 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, one_or_each, whole_number
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, one_or_each, whole_number
 from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.network import Factors, IntArray, Network
 from gossamer.networks.product import product

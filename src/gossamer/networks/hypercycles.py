@@ -7,9 +7,8 @@ import re
 
 from gossamer.errors import NetworkError, shown
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, whole_number
 from gossamer.networks.circulants import complete, extended_ring
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.network import Network
 from gossamer.networks.product import product
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import is_list, one_or_each, whole_number
 from gossamer.networks._routers import router_network, router_size
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, is_list, one_or_each, whole_number
 from gossamer.networks.groups import AbelianGroup
 from gossamer.networks.hypercycles import generalized_hypercube
 from gossamer.networks.network import Network

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import NetworkError, shown
-from gossamer.networks._parameters import checked_size, whole_number
-from gossamer.networks.cayley_groups.named import NamedGroup, group_named, split_outside
-from gossamer.networks.family import Family, Size
+from gossamer.networks.cayley_groups import NamedGroup, group_named, split_outside
+from gossamer.networks.family import Family, Size, checked_size, whole_number
 from gossamer.networks.groups import Group
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates, IntArray, Structure

@@ -11,11 +11,34 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, shown
+from gossamer.jit import njit
 from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.structures import IntArray, Speeds, Structure, int_array
 from gossamer.reading import text, whole
 
-__all__ = ["BreadthFirst", "LinkTable", "check_doubled", "check_links", "check_times"]
+__all__ = ["BreadthFirst", "LinkTable", "breadth_first", "check_doubled", "check_links", "check_times"]
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def breadth_first(first_link, link_target, source, distance, parent_link, order):
+    """Fill `distance` (-1 where unreachable), `parent_link` and the visiting `order`; return the nodes reached."""
+    distance[:] = -1
+    parent_link[:] = -1
+    distance[source] = 0
+    order[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        u = order[head]
+        head += 1
+        for link in range(first_link[u], first_link[u + 1]):
+            v = link_target[link]
+            if distance[v] < 0:
+                distance[v] = distance[u] + 1
+                parent_link[v] = link
+                order[tail] = v
+                tail += 1
+    return tail
+
 
 # What the links of every network must satisfy.
 
@@ -288,11 +311,9 @@ class LinkTable:
         NetworkError
             If `source` is not a node.
         """
-        from gossamer.networks import _kernels
-
         n, source = self.node_count, self._known(source)
         distance, parent, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-        reached = _kernels.breadth_first(self.first_link, self.link_target, source, distance, parent, order)
+        reached = breadth_first(self.first_link, self.link_target, source, distance, parent, order)
         return BreadthFirst(distance, parent, order[:reached])
 
     def distances(self, source: int) -> IntArray:

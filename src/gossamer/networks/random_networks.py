@@ -7,9 +7,8 @@ import numpy.typing as npt
 
 from gossamer.errors import NetworkError
 from gossamer.networks import forms
-from gossamer.networks._parameters import whole_number
 from gossamer.networks._routers import both_ways, router_network, router_size
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, whole_number
 from gossamer.networks.network import Network
 from gossamer.reading import seed as check_seed
 

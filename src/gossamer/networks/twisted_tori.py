@@ -9,9 +9,8 @@ import numpy as np
 
 from gossamer.errors import NetworkError, shown
 from gossamer.networks import forms
-from gossamer.networks._parameters import checked_size, is_list, whole_number
 from gossamer.networks.cayley import cayley_network
-from gossamer.networks.family import Family, Size
+from gossamer.networks.family import Family, Size, checked_size, is_list, whole_number
 from gossamer.networks.groups import LatticeGroup
 from gossamer.networks.network import Network
 from gossamer.networks.structures import Coordinates

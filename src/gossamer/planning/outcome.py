@@ -15,7 +15,7 @@ import numpy as np
 from gossamer.bounds import Bound
 from gossamer.displays import display
 from gossamer.errors import ScheduleError
-from gossamer.networks.renumbering import Renumbered
+from gossamer.networks.derived import Renumbered
 from gossamer.planning.allreduce_variants import FormTime
 from gossamer.planning.switching import Facts, Switching
 from gossamer.questions.cases import Case, Offer

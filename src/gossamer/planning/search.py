@@ -15,8 +15,8 @@ from gossamer.bounds import Bound, Bounds
 from gossamer.bounds.bound import largest_first
 from gossamer.errors import ModelError, NotApplicableError, nearest, shown
 from gossamer.networks import as_network
+from gossamer.networks.derived import Renumbered
 from gossamer.networks.recognition import recognized
-from gossamer.networks.renumbering import Renumbered
 from gossamer.planning import switching as switchings
 from gossamer.planning.outcome import Expense, Outcome, peak_memory
 from gossamer.planning.switching import Switching

@@ -3,16 +3,169 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import re
 import textwrap
+import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+from matplotlib.figure import Figure as _Figure
 
 from gossamer.errors import FileFormatError, nearest
-from gossamer.plots.palette import INK, MUTED
 from gossamer.reading import number, text
 from gossamer.schedules import Schedule
 from gossamer.writing import quantity
+
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+__all__ = [
+    "CATEGORICAL",
+    "CONTROL_COLOR",
+    "FAINT",
+    "FONTS",
+    "INK",
+    "MARKERS",
+    "MUTED",
+    "PAPER",
+    "Figure",
+    "by_number",
+    "dressed",
+    "rounded",
+    "sequential",
+    "settings",
+    "svg_text",
+    "tint",
+]
+
+# The one palette of all pictures: it survives a gray print and color blindness, and stands out on white.
+#
+# Everything that is data has a contrast of at least 3:1 with white paper. Curves are also told apart by their markers.
+
+PAPER = "#ffffff"
+INK = "#262626"
+MUTED = "#5e5e5e"
+FAINT = "#d4d4d4"
+"""Grid lines, and links that nothing crosses: scenery, not data."""
+CATEGORICAL = ("#2b90ee", "#cf5f00", "#4a1fa0", "#157a6e", "#8a2f08", "#1b1b1b")
+"""Blue, orange, violet, teal, brown, black: no two of one lightness, nor alike to the color-blind."""
+MARKERS = ("o", "s", "^", "D", "v", "X", "P", "*")
+CONTROL_COLOR = CATEGORICAL[1]
+"""Control packets: an orange that stands apart from the blue-green scale, also for color-blind readers."""
+
+_DARKEST, _LIGHTEST = 0, 150
+"""The part of viridis, of 256 shades, whose contrast with white is at least 3:1."""
+
+
+def sequential() -> Colormap:
+    """Return the scale of amounts: the darker part of viridis, teal for little and dark violet for much.
+
+    >>> from gossamer.plots.appearance import sequential
+    >>> [round(float(c), 2) for c in sequential()(1.0)][:3]
+    [0.27, 0.0, 0.33]
+    """
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    shades = matplotlib.colormaps["viridis"](range(_LIGHTEST, _DARKEST - 1, -1))
+    return ListedColormap(shades, name="gossamer")
+
+
+def by_number(count: int) -> list[str]:
+    """Return colors for so many things in an order, such as nodes: around the circle of hues, equally light.
+
+    >>> by_number(2)
+    ['#d05a6a', '#00a0a1']
+    """
+    import numpy as np
+    from matplotlib.colors import to_hex
+
+    angle = 2 * np.pi * (np.arange(count) / max(count, 1)) + 0.25
+    # a circle in Oklab, of lightness .62
+    light, a, b = np.full(count, 0.62), 0.15 * np.cos(angle), 0.15 * np.sin(angle)
+    cone = np.stack([light + 0.3963377774 * a + 0.2158037573 * b, light - 0.1055613458 * a - 0.0638541728 * b,
+                     light - 0.0894841775 * a - 1.2914855480 * b]) ** 3  # fmt: skip
+    matrix = np.array([[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965],
+                       [-0.0041960863, -0.7034186147, 1.7076147010]])  # fmt: skip
+    linear = np.clip(matrix @ cone, 0, 1)
+    plain = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return [to_hex(color) for color in plain.T]
+
+
+def tint(color: str, share: float = 0.3) -> str:
+    """Return a color mixed with white: the ground on which something is written.
+
+    >>> tint("#cf5f00", 0.5)
+    '#e7af80'
+    """
+    mixed = [255 * (1 - share * (1 - part / 255)) for part in bytes.fromhex(color.removeprefix("#"))]
+    return "#" + bytes(map(round, mixed)).hex()
+
+
+# Settings of our own while figures are made, and drawings as they are written: rounded, in fonts, dark by night.
+
+_OUR_SETTINGS: dict[Any, Any] = {"svg.hashsalt": "gossamer", "svg.fonttype": "none", "pdf.fonttype": 42,
+                                 "ps.fonttype": 42}  # fmt: skip
+FONTS = "'DejaVu Sans', Verdana, 'Bitstream Vera Sans', Geneva, sans-serif"
+"""Of text in an SVG: fonts of about the width of the first, which pictures are measured with."""
+_FONT = re.compile(r"'DejaVu Sans'(?:, '[^']*'|, [a-z-]+)*;")
+_DARK = "@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg) } }"
+_UNROUNDED = r"<metadata>.*?</metadata>|<!--.*?-->|(?:scale|matrix)\([^)]*\)|>[^<]*</text>"
+_NUMBER = re.compile(rf"{_UNROUNDED}|(?P<coordinate>-?\d+\.\d{{3,}})", re.DOTALL)
+
+
+def rounded(svg: str) -> str:
+    """Return a drawing with its coordinates to a hundredth of a point: the last digits differ between machines.
+
+    >>> rounded('<path d="M 7.200001 -0.000004" transform="translate(1.999999 3) scale(0.015625)"/>')
+    '<path d="M 7.2 0" transform="translate(2 3) scale(0.015625)"/>'
+    """
+
+    def short(found: re.Match[str]) -> str:
+        if not found["coordinate"]:
+            return found[0]
+        return f"{round(float(found[0]), 2) + 0.0:.2f}".rstrip("0").rstrip(".")
+
+    return _NUMBER.sub(short, svg)
+
+
+def dressed(svg: str) -> str:
+    """Return a drawing that turns dark with its reader's screen, in fonts that readers have."""
+    svg = _FONT.sub(f"{FONTS};", svg)
+    return re.sub(r"(<svg [^>]*>)", rf"\1\n <style>{_DARK}</style>", svg, count=1)
+
+
+@contextlib.contextmanager
+def settings() -> Iterator[None]:
+    """Set aside the user's matplotlib settings, the random ids in SVG files, and warnings of letters no font has."""
+    import matplotlib
+    from matplotlib import style
+
+    with style.context("default"), matplotlib.rc_context(_OUR_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+# Figures that display themselves in notebooks.
+
+
+class Figure(_Figure):
+    """A figure that a notebook shows as it is, whatever backend it uses."""
+
+    def _repr_html_(self) -> str:
+        return svg_text(self)
+
+
+def svg_text(figure: Any) -> str:
+    """Return a figure as an SVG element."""
+    with settings():
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    svg = dressed(text.getvalue())
+    return svg[svg.index("<svg") :]
+
 
 __all__ = [
     *("SCREEN", "STYLES", "UNWRITTEN", "Dress", "Look", "beyond", "caption", "dressed_as", "further", "heading"),

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gossamer.errors import FileFormatError, NotApplicableError, nearest
-from gossamer.plots.appearance import Dress, Look, look
-from gossamer.plots.dressing import dressed, rounded, settings
+from gossamer.plots.appearance import PAPER, Dress, Look, dressed, look, rounded, settings
 from gossamer.plots.load import heat_figure, load_figure, load_sheet, paint_load
 from gossamer.plots.occupancy import occupancy_figure, occupancy_sheet, paint_occupancy
-from gossamer.plots.palette import PAPER
 from gossamer.plots.regions import regions_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure

@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
 from gossamer.networks.bottleneck import NarrowCut
+from gossamer.networks.derived import Renumbered
 from gossamer.networks.network import Network
-from gossamer.networks.renumbering import Renumbered
 from gossamer.networks.structures import Speeds
-from gossamer.plots.appearance import Dress, caption, headline, look, write
+from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, Dress, caption, headline, look, write
 from gossamer.plots.drawing import picture_format, write_picture
 from gossamer.plots.layouts import STUB, lay_out
 from gossamer.plots.lines import Lines, link_lines
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ def network_figure(network: Network, cut: NarrowCut | None = None, **dressing: U
     >>> [text.get_text() for text in figure.axes[0].texts][:3]
     ['0,0', '0,1', '0,2']
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     shown, place = _shown(network)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer.plots.appearance import UNWRITTEN, Look, caption, headline
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER
+from gossamer.plots.appearance import FAINT, INK, MUTED, PAPER, UNWRITTEN, Look, caption, headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +44,7 @@ class Panels:
     """
 
     def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
-        from gossamer.plots.figure import Figure
+        from gossamer.plots.appearance import Figure
 
         self.dress, columns = dress, min(columns, count)
         self.width = dress.width or size[0] * columns

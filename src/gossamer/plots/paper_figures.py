@@ -14,26 +14,29 @@ import numpy as np
 from gossamer.errors import FileFormatError, TaskError, nearest
 from gossamer.networks.spec import network as parse_network
 from gossamer.planning.planner import plan
-from gossamer.plots.appearance import write
-from gossamer.plots.delay import delay_figure
+from gossamer.plots.appearance import CATEGORICAL, FAINT, INK, MUTED, PAPER, sequential, write
+from gossamer.plots.curves import delay_figure
 from gossamer.plots.drawing import write_picture
 from gossamer.plots.motion import animate
 from gossamer.plots.occupancy import occupancy_figure
-from gossamer.plots.palette import CATEGORICAL, FAINT, INK, MUTED, PAPER, sequential
 from gossamer.plots.regions import regions_figure
 from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
-from gossamer.plots.wormhole import partition_figure
-from gossamer.plots.wormhole_patterns import aggregation_figure, all_gather_figure, collection_figure, exchange_figure
+from gossamer.plots.wormhole import (
+    aggregation_figure,
+    all_gather_figure,
+    collection_figure,
+    exchange_figure,
+    partition_figure,
+)
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task as parse_task
 from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Schedule
 from gossamer.studies.reproductions import Table, reproduction
-from gossamer.studies.reproductions.chen_chen.choices import chosen
-from gossamer.studies.reproductions.chen_chen.comparison import CURVES, counts, rival_time
+from gossamer.studies.reproductions.chen_chen.comparison import CURVES, chosen, counts, rival_time
 from gossamer.studies.reproductions.chen_chen.runs import VARIANTS, bound, fastest
-from gossamer.studies.reproductions.han.growth import SIZES, growth
+from gossamer.studies.reproductions.han.families import SIZES, growth
 from gossamer.wormhole.partition import common_divisors
 
 if TYPE_CHECKING:

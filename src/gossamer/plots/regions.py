@@ -8,8 +8,19 @@ import numpy as np
 
 from gossamer.algorithms.scatter.area_division import area_division
 from gossamer.errors import TaskError
-from gossamer.plots.appearance import Dress, caption, further, heading, look, write
-from gossamer.plots.palette import CATEGORICAL, INK, MUTED, PAPER, tint
+from gossamer.plots.appearance import (
+    CATEGORICAL,
+    INK,
+    MUTED,
+    PAPER,
+    Dress,
+    caption,
+    further,
+    heading,
+    look,
+    tint,
+    write,
+)
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
 
@@ -57,7 +68,7 @@ def regions_figure(
     >>> max(int(text.get_text()) for text in figure.axes[0].texts if text.get_text().isdigit())
     6
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     grid = schedule.network.grid
     if schedule.algorithm != "area-division" or grid is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.plots.appearance import by_number
 from gossamer.plots.link_groups import link_groups
-from gossamer.plots.occupancy_counts import occupancy
-from gossamer.plots.palette import by_number
+from gossamer.plots.occupancy import occupancy
 from gossamer.plots.worms import channel_use
 from gossamer.schedules import CONTROL, Schedule, link_load, verify
 from gossamer.wormhole.checker import verify as verify_worms

@@ -8,8 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.plots.appearance import Dress, Look, caption, further, heading, look, text_width, write
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, by_number, tint
+from gossamer.plots.appearance import (
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    Dress,
+    Look,
+    by_number,
+    caption,
+    further,
+    heading,
+    look,
+    text_width,
+    tint,
+    write,
+)
 from gossamer.plots.panels import Inside
 from gossamer.schedules import Schedule, link_load, verify
 from gossamer.schedules.spans import hop_ends
@@ -101,7 +115,7 @@ def timetable_figure(
     >>> figure.axes[0].get_yticklabels()[0].get_text()
     '0 → 1'
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
@@ -180,7 +194,7 @@ def queue_figure(
     >>> len(figure.axes)
     2
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

@@ -10,9 +10,21 @@ import numpy.typing as npt
 
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
-from gossamer.plots.appearance import Dress, caption, further, heading, look, text_width, write
+from gossamer.plots.appearance import (
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    Dress,
+    caption,
+    further,
+    heading,
+    look,
+    sequential,
+    text_width,
+    write,
+)
 from gossamer.plots.layouts import ARC, STUB, lay_out, oblique
-from gossamer.plots.palette import FAINT, INK, MUTED, PAPER, sequential
 from gossamer.reading import whole
 from gossamer.schedules import Schedule, verify
 from gossamer.schedules.spans import hop_ends
@@ -128,7 +140,7 @@ def tree_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['on the network', 'by steps']
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

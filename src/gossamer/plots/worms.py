@@ -9,10 +9,25 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError
-from gossamer.plots.appearance import UNWRITTEN, Dress, Look, beyond, caption, headline, look, text_width, write
+from gossamer.plots.appearance import (
+    CONTROL_COLOR,
+    FAINT,
+    INK,
+    MUTED,
+    PAPER,
+    UNWRITTEN,
+    Dress,
+    Look,
+    beyond,
+    by_number,
+    caption,
+    headline,
+    look,
+    text_width,
+    write,
+)
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import Lines, arrowheads, link_lines
-from gossamer.plots.palette import CONTROL_COLOR, FAINT, INK, MUTED, PAPER, by_number
 from gossamer.plots.ways import Pairs, routes
 from gossamer.wormhole.checker import verify
 from gossamer.wormhole.schedule import WormholeSchedule
@@ -82,7 +97,7 @@ def worms_figure(
     >>> len(worms_figure(plan.schedule, [0, 1]).axes)
     2
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     network, count = schedule.network, schedule.step_count
@@ -161,7 +176,7 @@ def channels_figure(
     >>> len(figure.axes[0].get_yticklabels())
     10
     """
-    from gossamer.plots.figure import Figure
+    from gossamer.plots.appearance import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

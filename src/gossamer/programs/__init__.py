@@ -7,8 +7,7 @@ program and the timeline.
 from __future__ import annotations
 
 from gossamer.programs.lowering import lower
-from gossamer.programs.operations import BUFFERS, INPUT, KINDS, OUTPUT, RECEIVE, REDUCE, SCRATCH, SEND, Operations
-from gossamer.programs.program import Program
+from gossamer.programs.program import BUFFERS, INPUT, KINDS, OUTPUT, RECEIVE, REDUCE, SCRATCH, SEND, Operations, Program
 
 __all__ = [
     "BUFFERS",

@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
-from gossamer.programs.operations import Operations
-from gossamer.programs.program import Program
+from gossamer.programs.program import Operations, Program
 from gossamer.reading.files import read_bytes
 from gossamer.writing import whole_file
 

@@ -8,13 +8,225 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ScheduleError, VerificationError, shown
+from gossamer.jit import njit
 from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
-from gossamer.programs.operations import Operations
-from gossamer.programs.program import Columns, Program, Templates
+from gossamer.programs.program import Columns, Operations, Program, Templates
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand, verify
 from gossamer.schedules.state import message_rows
 
 __all__ = ["lower"]
+
+# Operations are sorted by rank and slot; within a slot the sends of a rank stand before its receives, and both in the
+# order of the hops. `first` int64[ranks + 1] has where those of a rank begin.
+
+_COPY, _MOVE, _COMBINE = 0, 1, 2
+_SEND, _RECEIVE, _REDUCE = 0, 1, 2
+_INPUT, _OUTPUT, _SCRATCH = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_rank(slot, link, packet, link_source, link_target, first, op_slot, op_kind, op_peer, op_packet):
+    """Write both ends of every hop but control hops, by rank, slot and kind, where `first` is zero at the start."""
+    ranks = first.size - 1
+    for h in range(slot.size):
+        if packet[h] >= 0:
+            first[link_source[link[h]] + 1] += 1
+            first[link_target[link[h]] + 1] += 1
+    for v in range(ranks):
+        first[v + 1] += first[v]
+    free = first[:-1].copy()
+    a = 0
+    while a < slot.size:
+        b = a
+        while b < slot.size and slot[b] == slot[a]:
+            b += 1
+        for h in range(a, b):
+            if packet[h] >= 0:
+                u, v = link_source[link[h]], link_target[link[h]]
+                i = free[u]
+                free[u] = i + 1
+                op_slot[i], op_kind[i], op_peer[i], op_packet[i] = slot[h], _SEND, v, packet[h]
+        for h in range(a, b):
+            if packet[h] >= 0:
+                u, v = link_source[link[h]], link_target[link[h]]
+                i = free[v]
+                free[v] = i + 1
+                op_slot[i], op_kind[i], op_peer[i], op_packet[i] = slot[h], _RECEIVE, u, packet[h]
+        a = b
+
+
+@njit(cache=True, nogil=True)
+def _group_by_packet(op_packet, packets, order):
+    """Write the numbers of the operations by packet, those of a packet in the order in which they stand."""
+    start = np.zeros(packets + 1, np.int64)
+    for i in range(op_packet.size):
+        start[op_packet[i] + 1] += 1
+    for p in range(packets):
+        start[p + 1] += start[p]
+    for i in range(op_packet.size):
+        p = op_packet[i]
+        order[start[p]] = i
+        start[p] += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _target_place(m, v, target_start, targets, to_all, at_target, terminals):
+    """Return the place of message row m in the output of node v, -1 where v is no target."""
+    if to_all:
+        return at_target[m] if v < terminals else -1
+    for i in range(target_start[m], target_start[m + 1]):
+        if targets[i] == v:
+            return at_target[i]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _trace(
+    first, lowest, ranks, order, op_kind, op_packet, row_of, part, parts, discipline, origin, before, adds_up,
+    target_start, targets, to_all, at_origin, at_target, terminals,
+    op_buffer, op_offset, op_operand, op_after, op_instance, uses,
+):  # fmt: skip
+    """Follow every packet through every rank: what an operation touches, and what must be complete before it.
+
+    `order` has the operations by packet; `ranks` int32[operations] whose they are, from rank `lowest` on; `before`
+    int32[packets] the packet of the reduction whose result a packet is, or -1. A block in scratch is an instance,
+    numbered in `op_instance`; `uses` counts how often each is sent. `op_kind` becomes REDUCE where a contribution is
+    added to something; switches add only if they may, `adds_up`.
+
+    Returns (instances, number of an operation that sends what its rank does not hold or -1).
+    """
+    instances = 0
+    complete = np.full(row_of.size, -1, np.int32)  # of reductions: the last operation at the root
+    for combined in (True, False):  # results may leave only after their reductions
+        a = 0
+        while a < order.size:
+            p = op_packet[order[a]]
+            v = ranks[order[a]]
+            b = a
+            while b < order.size and op_packet[order[b]] == p and ranks[order[b]] == v:
+                b += 1
+            m = row_of[p]
+            if (discipline[m] == _COMBINE) != combined:
+                a = b
+                continue
+            own = at_origin[m] * parts + part[p]
+            base = first[v - lowest]
+            instance, last, holds = -1, -1, False
+            buffer, offset = _SCRATCH, -1
+            if combined and v >= terminals and not adds_up:  # partial sums pass one by one
+                came = a
+                for j in range(a, b):
+                    i = order[j]
+                    op_buffer[i], op_offset[i], op_operand[i], op_after[i] = _SCRATCH, -1, -1, -1
+                    if op_kind[i] != _SEND:
+                        op_instance[i] = instances
+                        uses[instances] = 0
+                        instances += 1
+                        continue
+                    while came < j and op_kind[order[came]] == _SEND:
+                        came += 1
+                    if came == j:
+                        return instances, i
+                    op_instance[i], op_after[i] = op_instance[order[came]], order[came] - base
+                    uses[op_instance[i]] += 1
+                    came += 1
+                a = b
+                continue
+            if combined:
+                for j in range(a, b):
+                    i = order[j]
+                    op_offset[i], op_operand[i], op_after[i], op_instance[i] = own, -1, -1, -1
+                    if op_kind[i] == _SEND:
+                        op_buffer[i] = _INPUT
+                        if holds:
+                            op_buffer[i], op_offset[i], op_after[i], op_instance[i] = buffer, offset, last, instance
+                            uses[instance] += 1
+                        elif v >= terminals:
+                            return instances, i
+                        continue
+                    if not holds and v == origin[p]:
+                        buffer, offset = _OUTPUT, at_target[m] * parts + part[p]
+                    elif not holds:
+                        instance = instances
+                        uses[instance] = 0
+                        instances += 1
+                    op_buffer[i], op_offset[i], op_instance[i] = buffer, offset, instance
+                    if holds or v < terminals:
+                        op_kind[i] = _REDUCE
+                        op_operand[i] = -1 if holds else own
+                    op_after[i] = last
+                    last, holds = i - base, True
+                if v == origin[p]:
+                    complete[p] = last
+                a = b
+                continue
+            place = _target_place(m, v, target_start, targets, to_all, at_target, terminals)
+            if v == origin[p]:
+                holds, buffer, offset = True, _INPUT, own
+                if before[p] >= 0:
+                    buffer, offset, last = _OUTPUT, place * parts + part[p], complete[before[p]]
+            kept = holds and discipline[m] == _COPY
+            for j in range(a, b):
+                i = order[j]
+                op_operand[i], op_after[i], op_instance[i] = -1, -1, -1
+                if op_kind[i] == _SEND:
+                    if not holds:
+                        return instances, i
+                    op_buffer[i], op_offset[i], op_after[i], op_instance[i] = buffer, offset, last, instance
+                    if instance >= 0:
+                        uses[instance] += 1
+                    if discipline[m] == _MOVE:
+                        holds = False
+                        last = i - base
+                    continue
+                if kept or place < 0:  # on its way, or here already
+                    uses[instances] = 0
+                    op_buffer[i], op_offset[i], op_instance[i] = _SCRATCH, -1, instances
+                    instances += 1
+                    if kept:
+                        continue
+                    holds, buffer, offset, instance, last = True, _SCRATCH, -1, instances - 1, i - base
+                    continue
+                op_buffer[i], op_offset[i] = _OUTPUT, place * parts + part[p]
+                if discipline[m] == _MOVE and buffer == _OUTPUT:
+                    op_after[i] = last  # it was here before and left
+                holds, buffer, offset, instance, last = True, _OUTPUT, op_offset[i], -1, i - base
+                kept = discipline[m] == _COPY
+            a = b
+    return instances, -1
+
+
+@njit(cache=True, nogil=True)
+def _place_scratch(first, op_slot, op_kind, op_offset, op_after, op_instance, uses, sizes):
+    """Give each instance a place in its rank's scratch; write how many places each rank needs.
+
+    A place is taken again in a slot after the one in which its block was sent on, and the operation that takes it
+    waits for that send. A block that is sent several times keeps its place.
+    """
+    place = np.full(uses.size, -1, np.int32)
+    free_place = np.empty(uses.size + 1, np.int32)
+    free_slot = np.empty(uses.size + 1, np.int32)
+    free_after = np.empty(uses.size + 1, np.int32)
+    for v in range(first.size - 1):
+        head, tail, size = 0, 0, 0
+        for i in range(first[v], first[v + 1]):
+            k = op_instance[i]
+            if k < 0:
+                continue
+            if place[k] < 0:
+                if head < tail and free_slot[head] < op_slot[i]:
+                    place[k] = free_place[head]
+                    op_after[i] = free_after[head]
+                    head += 1
+                else:
+                    place[k] = size
+                    size += 1
+            op_offset[i] = place[k]
+            if uses[k] == (1 if op_kind[i] == _SEND else 0):
+                free_place[tail], free_slot[tail], free_after[tail] = place[k], op_slot[i], i - first[v]
+                tail += 1
+        sizes[v] = size
+
 
 _MOST = 2**31 - 1
 
@@ -102,8 +314,6 @@ class Carried(NamedTuple):
 
 def _columns(schedule: Schedule) -> Columns:
     """Return the operations of all ranks of an explicit schedule."""
-    from gossamer.programs import _kernels
-
     network, messages, table = schedule.network, schedule.messages, schedule.packets
     parts = blocks_of_message(schedule)
     places = layout(schedule.task, network, messages)
@@ -112,7 +322,7 @@ def _columns(schedule: Schedule) -> Columns:
     first = np.zeros(network.node_count + 1, np.int64)
     slot, kind = np.empty(ends, np.int32), np.empty(ends, np.uint8)
     peer, packet = np.empty(ends, np.int32), np.empty(ends, np.int32)
-    _kernels.sort_by_rank(
+    _sort_by_rank(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target,
         first, slot, kind, peer, packet,
     )  # fmt: skip
@@ -134,17 +344,15 @@ def _traced(
     schedule: Schedule, ends: tuple[npt.NDArray[Any], ...], carried: Carried, lowest: int = 0
 ) -> tuple[tuple[npt.NDArray[Any], ...], npt.NDArray[np.int64]]:
     """Return the columns of the operations, and the scratch of each rank, from rank `lowest` on."""
-    from gossamer.programs import _kernels
-
     network = schedule.network
     first, slot, kind, peer, packet = ends
     count = slot.size
     order = np.empty(count, np.int32 if count < _MOST else np.int64)
-    _kernels.group_by_packet(packet, carried.row_of.size, order)
+    _group_by_packet(packet, carried.row_of.size, order)
     ranks = np.repeat(np.arange(lowest, lowest + first.size - 1, dtype=np.int32), np.diff(first))
     offset, operand, after, instance = np.empty((4, count), np.int32)
     buffer, uses = np.empty(count, np.uint8), np.empty(count // 2 + 1, np.int32)
-    instances, bad = _kernels.trace(
+    instances, bad = _trace(
         first, lowest, ranks, order, kind, packet, *carried, network.terminal_count,
         buffer, offset, operand, after, instance, uses,
     )  # fmt: skip
@@ -152,7 +360,7 @@ def _traced(
         where = f"slot {slot[bad]}: node {network.node_name(int(ranks[bad]))}"
         raise ScheduleError(f"{where} passes a packet on in the slot in which it comes; a program cannot")
     scratch = np.zeros(first.size - 1, np.int64)
-    _kernels.place_scratch(first, slot, kind, offset, after, instance, uses[:instances], scratch)
+    _place_scratch(first, slot, kind, offset, after, instance, uses[:instances], scratch)
     return (slot, kind, peer, buffer, offset, operand, after, carried.part[packet]), scratch
 
 

@@ -22,10 +22,10 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task_from_dict
 from gossamer.schedules.columns import whole
 from gossamer.schedules.packets import Packets, Phase
-from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.parquet import open_tables
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.serialization import complete, network_from_dict, with_control
+from gossamer.schedules.spans import link_ways
 from gossamer.schedules.stored import Columns, Rows, Stored, is_text, whole_schedule
 from gossamer.schedules.storing import (
     FORMAT_VERSION,

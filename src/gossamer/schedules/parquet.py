@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
 from gossamer.reading.files import regular
-from gossamer.schedules.column_encoding import packed_differences, unpacked_differences
-from gossamer.schedules.columns import whole
+from gossamer.schedules.columns import packed_differences, unpacked_differences, whole
 from gossamer.schedules.stored import DAMAGE, Columns, Room, Rows, Stored
 from gossamer.writing import whole_file
 

@@ -15,8 +15,7 @@ from gossamer.networks.shared_ports import SharedPorts
 from gossamer.networks.spec import network as parse_network
 from gossamer.networks.spec import network_size, reads_file
 from gossamer.networks.structures import Speeds, Structure
-from gossamer.schedules.column_encoding import packed, unpacked
-from gossamer.schedules.columns import whole
+from gossamer.schedules.columns import packed, unpacked, whole
 from gossamer.schedules.stored import Room
 
 __all__ = ["complete", "control_phases", "has_spec", "network_from_dict", "network_to_dict", "with_control"]

@@ -16,9 +16,9 @@ from gossamer.questions.costs import Clock, StepCost
 from gossamer.questions.rules import Rules
 from gossamer.schedules.hop_table import HopTable
 from gossamer.schedules.packets import Packets
-from gossamer.schedules.parallel_links import link_ways
 from gossamer.schedules.parquet import write_tables
 from gossamer.schedules.serialization import control_phases, has_spec, network_to_dict
+from gossamer.schedules.spans import link_ways
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.text import write_text
 

@@ -14,8 +14,7 @@ from gossamer.questions.tasks import Allreduce, MultinodeBroadcast, ReduceScatte
 from gossamer.reading import instance
 from gossamer.schedules.hop_table import HopTable, too_many_hops
 from gossamer.schedules.packets import CONTROL, Packets, Phase
-from gossamer.schedules.parallel_links import link_ways
-from gossamer.schedules.spans import hop_ends
+from gossamer.schedules.spans import hop_ends, link_ways
 from gossamer.schedules.state import message_rows
 from gossamer.schedules.symmetry import Symmetry
 

@@ -18,7 +18,7 @@ from gossamer.schedules.transform import expand
 
 __all__ = ["Hop", "chosen_hops", "hops", "message_words"]
 
-_ROWS = 10_000
+_HOP_ROWS = 10_000
 
 
 class Hop(NamedTuple):
@@ -81,8 +81,8 @@ def chosen_hops(schedule: HopTable, chosen: npt.NDArray[np.int64]) -> Iterator[H
     """Yield some hops of an explicit schedule, whose rows are given; see `hops`."""
     network, messages = schedule.network, schedule.messages
     known: dict[int, str] = {}
-    for a in range(0, chosen.size, _ROWS):
-        rows = chosen[a : a + _ROWS]
+    for a in range(0, chosen.size, _HOP_ROWS):
+        rows = chosen[a : a + _HOP_ROWS]
         slot, link, packet = schedule.slot[rows], schedule.link[rows], schedule.packet[rows]
         told = hop_columns(network, schedule.packets, link, packet)
         usable = slot + 1 if network.plain else hop_ends(network, schedule.parts, slot, link)

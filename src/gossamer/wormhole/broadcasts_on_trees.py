@@ -24,7 +24,7 @@ from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.payloads import CONTROL, Pieces
 from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.spanning_trees.trees import ArcDisjointTrees, shallow_trees
+from gossamer.wormhole.spanning_trees import ArcDisjointTrees, shallow_trees
 from gossamer.wormhole.steps import Steps
 from gossamer.wormhole.store_and_forward import add_hops
 

@@ -8,12 +8,309 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import COMBINE, Messages
 from gossamer.schedules.violations import Verification, Violation, named_count
 from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = ["KINDS", "verify"]
+
+# What nodes hold is a table of bits, one row of 64-bit words a node and one bit a piece. A payload is a list of words
+# with the bits that it has in each.
+
+# rows of the counters; `replay` finds the first three, `unmet` the fourth, `combine` causality and the last two
+_CHANNEL, _CAUSALITY, _DISPLACEMENT, _DELIVERY, _DUPLICATE, _LOST = range(6)
+_COUNTED = 6
+_SMALL = 20_000
+"""Elements of arrays with which Python checks a schedule while nothing is compiled."""
+
+
+@njit(cache=True, nogil=True, small=_SMALL)
+def _payload_words(first, packet, word_first, word, mask):
+    """Write each payload as words and masks; `word` and `mask` have room for one entry a piece. Return their number.
+
+    Set k gets the entries ``word_first[k]`` to ``word_first[k+1]``; its pieces must be in ascending order.
+    """
+    entries = 0
+    for k in range(first.size - 1):
+        word_first[k] = entries
+        for e in range(first[k], first[k + 1]):
+            w = packet[e] >> 6
+            if entries == word_first[k] or word[entries - 1] != w:
+                word[entries] = w
+                mask[entries] = np.uint64(0)
+                entries += 1
+            mask[entries - 1] |= np.uint64(1) << np.uint64(packet[e] & 63)
+    word_first[first.size - 1] = entries
+    return entries
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _ways_kernel(first_out, source, target, found):
+    """Fill ``found[u, v]``, int32[N, N]: of the links from u that bring a message nearer to v, the first; else -1.
+
+    ``first_out`` int64[N+1] is where the links of each node begin, which are sorted by source.
+    """
+    nodes = found.shape[0]
+    far = np.empty(nodes, np.int64)
+    found[:, :] = -1
+    for v in range(nodes):
+        far[:] = nodes
+        far[v] = 0
+        changed = True
+        while changed:
+            changed = False
+            for x in range(source.size):
+                if far[target[x]] + 1 < far[source[x]]:
+                    far[source[x]] = far[target[x]] + 1
+                    changed = True
+        for u in range(nodes):
+            for x in range(first_out[u], first_out[u + 1]):
+                if far[u] < nodes and far[target[x]] == far[u] - 1:
+                    found[u, v] = x
+                    break
+
+
+@njit(cache=True, nogil=True)
+def _walk(node, move, sides, wraps, strides):
+    """Return where a message from `node` ends, or -1 if its displacement is not allowed."""
+    moved = False
+    target = node
+    for i in range(sides.size):
+        x = np.int64(move[i])
+        if x == 0:
+            continue
+        moved = True
+        at = node // strides[i] % sides[i]
+        if abs(x) >= sides[i] or (not wraps[i] and not 0 <= at + x < sides[i]):
+            return -1
+        target += ((at + x) % sides[i] - at) * strides[i]
+    return target if moved else -1
+
+
+@njit(cache=True, nogil=True, small=_SMALL)
+def _replay_kernel(
+    step, source, displacement, payload, sides, wraps, strides, way, link_target, terminals, word_first, word, mask,
+    held, last_step, last_message, limit, found_kind, found_message, found_other, found_channel, counts,
+):  # fmt: skip
+    """Replay all messages; write up to `limit` violations and count all of them. Return the number written.
+
+    `held` uint64[N, W] must be at its initial state and ends at the final one; `last_step` int32[channels] must be -1.
+    `way` int32[N, N] and `link_target` are those of a network that is no array or torus, and empty on one that is.
+    A message whose displacement is not allowed does nothing; one that its source cannot send occupies its channels and
+    brings nothing. A message that finds channels taken is reported once, with the first of them.
+    """
+    d = sides.size
+    messages = step.size
+    widest = 0
+    i = 0
+    while i < messages:
+        j = i
+        while j < messages and step[j] == step[i]:
+            j += 1
+        widest = max(widest, j - i)
+        i = j
+    target = np.empty(widest, np.int64)
+    written = 0
+    a = 0
+    while a < messages:
+        t = step[a]
+        b = a
+        while b < messages and step[b] == t:  # channels, and whether the source holds what it sends
+            u = np.int64(source[b])
+            v = _walk(u, displacement[b], sides, wraps, strides)
+            if v >= terminals or u >= terminals or (v >= 0 and way.size and way[u, v] < 0):
+                v = -1
+            target[b - a] = v
+            if v < 0:
+                counts[_DISPLACEMENT] += 1
+                if written < limit:
+                    found_kind[written] = _DISPLACEMENT
+                    found_message[written] = b
+                    written += 1
+                b += 1
+                continue
+            taken = np.int64(-1)
+            node = u
+            while way.size and node != v:
+                c = np.int64(way[node, v])
+                if last_step[c] == t:
+                    if taken < 0:
+                        taken = c
+                else:
+                    last_step[c] = t
+                    last_message[c] = b
+                node = np.int64(link_target[c])
+            for k in range(d if way.size == 0 else 0):
+                x = displacement[b, k]
+                at = node // strides[k] % sides[k]
+                down = 1 if x < 0 else 0
+                for _ in range(abs(x)):
+                    c = (node * d + k) * 2 + down
+                    if last_step[c] == t:
+                        if taken < 0:
+                            taken = c
+                    else:
+                        last_step[c] = t
+                        last_message[c] = b
+                    if down:
+                        node += strides[k] * (sides[k] - 1 if at == 0 else -1)
+                        at = sides[k] - 1 if at == 0 else at - 1
+                    else:
+                        node += strides[k] * (1 - sides[k] if at == sides[k] - 1 else 1)
+                        at = 0 if at == sides[k] - 1 else at + 1
+            if taken >= 0:
+                counts[_CHANNEL] += 1
+                if written < limit:
+                    found_kind[written] = _CHANNEL
+                    found_message[written] = b
+                    found_other[written] = last_message[taken]
+                    found_channel[written] = taken
+                    written += 1
+            p = payload[b]
+            if p >= 0:
+                for e in range(word_first[p], word_first[p + 1]):
+                    lacking = mask[e] & ~held[u, word[e]]
+                    if lacking:
+                        counts[_CAUSALITY] += 1
+                        if written < limit:
+                            bit = 0
+                            while not (lacking >> np.uint64(bit)) & np.uint64(1):
+                                bit += 1
+                            found_kind[written] = _CAUSALITY
+                            found_message[written] = b
+                            found_other[written] = np.int64(word[e]) * 64 + bit
+                            written += 1
+                        target[b - a] = -1
+                        break
+            b += 1
+        for m in range(a, b):  # what arrives can be sent on in the next step
+            v = target[m - a]
+            p = payload[m]
+            if v >= 0 and p >= 0:
+                for e in range(word_first[p], word_first[p + 1]):
+                    held[v, word[e]] |= mask[e]
+        a = b
+    return written
+
+
+@njit(cache=True, nogil=True, small=_SMALL)
+def _unmet(held, row_of, target_start, targets, to_all, nodes, limit, found_piece, found_node):
+    """Find the pieces that a target of their message does not hold at the end.
+
+    Write up to `limit` of them, by piece and node. Return the number written and the number of all.
+    """
+    written = 0
+    total = 0
+    for p in range(row_of.size):
+        w = p >> 6
+        bit = np.uint64(p & 63)
+        row = row_of[p]
+        count = nodes if to_all else target_start[row + 1] - target_start[row]
+        for k in range(count):
+            v = k if to_all else targets[target_start[row] + k]
+            if not (held[v, w] >> bit) & np.uint64(1):
+                total += 1
+                if written < limit:
+                    found_piece[written] = p
+                    found_node[written] = v
+                    written += 1
+    return written, total
+
+
+@njit(cache=True, nogil=True)
+def _ready(p, u, origin, combined, held, parts, sent, share_first, share, needed):
+    """Return 0 if node u can send piece p, else the number of what is broken."""
+    if combined[p]:
+        if u == origin[p]:
+            return _CAUSALITY
+        if sent[p, u]:
+            return _DUPLICATE
+        return 0 if parts[p, u] > 0 else _CAUSALITY
+    if not held[p, u]:
+        return _CAUSALITY
+    if u == origin[p]:
+        for k in range(share_first[p], share_first[p + 1]):
+            if parts[share[k], u] != needed[share[k]]:
+                return _CAUSALITY
+    return 0
+
+
+@njit(cache=True, nogil=True, small=_SMALL)
+def _combine_kernel(
+    step, source, displacement, payload, sides, wraps, strides, way, terminals, first, packet,
+    origin, combined, held, parts, sent, share_first, share, needed,
+    limit, found_kind, found_message, found_other, counts,
+):  # fmt: skip
+    """Replay what messages bring where some pieces are combined; return the number of violations written.
+
+    ``held[p, v]`` says whether node v has piece p, and ``parts[p, v]`` how many contributions to a combined piece are
+    together there; both must be at the initial state and end at the final one, `sent` uint8[P, N] starts with zeros. A
+    combined piece leaves a node once, with all contributions, and never the root. Piece p cannot leave its origin
+    before the pieces ``share[share_first[p]:share_first[p+1]]`` have all their `needed` contributions there. Of a
+    message the first piece that cannot leave is told, and it brings nothing; of one that comes where its value has
+    left, the first such piece. Displacements that are not allowed are left to `replay`.
+    """
+    messages = step.size
+    written = 0
+    a = 0
+    while a < messages:
+        t = step[a]
+        b = a
+        while b < messages and step[b] == t:
+            b += 1
+        brings = np.zeros(b - a, np.uint8)
+        amount_first = np.zeros(b - a + 1, np.int64)
+        for m in range(a, b):
+            size = first[payload[m] + 1] - first[payload[m]] if payload[m] >= 0 else 0
+            amount_first[m - a + 1] = amount_first[m - a] + size
+        amount = np.zeros(amount_first[b - a], np.int32)
+        for m in range(a, b):
+            u, k = np.int64(source[m]), payload[m]
+            v = _walk(u, displacement[m], sides, wraps, strides)
+            if k < 0 or v < 0 or v >= terminals or u >= terminals or (way.size and way[u, v] < 0):
+                continue
+            wrong = 0
+            for e in range(first[k], first[k + 1]):
+                wrong = _ready(packet[e], u, origin, combined, held, parts, sent, share_first, share, needed)
+                if wrong:
+                    counts[wrong] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written] = wrong, m
+                        found_other[written] = packet[e]
+                        written += 1
+                    break
+            if wrong:
+                continue
+            brings[m - a] = 1
+            for e in range(first[k], first[k + 1]):
+                p = packet[e]
+                if combined[p]:
+                    amount[amount_first[m - a] + e - first[k]] = parts[p, u]
+                    parts[p, u] = 0
+                    sent[p, u] = 1
+        for m in range(a, b):
+            if not brings[m - a]:
+                continue
+            k = payload[m]
+            v = _walk(np.int64(source[m]), displacement[m], sides, wraps, strides)
+            lost = False
+            for e in range(first[k], first[k + 1]):
+                p = packet[e]
+                if not combined[p]:
+                    held[p, v] = 1
+                elif not sent[p, v]:
+                    parts[p, v] += amount[amount_first[m - a] + e - first[k]]
+                elif not lost:
+                    lost = True
+                    counts[_LOST] += 1
+                    if written < limit:
+                        found_kind[written], found_message[written], found_other[written] = _LOST, m, p
+                        written += 1
+        a = b
+    return written
+
 
 KINDS = (
     *("channel", "causality", "displacement", "delivery", "duplicate", "lost contribution"),
@@ -100,7 +397,6 @@ def _replay(
     found: list[Violation],
     counts: dict[str, int],
 ) -> None:
-    from gossamer.wormhole import _kernels
 
     network, channels, sets = schedule.network, schedule.channels, schedule.payloads
     combining = bool((messages.discipline == COMBINE).any())
@@ -112,12 +408,12 @@ def _replay(
     )
     word_first = np.zeros(sets.count + 1, np.int64)
     word, mask = np.zeros(sets.packet.size, np.int32), np.zeros(sets.packet.size, np.uint64)
-    entries = _kernels.payload_words(sets.first, sets.packet, word_first, word, mask)
+    entries = _payload_words(sets.first, sets.packet, word_first, word, mask)
     kinds, at, other, where = (np.zeros(limit, np.int64) for _ in range(4))
-    totals = np.zeros(_kernels.COUNTED, np.int64)
+    totals = np.zeros(_COUNTED, np.int64)
     way = _ways(network)
     walk = (np.array(channels.sides, np.int64), np.array(channels.wraps), np.array(channels.strides, np.int64), way)
-    written = _kernels.replay(
+    written = _replay_kernel(
         schedule.step, schedule.source, schedule.displacement,
         np.full_like(schedule.payload, -1) if combining else schedule.payload,
         *walk, network.link_target, network.terminal_count, word_first, word[:entries], mask[:entries], held,
@@ -139,15 +435,13 @@ def _compare(
     limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Report the targets that lack a piece at the end."""
-    from gossamer.wormhole import _kernels
-
     to_all = messages.targets is None
     start = np.zeros(1, np.int64) if messages.target_start is None else messages.target_start
     targets = np.zeros(1, np.int32) if messages.targets is None else messages.targets
     piece, node = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
     terminals = schedule.network.terminal_count
-    written, total = _kernels.unmet(held, row_of, start, targets, to_all, terminals, limit, piece, node)
-    totals[_kernels.DELIVERY] += total
+    written, total = _unmet(held, row_of, start, targets, to_all, terminals, limit, piece, node)
+    totals[_DELIVERY] += total
     found += [_missing(schedule, p, v) for p, v in zip(piece[:written].tolist(), node.tolist(), strict=False)]
 
 
@@ -156,8 +450,6 @@ def _combine(
     limit: int, found: list[Violation], totals: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Replay a schedule with reductions, and compare what nodes have at the end with what they should."""
-    from gossamer.wormhole import _kernels
-
     table, sets, nodes = schedule.packets, schedule.payloads, schedule.network.node_count
     goal = np.zeros((messages.count, nodes), np.uint8)  # targets, or contributors
     if messages.targets is None or messages.target_start is None:
@@ -173,7 +465,7 @@ def _combine(
     needed = parts.sum(axis=1)
     share_first, share = _shared_bytes(schedule, messages, row_of)
     kinds, at, other = (np.zeros(limit, np.int64) for _ in range(3))
-    written = _kernels.combine(
+    written = _combine_kernel(
         schedule.step, schedule.source, schedule.displacement, schedule.payload, *walk,
         schedule.network.terminal_count, sets.first, sets.packet, table.origin, combined, held, parts,
         np.zeros_like(held), share_first, share, needed, limit, kinds, at, other, totals,
@@ -182,7 +474,7 @@ def _combine(
     found += [_named(schedule, KINDS[k], m, o, -1) for k, m, o in rows]
     missing = (goal[row_of] > held) & ~combined[:, None]
     short = combined & (parts[np.arange(table.count), table.origin] != needed)
-    totals[_kernels.DELIVERY] += int(missing.sum()) + int(short.sum())
+    totals[_DELIVERY] += int(missing.sum()) + int(short.sum())
     found += [_missing(schedule, int(p), int(v)) for p, v in np.argwhere(missing)[:limit]]
     for p in np.flatnonzero(short)[:limit].tolist():
         root, got = int(table.origin[p]), int(parts[p, table.origin[p]])
@@ -220,13 +512,11 @@ def _shared_bytes(
 
 def _ways(network: Network) -> npt.NDArray[np.int32]:
     """Return the link from each node on the way to each other, int32[N, N]; empty on arrays and tori."""
-    from gossamer.wormhole import _kernels
-
     if network.grid is not None:
         return np.zeros((0, 0), np.int32)
     found = np.zeros((network.node_count, network.node_count), np.int32)
     first = np.searchsorted(network.link_source, np.arange(network.node_count + 1)).astype(np.int64)
-    _kernels.ways(first, network.link_source, network.link_target, found)
+    _ways_kernel(first, network.link_source, network.link_target, found)
     return found
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.broadcast import _kernels
+from gossamer.algorithms.broadcast import shortest_path_tree
 from gossamer.algorithms.broadcast.matching_rounds import MATCHING_ROUNDS, one_port_tree
 from gossamer.algorithms.broadcast.shortest_path_tree import SHORTEST_PATH_TREE, one_port_times, quick_bound
 from gossamer.bounds import best_bound
@@ -101,7 +101,7 @@ def test_every_slot_informs_as_many_nodes_as_a_largest_matching(graph):
     into = np.argsort(network.link_target, kind="stable").astype(np.int32)
     first = np.append(0, np.cumsum(np.bincount(network.link_target, minlength=n)))
     time, parent_link = np.full((2, n), -1, np.int32)
-    slots = _kernels.spread(
+    slots = shortest_path_tree.spread(
         0, n, network.first_link, network.link_target, network.link_source, first, into, np.ones(n), time, parent_link
     )
     assert slots == time.max()

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from algorithms.fat_trees.twin import serve
 from gossamer import ALGORITHMS, Rules
-from gossamer.algorithms.total_exchange.fat_trees.forwarding import digitwise_partners
-from gossamer.algorithms.total_exchange.fat_trees.phases import phase_lengths, usable_capacities
+from gossamer.algorithms.total_exchange.fat_trees import digitwise_partners, phase_lengths, usable_capacities
 from gossamer.bounds import best_bound
 from gossamer.networks import Levels, fat_tree
 from gossamer.questions.cases import Case

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms.multinode_broadcast import greedy_flooding
-from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING, _kernels
+from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING, _nearby
 from gossamer.bounds import best_bound
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.graphs.retiming import retimed
@@ -123,13 +123,13 @@ def test_nodes_around_are_those_within_so_much_time(network, radius, data):
     graph.add_weighted_edges_from(ends)
     first, (node, distance) = np.empty(n + 1, np.int64), np.empty((2, n * n), np.int32)
     where = network.first_link, network.link_target, length, radius, first
-    assert _kernels.nearby(*where, node, distance, np.full(n, -1))
+    assert _nearby(*where, node, distance, np.full(n, -1))
     for u in range(n):
         mine = slice(first[u], first[u + 1])
         found = dict(zip(node[mine].tolist(), distance[mine].tolist(), strict=True))
         assert found == nx.single_source_dijkstra_path_length(graph, u, cutoff=radius)
     if first[n] > 1:
-        assert not _kernels.nearby(*where, node[: first[n] - 1], distance, np.full(n, -1))
+        assert not _nearby(*where, node[: first[n] - 1], distance, np.full(n, -1))
 
 
 def test_times_of_links_are_taken_into_account():

@@ -11,7 +11,7 @@ import pytest
 import gossamer
 from gossamer.algorithms.multinode_broadcast.hamiltonian_cycle import HAMILTONIAN_CYCLE, hamiltonian_cycle
 from gossamer.bounds import best_bound
-from gossamer.bounds.node_expansion import color_classes, port_set_bounds
+from gossamer.bounds.set_cuts import color_classes, port_set_bounds
 from gossamer.networks.structures import Grid
 from gossamer.questions.cases import Case
 

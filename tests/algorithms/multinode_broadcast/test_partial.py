@@ -10,9 +10,13 @@ from hypothesis import given, settings
 
 import gossamer
 from gossamer.algorithms import preconditions as refusals
-from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
-from gossamer.algorithms.multinode_broadcast.partial_times import split_bound, whole_bound
-from gossamer.algorithms.multinode_broadcast.rounds import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.partial import (
+    ROTATED_DIMENSIONS,
+    rotated_dimensions_split,
+    split_bound,
+    whole_bound,
+)
 from gossamer.errors import ModelError, NotApplicableError
 from gossamer.graphs.packing import write_packing
 from gossamer.graphs.rotation import RotatedClass, links_along, rotations

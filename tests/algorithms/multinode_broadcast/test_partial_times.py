@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from gossamer.algorithms.multinode_broadcast.partial_times import (
+from gossamer.algorithms.multinode_broadcast.partial import (
     broadcast_steps,
     split_bound,
     split_parts,

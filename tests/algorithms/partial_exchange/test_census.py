@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gossamer.algorithms.partial_exchange.census import census, counts_of_lines
+from gossamer.algorithms.partial_exchange.balanced_orders import census, counts_of_lines
 from gossamer.networks import array, hypercube, ring, torus
 
 NETWORKS = [array(1), array(2), array(5), ring(6), array(4, 4), array(3, 7), torus(5, 4), array(3, 1, 4), hypercube(4)]

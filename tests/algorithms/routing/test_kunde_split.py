@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.routing.kunde import most_held
-from gossamer.algorithms.routing.kunde_split import KUNDE_SPLIT
+from gossamer.algorithms.routing.kunde import KUNDE_SPLIT, most_held
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.algorithms import ALGORITHMS
-from gossamer.algorithms.routing.monotone import MONOTONE, unpacking_legs
-from gossamer.algorithms.routing.packing import PACKING, packing
+from gossamer.algorithms.routing.monotone import MONOTONE, PACKING, packing, unpacking_legs
 from gossamer.errors import TaskError
 from gossamer.graphs.packing import Leg, write_legs
 from gossamer.graphs.rotation import links_along, rotations

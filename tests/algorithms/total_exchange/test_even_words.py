@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.algorithms.total_exchange.even_words import even_words, even_words_exchange, listed, listed_as_open_shop
+from gossamer.algorithms.total_exchange.even_words import (
+    even_words,
+    even_words_exchange,
+    listed,
+    listed_as_open_shop,
+    subgroups_by_signs,
+)
 from gossamer.algorithms.total_exchange.even_words.choice import fluid_optimum
-from gossamer.algorithms.total_exchange.even_words.words import subgroups_by_signs
 from gossamer.bounds import best_bound
 from gossamer.networks import Network, parse
 from gossamer.networks.cayley_groups import group_named

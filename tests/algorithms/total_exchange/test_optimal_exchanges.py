@@ -18,7 +18,7 @@ from gossamer.algorithms.total_exchange.array_rounds import (
     furthest_first_steps,
 )
 from gossamer.algorithms.total_exchange.edge_colored import balanced_words, edge_colored_exchange
-from gossamer.algorithms.total_exchange.even_ring import parity_shift_exchange
+from gossamer.algorithms.total_exchange.ring_shift import parity_shift_exchange
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 

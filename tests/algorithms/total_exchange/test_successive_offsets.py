@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
+from gossamer.algorithms.total_exchange.node_invariant import SUCCESSIVE_OFFSETS
 from gossamer.errors import NotApplicableError
 from gossamer.networks import circulant, extended_ring, generalized_hypercube, to_networkx
 from gossamer.questions.cases import Case

@@ -6,8 +6,7 @@ import pytest
 import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.simulation.random_arrivals.schemes import PRIORITIES, scheme
-from gossamer.simulation.random_arrivals.schemes.priorities import classes
-from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree
+from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree, classes
 
 #        0
 #      1   2        a path 0-1-3-4 and two leaves below 2

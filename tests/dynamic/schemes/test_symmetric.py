@@ -11,10 +11,12 @@ from dynamic.networks_for_schemes import holt, petersen
 from gossamer.errors import NotApplicableError
 from gossamer.networks import from_networkx
 from gossamer.simulation.random_arrivals.schemes import SCHEMES
-from gossamer.simulation.random_arrivals.schemes.automorphisms import automorphism, generated, stabilizer
 from gossamer.simulation.random_arrivals.schemes.symmetric import (
+    automorphism,
+    generated,
     image_trees,
     share_trees,
+    stabilizer,
     symmetric,
     symmetric_factor,
     symmetric_reason,

@@ -17,7 +17,7 @@ from gossamer.simulation.random_arrivals.theory import (
     mean_distance,
     one_queue_wait,
 )
-from gossamer.simulation.random_arrivals.theory.depths import row_heights
+from gossamer.simulation.random_arrivals.theory.loads import row_heights
 
 # simulated reception and broadcast delay with optimal priority, by an independent simulator
 SIMULATED = [

@@ -13,7 +13,7 @@ from gossamer.simulation.random_arrivals import Settings, simulate
 from gossamer.simulation.random_arrivals.schemes import mixed, scheme
 from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
 from gossamer.simulation.random_arrivals.theory import Prepared, best_bound, in_flight_bound
-from gossamer.simulation.random_arrivals.theory._kernels import count_waiting
+from gossamer.simulation.random_arrivals.theory.bounds import _count_waiting
 
 CASES = [
     ("fifo", "hypercube:4"), ("priority", "torus:8x8"), ("optimal", "torus:4x5"), ("mini-packets", "hypercube:4"),
@@ -60,13 +60,13 @@ def test_waiting_copies_are_those_of_queues_that_serve_older_broadcasts_alone(se
     moments = np.arange(0.5, 80, 1.0)
     target = np.array([0, 1, 1, 2, 0, 2])
     at_node, on_link = np.zeros((3, moments.size), np.int64), np.zeros(moments.size, np.int64)
-    count_waiting(first, target, earliest, settled, moments, 1000, at_node, on_link)
+    _count_waiting(first, target, earliest, settled, moments, 1000, at_node, on_link)
     left = link_by_link(first, earliest, settled, moments)
     assert left.max() > 3
     assert np.array_equal(on_link, left.max(axis=0))
     assert np.array_equal(at_node, [left[target == v].sum(axis=0) for v in range(3)])
     fewer = np.zeros_like(at_node)
-    count_waiting(first, target, earliest, settled, moments, 4, fewer, on_link)
+    _count_waiting(first, target, earliest, settled, moments, 4, fewer, on_link)
     assert (fewer <= at_node).all()
     assert (fewer < at_node).any()
 

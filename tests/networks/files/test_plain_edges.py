@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gossamer.errors import FileFormatError, NetworkError
 from gossamer.networks import read_edge_list
 from gossamer.networks.files import edge_list
-from gossamer.networks.files.plain_edges import plain_edges
+from gossamer.networks.files.edge_list import plain_edges
 
 NAMES = st.sampled_from(["0", "1", "2", "3", "10", "01", "-1", "a", "b", "node12345", "x" * 70, "port", "n[0-3]", "é"])
 ENDS = st.sampled_from(["\n", "\r\n", " \n", "\n\n", "  # said\n", "#\n", "\n# a line\n", ' # "quoted"\n', "\f\n"])

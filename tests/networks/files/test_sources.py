@@ -23,7 +23,7 @@ from gossamer.networks import (
     to_networkx,
     torus,
 )
-from gossamer.networks.files.hostlists import expanded
+from gossamer.networks.files.slurm import expanded
 
 DATA = Path(__file__).parents[2] / "data" / "networks"
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.cli import main
 from gossamer.networks import Network, Speeds, from_networkx, parse, product
-from gossamer.networks.recognition import recognition
-from gossamer.networks.recognition.factoring import prime_factors
+from gossamer.networks.recognition import prime_factors, recognition
 
 
 def as_list(network, seed=None):

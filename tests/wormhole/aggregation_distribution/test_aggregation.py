@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gossamer.wormhole.aggregation_distribution.aggregation import aggregate, diagonal_broadcast
+from gossamer.wormhole.aggregation_distribution.collection import aggregate, diagonal_broadcast
 from gossamer.wormhole.contraction import ceil_log, group_tree
 from gossamer.wormhole.partition import Partition
 from wormhole import paths

@@ -28,7 +28,7 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form_time,
     with_tuning,
 )
-from gossamer.wormhole.aggregation_distribution.load_balancing import MOVEMENTS, movement
+from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, movement
 from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors

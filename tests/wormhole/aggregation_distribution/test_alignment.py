@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
-from gossamer.wormhole.aggregation_distribution.alignment import gather_rounds, gather_steps, gathering_cost, tell_all
+from gossamer.wormhole.aggregation_distribution.collection import aggregate
+from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, gather_steps, gathering_cost, tell_all
 from gossamer.wormhole.contraction import ceil_log, group_tree
 from wormhole import paths
 from wormhole.recordings import aggregated, cases, contention, premature, recording

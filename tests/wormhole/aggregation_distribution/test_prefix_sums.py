@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.aggregation_distribution.load_balancing import destinations
+from gossamer.wormhole.aggregation_distribution.closed_forms import destinations
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_cost, prefix_sums, ranks
 from gossamer.wormhole.contraction import ceil_log
 from gossamer.wormhole.partition import Partition

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.wormhole.aggregation_distribution.load_balancing import (
-    MOVEMENTS,
-    destinations,
-    movement,
-    tune,
-    tuning_cost,
-)
+from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, destinations, movement, tune, tuning_cost
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
 from gossamer.wormhole.contraction import ceil_log, offset
 from gossamer.wormhole.partition import Partition

@@ -115,11 +115,11 @@ def _within(
     rounds = min(effort.rounds, effort.work // max(1, demand.origin.size * places * slots))
     if rounds < _FEWEST:
         return None
-    from gossamer.graphs.forests import _kernels
+    from gossamer.graphs import forests
     from gossamer.jit import often
 
     if demand.origin.size * places * slots * _FEWEST > _PAYS:
-        often(_kernels.grow)
+        often(forests.grow)
     cells = _cells(roads, slots)
     growth, draw = Growth(cells), np.random.default_rng(seed)
     wide = slots + 1

@@ -72,7 +72,7 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
     >>> [int(one_port_times(t)[0][0]) for t in (shortest_path_tree(net, 0), one_port_tree(net, 0))]
     [8, 7]
     """
-    from gossamer.algorithms.broadcast import _kernels
+    from gossamer.algorithms.broadcast.shortest_path_tree import layered_parents, spread
 
     best = shortest_path_tree(network, root)
     needed = one_port_times(best)[0]
@@ -90,13 +90,11 @@ def one_port_tree(network: Network, root: int, seed: int = 0) -> RootedTree:
         if trial % PATIENCE == 0:
             weight, current = beyond, n
         if trial == 0:
-            _kernels.layered_parents(
-                search.order, search.distance, into_first, into, source, draw.random(n) / 2, parent_link
-            )
+            layered_parents(search.order, search.distance, into_first, into, source, draw.random(n) / 2, parent_link)
         else:
             noise = draw.random(n) * NOISE[trial % len(NOISE)]
             informed = np.full(n, -1, np.int32)
-            _kernels.spread(
+            spread(
                 root, network.terminal_count, network.first_link, target, source, into_first, into,
                 weight + noise, informed, parent_link,
             )  # fmt: skip

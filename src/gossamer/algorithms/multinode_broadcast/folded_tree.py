@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.multinode_broadcast.cayley.cells import fillings
+from gossamer.algorithms.multinode_broadcast.cayley import fillings
 from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.networks.grids import linear_array, ring
 from gossamer.networks.network import Grid, IntArray, Network

@@ -11,24 +11,170 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import demand_of
 from gossamer.algorithms.any_network.squeezed import PATIENT, squeezed
-from gossamer.algorithms.partial_exchange import exchange
-from gossamer.algorithms.partial_exchange.census import census
+from gossamer.algorithms.preconditions import refuse_hops, refuse_ports
 from gossamer.graphs.hops import Hops, Paths
 from gossamer.graphs.list_scheduling import non_wasting, tightened
 from gossamer.graphs.precedence import Roads
 from gossamer.graphs.routes import balanced_paths
-from gossamer.networks.network import Network
+from gossamer.networks.grids import grid_links
+from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import PartialExchange, TotalExchange
-from gossamer.schedules import Schedule
+from gossamer.questions.tasks import PartialExchange, Task, TotalExchange
+from gossamer.schedules import CONTROL, Phase, Schedule
 
-__all__ = ["BALANCED_ORDERS", "balanced_orders", "shortest_of"]
+__all__ = [
+    "BALANCED_ORDERS",
+    "Control",
+    "active_count",
+    "balanced_orders",
+    "census",
+    "counts_of_lines",
+    "ends",
+    "refuse",
+    "schedule",
+    "shortest_hops",
+    "shortest_of",
+]
+
+# Control phases that tell the nodes which of them are active.
+#
+# A line of p nodes is a tree rooted at its median: values come up to the median and what they make together goes
+# down again, floor(p/2) control steps each way (Varvarigos and Bertsekas 1994, section 4, phase 1).
+
+
+class Control(NamedTuple):
+    """Control hops: their number of slots, and the slot and link of each, by slot."""
+
+    slots: int
+    slot: IntArray
+    link: IntArray
+
+
+def counts_of_lines(network: Network) -> Control:
+    """Return the control hops by which every node learns how many active nodes its row and its column have.
+
+    All lines of all dimensions work at once, so ``2 * floor(p/2)`` control steps are enough for the longest side p.
+
+    Examples
+    --------
+    >>> from gossamer.networks import array
+    >>> counts_of_lines(array(4, 4)).slots, counts_of_lines(array(3, 3)).slots
+    (4, 2)
+    """
+    assert network.grid is not None
+    everywhere = np.ones(network.node_count, np.bool_)
+    passes = [_up(network, c, everywhere) for c in range(network.grid.dimensions)]
+    slots = max((side // 2 for side in network.grid.sides), default=0)
+    return _up_and_down(network, passes, [0] * len(passes), slots)
+
+
+def census(network: Network) -> Control:
+    """Return the control hops by which every node learns the set of active nodes.
+
+    The sets come up dimension by dimension to the node in the middle and go down the same way. A control packet carries
+    a set of nodes here, not just a count. ``2 * sum(floor(p/2))`` control steps over the sides p.
+
+    Examples
+    --------
+    >>> from gossamer.networks import torus
+    >>> found = census(torus(3, 4))
+    >>> found.slots, found.slot.size
+    (6, 22)
+    """
+    assert network.grid is not None
+    coordinates = network.coordinates
+    assert coordinates is not None
+    left = np.ones(network.node_count, np.bool_)  # nodes whose line has not been summed up at its median
+    passes, begins, begin = [], [], 0
+    for c, side in enumerate(network.grid.sides):
+        passes.append(_up(network, c, left))
+        begins.append(begin)
+        begin += side // 2
+        left &= coordinates[:, c] == side // 2
+    return _up_and_down(network, passes, begins, begin)
+
+
+def _up(network: Network, axis: int, nodes: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return step and link of the hops along the lines of `nodes` towards their medians."""
+    assert network.grid is not None
+    assert network.coordinates is not None
+    side = network.grid.sides[axis]
+    links = grid_links(network)[:, axis]
+    at = network.coordinates[:, axis]
+    below, above = np.flatnonzero(nodes & (at < side // 2)), np.flatnonzero(nodes & (at > side // 2))
+    step = np.concatenate([at[below], side - 1 - at[above]])
+    return step.astype(np.int32), np.concatenate([links[below, 0], links[above, 1]]).astype(np.int32)
+
+
+def _up_and_down(network: Network, passes: list[tuple[IntArray, IntArray]], begins: list[int], half: int) -> Control:
+    """Return the passes followed by themselves, backwards in time over the opposite links."""
+    step = np.concatenate([step + begin for (step, _), begin in zip(passes, begins, strict=True)])
+    link = np.concatenate([link for _, link in passes])
+    slot = np.concatenate([step, 2 * half - 1 - step])
+    over = np.concatenate([link, network.reverse_link[link]])
+    order = np.argsort(slot, kind="stable")
+    return Control(2 * half, slot[order].astype(np.int32), over[order].astype(np.int32))
+
+
+# What the algorithms of partial exchange have in common: which cases they cover, and how hops become a schedule.
+
+
+def ends(case: Case) -> tuple[IntArray, IntArray]:
+    """Return origin and target of each message, int32[P]."""
+    messages = case.messages
+    assert messages.targets is not None
+    return messages.origin, messages.targets
+
+
+def active_count(case: Case) -> int:
+    """Return the number M of active nodes, all of them in a total exchange."""
+    return len(case.task.active) if isinstance(case.task, PartialExchange) else case.network.node_count
+
+
+def refuse(case: Case, most: int | None = None) -> Refusal | None:
+    """Refuse for shortest paths that need an array or torus, and `most` hops or fewer if that is said, or not."""
+    if case.network.grid is None:
+        return Refusal("needs an array or a torus")
+    hops = case.once(shortest_hops, case.network, case.task)
+    if most is not None and hops > most:
+        return Refusal(f"is offered for at most {most} hops")
+    return refuse_ports(case.rules) or refuse_hops(hops)
+
+
+def shortest_hops(network: Network, task: Task) -> int:
+    """Return the hops of shortest paths."""
+    assert network.grid is not None
+    active = np.array(task.active) if isinstance(task, PartialExchange) else np.arange(network.node_count)
+    total = 0
+    for side, wraps, stride in zip(network.grid.sides, network.grid.wraps, network.grid.strides, strict=True):
+        at = active // stride % side
+        right = side - 1 - at
+        line = (at * (at + 1) + right * (right + 1)) // 2 if not wraps else np.full(at.size, side * side // 4)
+        total += int(line.sum()) * (network.node_count // side)
+    return total
+
+
+def schedule(case: Case, hops: Hops, control: Control | None) -> Schedule:
+    """Return the schedule of the hops, after a phase of control packets if there is one."""
+    phases = [Phase("exchange", hops.slots)]
+    columns = hops.slot, hops.link, hops.packet
+    if control is not None:
+        phases.insert(0, Phase("prefix", control.slots, case.control_time, control=True))
+        columns = (
+            np.concatenate([control.slot, hops.slot + np.int32(control.slots)]),
+            np.concatenate([control.link, hops.link]),
+            np.concatenate([np.full(control.slot.size, CONTROL, np.int32), hops.packet]),
+        )
+    return Schedule.of(case, *columns, phases=phases)
+
 
 _RESTARTS, _VAIN_RESTARTS, _RESTARTED_HOPS = 16, 3, 200_000
 """How often paths are drawn, how often in vain, and how many hops they may have together."""
@@ -71,11 +217,11 @@ def balanced_orders(case: Case) -> Schedule:
     (Fraction(12, 1), True)
     """
     network = case.network
-    origin, target = exchange.ends(case)
+    origin, target = ends(case)
     hops = shortest_of(network, lambda seed: balanced_paths(network, origin, target, seed=seed), case.seed)
     if not isinstance(case.task, PartialExchange):
-        return exchange.schedule(case, hops, None)
-    return exchange.schedule(case, _squeezed(case, hops), case.once(census, network))
+        return schedule(case, hops, None)
+    return schedule(case, _squeezed(case, hops), case.once(census, network))
 
 
 def _squeezed(case: Case, hops: Hops) -> Hops:
@@ -136,7 +282,7 @@ def shortest_found(paths: Paths, links: int, seed: int = 0) -> Hops:
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
     most = _TOTAL_EXCHANGE_HOPS if isinstance(case.task, TotalExchange) else None
-    return exchange.refuse(case, most) or Offer(lambda: balanced_orders(case), effort="search")
+    return refuse(case, most) or Offer(lambda: balanced_orders(case), effort="search")
 
 
 BALANCED_ORDERS = Algorithm(

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.partial_exchange import exchange
-from gossamer.algorithms.partial_exchange.census import counts_of_lines
+from gossamer.algorithms.partial_exchange import balanced_orders
+from gossamer.algorithms.partial_exchange.balanced_orders import counts_of_lines
 from gossamer.graphs.hops import Paths
 from gossamer.graphs.list_scheduling import ORDERS, Order, non_wasting
 from gossamer.networks.grids import grid_links
@@ -117,7 +117,7 @@ def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Sch
     """
     network = case.network
     control = counts_of_lines(network)  # phase 1: every node learns the counts of its row and its column
-    origin, target = exchange.ends(case)
+    origin, target = balanced_orders.ends(case)
     active, place = np.unique(origin, return_inverse=True)
     rows_first = in_rows_first(network, active)[place] if active.size else np.zeros(0, np.bool_)
     # phase 2: all packets at once, each on its first leg and then on its second
@@ -125,14 +125,14 @@ def rows_and_columns(case: Case, order: Order | Literal["best"] = "best") -> Sch
     orders: tuple[Order, ...] = ORDERS if order == "best" else (order,)
     found = (non_wasting(paths, network.link_count, each, later=later, seed=case.seed) for each in orders)
     hops = min(found, key=lambda hops: hops.slots)
-    return exchange.schedule(case, hops, control)
+    return balanced_orders.schedule(case, hops, control)
 
 
 def _one_turn(
     network: Network, origin: IntArray, target: IntArray, rows_first: npt.NDArray[np.bool_]
 ) -> tuple[Paths, npt.NDArray[np.bool_]]:
     """Return the path of each packet, and of each of its hops whether it is on the second leg."""
-    from gossamer.algorithms.partial_exchange import _kernels
+    from gossamer.algorithms.partial_exchange import spread
 
     assert network.grid is not None
     places = (*_places(network, origin), *_places(network, target))
@@ -141,7 +141,7 @@ def _one_turn(
     both = np.stack([links[:, axis] for axis in _axes(network)], axis=1)  # a missing dimension has no hops
     hops = int((np.abs(places[2] - places[0]) + np.abs(places[3] - places[1])).sum())
     first, link, later = np.empty(origin.size + 1, np.int64), np.empty(hops, np.int32), np.empty(hops, np.bool_)
-    _kernels.one_turn(*places, rows_first, *strides, both, first, link, later)
+    spread.one_turn(*places, rows_first, *strides, both, first, link, later)
     return Paths(first, link), later
 
 
@@ -165,12 +165,12 @@ def _propose(case: Case) -> Offer[Schedule] | Refusal:
     grid = case.network.grid
     if grid is not None and sum(side > 1 for side in grid.sides) > 2:
         return Refusal("needs an array or a torus of at most two dimensions")
-    refusal = exchange.refuse(case)
+    refusal = balanced_orders.refuse(case)
     if refusal is not None:
         return refusal
     assert grid is not None
     rows, columns = (grid.sides[axis] if axis >= 0 else 1 for axis in _axes(case.network))
-    time = exchange_bound(rows, columns, exchange.active_count(case), case.control_time)
+    time = exchange_bound(rows, columns, balanced_orders.active_count(case), case.control_time)
     return Offer(lambda: rows_and_columns(case), time if case.network.node_count > 1 else Fraction(0), at_most=True)
 
 

@@ -18,17 +18,105 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.partial_exchange import exchange
-from gossamer.algorithms.partial_exchange.balanced_orders import shortest_of
-from gossamer.algorithms.partial_exchange.census import census
+from gossamer.algorithms.partial_exchange import balanced_orders
+from gossamer.algorithms.partial_exchange.balanced_orders import census, shortest_of
 from gossamer.graphs.hops import Paths
 from gossamer.graphs.routes import balanced_paths, without_loops
+from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import PartialExchange
 from gossamer.schedules import Schedule
 
-__all__ = ["SPREAD", "Spread", "spread", "spread_evenly"]
+__all__ = ["SPREAD", "Spread", "join", "one_turn", "spread", "spread_evenly", "walk_flow"]
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def one_turn(row, column, to_row, to_column, rows_first, row_stride, column_stride, links, first, link, later):
+    """Write the links of paths with one turn, along the row first where `rows_first` says so.
+
+    `row`, `column`, `to_row`, `to_column` int64[P] are the ends; `links` int32[N, 2, 2] lead along the columns and the
+    rows, up and down; `later` bool[H] is written with whether a hop comes after the turn.
+    """
+    at = 0
+    for p in range(row.size):
+        first[p] = at
+        i, j = row[p], column[p]
+        for leg in range(2):
+            along_row = rows_first[p] == (leg == 0)
+            while (j != to_column[p]) if along_row else (i != to_row[p]):
+                node = i * row_stride + j * column_stride
+                later[at] = leg == 1
+                if along_row:
+                    up = to_column[p] > j
+                    link[at] = links[node, 1, 0 if up else 1]
+                    j += 1 if up else -1
+                else:
+                    up = to_row[p] > i
+                    link[at] = links[node, 0, 0 if up else 1]
+                    i += 1 if up else -1
+                at += 1
+    first[row.size] = at
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _distance(x, v, sides, wraps, strides):
+    total = 0
+    for c in range(sides.size):
+        apart = abs(x // strides[c] % sides[c] - v // strides[c] % sides[c])
+        total += min(apart, sides[c] - apart) if wraps[c] else apart
+    return total
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def walk_flow(
+    origin, target, visit, flow, room, first_link, link_target, sides, wraps, strides, begin, end, stop, path
+):  # fmt: skip
+    """Let every packet of `visit` follow a flow until it stops; it uses up a unit of each link that it crosses.
+
+    A packet goes on while the flow leads it nearer to its target, and stops there; else it stops where `room` int64[N]
+    is left. Flow and room must balance: what flows into a node or begins there leaves it or has room. `stop` int32[P]
+    and the paths are written; `path` needs as many entries as the flow has units.
+    """
+    used = 0
+    for p in visit:
+        x, v = origin[p], target[p]
+        begin[p] = used
+        left = _distance(x, v, sides, wraps, strides)
+        while left > 0:
+            fullest, nearer = -1, -1
+            for e in range(first_link[x], first_link[x + 1]):
+                if flow[e] > 0:
+                    if fullest < 0 or flow[e] > flow[fullest]:
+                        fullest = e
+                    if (nearer < 0 or flow[e] > flow[nearer]) and _distance(
+                        link_target[e], v, sides, wraps, strides
+                    ) < left:
+                        nearer = e
+            if nearer < 0 and room[x] > 0:
+                room[x] -= 1
+                break
+            e = nearer if nearer >= 0 else fullest
+            flow[e] -= 1
+            path[used] = e
+            used += 1
+            x = link_target[e]
+            left = _distance(x, v, sides, wraps, strides)
+        stop[p] = x
+        end[p] = used
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def join(begin, end, path, second_first, second_path, first, joined):
+    """Write each packet's first path and then its second, from ``first[p]`` on."""
+    for p in range(begin.size):
+        at = first[p]
+        for h in range(begin[p], end[p]):
+            joined[at] = path[h]
+            at += 1
+        for h in range(second_first[p], second_first[p + 1]):
+            joined[at] = second_path[h]
+            at += 1
 
 
 class Spread(NamedTuple):
@@ -140,23 +228,21 @@ def spread(case: Case) -> Schedule:
     (True, True)
     """
     network = case.network
-    origin, target = exchange.ends(case)
+    origin, target = balanced_orders.ends(case)
     if not origin.size:
         return Schedule.of(case, [], [], [])
     evenly = spread_evenly(network, np.unique(origin))
     hops = shortest_of(network, lambda seed: _two_paths(network, origin, target, evenly, seed), case.seed)
-    return exchange.schedule(case, hops, case.once(census, network))
+    return balanced_orders.schedule(case, hops, case.once(census, network))
 
 
 def _two_paths(network: Network, origin: IntArray, target: IntArray, evenly: Spread, seed: int) -> Paths:
     """Return the paths of both phases."""
-    from gossamer.algorithms.partial_exchange import _kernels
-
     grid = network.grid
     assert grid is not None
     begin, end = np.empty(origin.size, np.int64), np.empty(origin.size, np.int64)
     stop, path = np.empty(origin.size, np.int32), np.empty(int(evenly.flow.sum()), np.int32)
-    _kernels.walk_flow(
+    walk_flow(
         origin, target, np.random.default_rng(seed).permutation(origin.size), evenly.flow.copy(), evenly.stay.copy(),
         network.first_link, network.link_target, np.array(grid.sides), np.array(grid.wraps), np.array(grid.strides),
         begin, end, stop, path,
@@ -168,17 +254,15 @@ def _two_paths(network: Network, origin: IntArray, target: IntArray, evenly: Spr
 
 def _joined(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], path: IntArray, second: Paths) -> Paths:
     """Return each packet's first path followed by its second."""
-    from gossamer.algorithms.partial_exchange import _kernels
-
     first = np.zeros(begin.size + 1, np.int64)
     np.cumsum(end - begin + np.diff(second.first), out=first[1:])
     link = np.empty(int(first[-1]), np.int32)
-    _kernels.join(begin, end, path, *second, first, link)
+    join(begin, end, path, *second, first, link)
     return Paths(first, link)
 
 
 def _propose(case: Case) -> Offer[Schedule] | Refusal:
-    return exchange.refuse(case) or Offer(lambda: spread(case), effort="search")
+    return balanced_orders.refuse(case) or Offer(lambda: spread(case), effort="search")
 
 
 SPREAD = Algorithm(

@@ -18,11 +18,58 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.jit import njit
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 from gossamer.schedules.sinks import CHUNK, Chunk, Sink
 
 __all__ = ["Round", "rounds", "sort_blocks", "sort_steps"]
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _compare_exchange(
+    step, link, packet, first, done, steps, key, held, stride, pairs, descending, up, down,
+):  # fmt: skip
+    """Make steps of odd-even transposition: nodes u and u+stride exchange what they hold if it is out of order.
+
+    Parameters
+    ----------
+    step, link, packet : int32[h]
+        Written from the first row on, as long as the hops of one more step fit.
+    first, done, steps : int
+        Step of the phase in which the round begins, steps of the round that are made already, and all its steps.
+    key, held : int32[N]
+        Key and packet (-1 for none) of each node, rearranged.
+    pairs : int32[2, p]
+        Lower ends u of the pairs of even and of odd steps, -1 for none.
+    descending : bool[N]
+        Whether the larger key belongs to u.
+    up, down : int32[N]
+        Link from each node to the node above, and below.
+
+    Returns
+    -------
+    filled, done : int
+        Hops written, and steps made now.
+    """
+    filled = 0
+    while done < steps and filled + 2 * pairs.shape[1] <= step.size:
+        for u in pairs[done & 1]:
+            if u < 0:
+                break
+            v = u + stride
+            if (key[v] > key[u]) if descending[u] else (key[u] > key[v]):
+                key[u], key[v] = key[v], key[u]
+                a, b = held[u], held[v]
+                held[u], held[v] = b, a
+                if a >= 0:
+                    step[filled], link[filled], packet[filled] = first + done, up[u], a
+                    filled += 1
+                if b >= 0:
+                    step[filled], link[filled], packet[filled] = first + done, down[v], b
+                    filled += 1
+        done += 1
+    return filled, done
 
 
 class Round(NamedTuple):
@@ -133,8 +180,6 @@ def sort_blocks(network: Network, blocks: int, key: IntArray, held: IntArray, si
 
 def _exchanges(network: Network, made: Sequence[Round], key: IntArray, held: IntArray, sink: Sink) -> Iterator[Chunk]:
     """Yield the hops of the rounds."""
-    from gossamer.algorithms.routing import _kernels
-
     assert network.grid is not None
     where = np.unravel_index(np.arange(network.node_count), network.grid.sides)
     links = grid_links(network)
@@ -148,7 +193,7 @@ def _exchanges(network: Network, made: Sequence[Round], key: IntArray, held: Int
         done = 0
         while done < each.steps:
             columns = sink.columns(size)
-            filled, done = _kernels.compare_exchange(
+            filled, done = _compare_exchange(
                 *columns, first, done, each.steps, key, held, network.grid.strides[each.axis], pairs, turned, up, down,
             )  # fmt: skip
             yield columns[0][:filled], columns[1][:filled], columns[2][:filled]

@@ -15,7 +15,7 @@ import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.preconditions import refuse_ports
-from gossamer.algorithms.routing.messages import refuse_paths, sources_and_targets
+from gossamer.algorithms.routing.greedy import refuse_paths, sources_and_targets
 from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
 from gossamer.networks.network import Grid, IntArray
 from gossamer.questions.cases import Case, Offer, Refusal

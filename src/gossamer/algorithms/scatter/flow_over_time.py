@@ -67,7 +67,7 @@ def flow_scatter(case: Case) -> Schedule:
     >>> flow_scatter(Case(net, gossamer.task("scatter"))).completion_time
     Fraction(3, 1)
     """
-    from gossamer.algorithms.scatter import _kernels
+    from gossamer.algorithms.scatter import furthest_first
 
     network, root, n = case.network, root_of(case), case.network.node_count
     tree = case.once(balanced_tree, network, root, False)
@@ -84,11 +84,11 @@ def flow_scatter(case: Case) -> Schedule:
     came, stamp = np.zeros((2, slots, n), np.int32)
     queue = np.empty(slots * n, np.int64)
     to, depth = tree.destinations, tree.depth[tree.destinations]
-    late = _kernels.load_paths(to, depth, start, least, tree.parent_link, source, flow, arrival)
+    late = furthest_first.load_paths(to, depth, start, least, tree.parent_link, source, flow, arrival)
     horizon, turn = least, 0
     while late and horizon < slots:
         turn += 1
-        found = _kernels.augment(
+        found = furthest_first.augment(
             horizon, root, network.terminal_count, network.first_link, source, target, network.link_capacity,
             into_first, into, flow, arrival, came, stamp, queue, turn,
         )  # fmt: skip
@@ -98,7 +98,7 @@ def flow_scatter(case: Case) -> Schedule:
         return scatter_down(tree, case)
     hops = int(flow.sum(dtype=np.int64))
     slot, link, packet = np.empty((3, hops + 1), np.int32)
-    hops = _kernels.separate(root, to, into_first, into, source, flow, arrival, slot, link, packet)
+    hops = furthest_first.separate(root, to, into_first, into, source, flow, arrival, slot, link, packet)
     order = np.argsort(slot[:hops], kind="stable")
     return Schedule.of(case, slot[order], link[order], packet[order])
 

@@ -6,14 +6,11 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.total_exchange.array_rounds import ARRAY_ROUNDS
 from gossamer.algorithms.total_exchange.busiest_first import BUSIEST_FIRST
 from gossamer.algorithms.total_exchange.edge_colored import EDGE_COLORED, EDGE_COLORED_ON_ARRAY
-from gossamer.algorithms.total_exchange.even_ring import PARITY_SHIFT
 from gossamer.algorithms.total_exchange.even_words import EVEN_WORDS
-from gossamer.algorithms.total_exchange.homogeneous_product import HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS
-from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO
+from gossamer.algorithms.total_exchange.node_invariant import GREEDY_OFFSETS, NODE_INVARIANT_FIFO, SUCCESSIVE_OFFSETS
 from gossamer.algorithms.total_exchange.orbit_paths import ORBIT_PATHS
-from gossamer.algorithms.total_exchange.ring_shift import MESSAGE_SHIFT
-from gossamer.algorithms.total_exchange.successive_offsets import SUCCESSIVE_OFFSETS
-from gossamer.algorithms.total_exchange.two_phase_product import TWO_PHASE_PRODUCT
+from gossamer.algorithms.total_exchange.products import HOMOGENEOUS_PRODUCT, PRODUCT_ROUNDS, TWO_PHASE_PRODUCT
+from gossamer.algorithms.total_exchange.ring_shift import MESSAGE_SHIFT, PARITY_SHIFT
 
 __all__ = ["TOTAL_EXCHANGE"]
 

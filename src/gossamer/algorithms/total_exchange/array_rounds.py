@@ -76,10 +76,10 @@ def furthest_first_steps(n: int) -> npt.NDArray[np.int32]:
     >>> steps[0, 5, :5].tolist(), int(steps.max()) + 1
     ([0, 1, 2, 3, 4], 9)
     """
-    from gossamer.algorithms.total_exchange import _kernels
+    from gossamer.algorithms.total_exchange import edge_colored
 
     steps = np.full((n, n, n), -1, np.int32)
-    _kernels.line_steps(n, steps)
+    edge_colored.line_steps(n, steps)
     return steps
 
 
@@ -155,7 +155,7 @@ def array_rounds_exchange(case: Case) -> Schedule:
     >>> array_rounds_exchange(Case(gossamer.network("array:3x3"), gossamer.task("alltoall"))).completion_time
     Fraction(6, 1)
     """
-    from gossamer.algorithms.total_exchange import _kernels
+    from gossamer.algorithms.total_exchange import edge_colored
 
     network = case.network
     assert network.grid is not None
@@ -173,7 +173,7 @@ def array_rounds_exchange(case: Case) -> Schedule:
     hops = _hops(network)
     slot, link, packet = (np.empty(hops, np.int32) for _ in range(3))
     strides = np.array([math.prod(sides[c + 1 :]) for c in range(len(sides))], np.int64)
-    _kernels.move_offsets(
+    edge_colored.move_offsets(
         job[order], column[order], begin[order], digits.astype(np.int64), np.array(sides, np.int64), strides,
         np.ascontiguousarray(grid_links(network)[:, axes]), slot, link, packet,
     )  # fmt: skip

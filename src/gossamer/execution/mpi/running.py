@@ -61,7 +61,7 @@ def run_file(
     repeat : int
         Repetitions.
     nodes : path, optional
-        A line for each rank with its node; see `gossamer.execution.mpi.numbering.read_nodes`.
+        A line for each rank with its node; see `gossamer.execution.mpi.collectives.read_nodes`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def run_file(
     known: dict[str, Any] = {}
 
     def plan() -> Any:
-        from gossamer.execution.mpi.numbering import numbered_by_ranks, read_nodes
+        from gossamer.execution.mpi.collectives import numbered_by_ranks, read_nodes
         from gossamer.schedules import load
 
         schedule = load(path)

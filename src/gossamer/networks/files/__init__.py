@@ -1,19 +1,23 @@
 """Networks in files: one file a format, one table of all."""
 
-from gossamer.networks.files.coordinates import read_coordinates
-from gossamer.networks.files.edge_list import read_edge_list, write_edge_list
-from gossamer.networks.files.ibnetdiscover import read_ibnetdiscover
-from gossamer.networks.files.nccl import read_nccl_topology
-from gossamer.networks.files.nvidia_smi import read_nvidia_smi
-from gossamer.networks.files.slurm import read_slurm_topology
-from gossamer.networks.files.table import (
-    FILE_FAMILIES,
-    FORMATS,
-    read_network,
-    suffixes,
-    writable_suffixes,
-    write_network,
-)
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from gossamer.errors import FileFormatError
+from gossamer.networks.family import Family, Size, checked_size
+from gossamer.networks.files.coordinates import COORDINATES, read_coordinates
+from gossamer.networks.files.edge_list import DIRECTED_EDGES, EDGES, read_edge_list, write_edge_list
+from gossamer.networks.files.format import NetworkFormat
+from gossamer.networks.files.graphs import DOT, GML, GRAPHML, JSON
+from gossamer.networks.files.ibnetdiscover import IBNETDISCOVER, read_ibnetdiscover
+from gossamer.networks.files.nccl import NCCL, read_nccl_topology
+from gossamer.networks.files.nvidia_smi import NVIDIA_SMI, read_nvidia_smi
+from gossamer.networks.files.slurm import SLURM, read_slurm_topology
+from gossamer.networks.network import Network
+from gossamer.reading.files import file_name, opened
+from gossamer.writing import whole_file
 
 __all__ = [
     "FILE_FAMILIES",
@@ -30,3 +34,143 @@ __all__ = [
     "write_edge_list",
     "write_network",
 ]
+
+# The table of formats: what reads and writes network files, and which format a file is of.
+
+FORMATS: tuple[NetworkFormat, ...] = (
+    EDGES,
+    DIRECTED_EDGES,
+    JSON,
+    GRAPHML,
+    GML,
+    DOT,
+    NVIDIA_SMI,
+    NCCL,
+    IBNETDISCOVER,
+    SLURM,
+    COORDINATES,
+)
+"""Every format, in the order in which they are shown."""
+
+_LOOK = 65_536
+"""Bytes of a file that are looked at to find its format."""
+
+
+def suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the files that `read_network` reads."""
+    return tuple(suffix for each in FORMATS if each.read is not None for suffix in each.suffixes)
+
+
+def writable_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of the files that `write_network` writes."""
+    return tuple(suffix for each in FORMATS if each.write is not None for suffix in each.suffixes)
+
+
+def read_network(path: str | PathLike[str]) -> Network:
+    """Read a network from a file.
+
+    Parameters
+    ----------
+    path : path
+        ``.edges`` or ``.txt``: an edge list (`read_edge_list`), ``.dedges``: one of one-way links; ``.json``: a
+        node-link graph as NetworkX writes it; ``.graphml``, ``.gml``. Edges may have a ``capacity``, a ``bandwidth``, a
+        ``latency`` and nodes ``terminal`` false, as in `from_networkx`. ``.xml``: a topology of NCCL; ``.conf``: the
+        topology.conf of Slurm; ``.ibnet``: the output of ibnetdiscover; ``.coords``, ``.ranks``: a rank map. A
+        ``.txt`` that begins as the output of ``nvidia-smi topo -m``, that of ibnetdiscover, a topology.conf or a rank
+        map with its shape is read as that.
+
+    Returns
+    -------
+    Network
+        With the links of the file, `links_only`.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix is another, or the file cannot be read.
+    NetworkError
+        If the graph is no network.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, networkx as nx
+    >>> from gossamer.networks import read_network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "petersen.graphml")
+    ...     nx.write_graphml(nx.petersen_graph(), path)
+    ...     read_network(path).diameter
+    2
+    """
+    suffix = Path(path).suffix.lower()
+    found = next((each for each in FORMATS if suffix in each.suffixes and each.read is not None), None)
+    if found is None:
+        raise FileFormatError(f"graph file {file_name(path)}: the suffix must be one of {', '.join(suffixes())}")
+    if suffix == ".txt":
+        with opened(path) as file:
+            head = file.read(_LOOK).decode("utf-8-sig", errors="replace")
+        found = next((each for each in FORMATS if each.recognizes(head)), found)
+    assert found.read is not None  # of those that have one
+    return found.read(Path(path))
+
+
+def write_network(network: Network, path: str | PathLike[str]) -> None:
+    """Write a network to a file; `read_network` gives an equal one back, but for DOT, which it does not read.
+
+    Parameters
+    ----------
+    network : Network
+        Any network. Its links, capacities, times, speeds, labels and terminals are written; its group, grid or other
+        structure is not.
+    path : path
+        ``.edges``, ``.txt``, ``.json``, ``.graphml``, ``.dot`` or ``.gv``. The file appears whole or not at all.
+
+    Raises
+    ------
+    FileFormatError
+        If the suffix is another, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from gossamer.networks import ring, read_network
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "ring.json")
+    ...     write_network(ring(5), path)
+    ...     read_network(path) == ring(5)
+    True
+    """
+    suffix = Path(path).suffix.lower()
+    found = next((each.write for each in FORMATS if suffix in each.suffixes and each.write is not None), None)
+    if found is None:
+        raise FileFormatError(
+            f"network file {file_name(path)}: the suffix must be one of {', '.join(writable_suffixes())}"
+        )
+    with whole_file(path) as part:
+        found(network, part)
+
+
+def _family(each: NetworkFormat) -> Family:
+    """Return the family of the networks in files of a format: its parameter is the path."""
+    read = each.read
+    assert read is not None
+
+    def size(*given: object) -> Size:
+        network = read(*given)
+        return checked_size(each.name, network.node_count, network.link_count)
+
+    return Family(
+        name=each.name,
+        function=read,
+        size=size,
+        form=each.form,
+        parameters=each.parameters,
+        summary=each.summary,
+        example=f"{each.name}:{'network' if each.suffixes else 'topology'}{(*each.suffixes, '.txt')[0]}",
+        source=each.source,
+        aliases=each.aliases,
+        reads_file=True,
+    )
+
+
+FILE_FAMILIES: tuple[Family, ...] = tuple(_family(each) for each in FORMATS if each.read is not None)
+"""The families that read a file."""

@@ -9,10 +9,10 @@ from os import PathLike
 import numpy as np
 
 from gossamer.errors import FileFormatError, NetworkError, shown
+from gossamer.networks.derived import renumbered
 from gossamer.networks.files.format import NetworkFormat
 from gossamer.networks.grids import array, torus
 from gossamer.networks.network import Network
-from gossamer.networks.renumbering import renumbered
 from gossamer.reading.files import file_name, text_lines
 
 __all__ = ["COORDINATES", "read_coordinates"]

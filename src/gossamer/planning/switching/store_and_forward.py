@@ -16,7 +16,7 @@ from gossamer.errors import ModelError
 from gossamer.networks.network import Network
 from gossamer.planning.switching.protocol import Facts, Say, Streamed
 from gossamer.questions.cases import Case, Needs, Offer
-from gossamer.questions.cases.resource_estimates import needs
+from gossamer.questions.cases.offers import needs
 from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task

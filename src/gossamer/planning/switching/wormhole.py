@@ -19,9 +19,8 @@ from gossamer.schedules import Verification
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.simulation.flits.settings import Interface
 from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, files, verify
-from gossamer.wormhole.bounds import bounds
+from gossamer.wormhole.bounds import bounds, wormhole_needs
 from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.needs import wormhole_needs
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = ["Wormhole"]

@@ -6,8 +6,15 @@ Each kind of task has a module; `task` gives any of them by name.
 from __future__ import annotations
 
 from gossamer.questions.tasks.chunked import Chunked, chunked
-from gossamer.questions.tasks.demand_table import DemandTable, as_table
-from gossamer.questions.tasks.exchanges import PartialExchange, PartialGather, TotalExchange
+from gossamer.questions.tasks.demand_table import DemandTable, as_table, read_table, write_table
+from gossamer.questions.tasks.exchanges import (
+    PartialExchange,
+    PartialGather,
+    TotalExchange,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
+)
 from gossamer.questions.tasks.grouped import Grouped, along_dimensions
 from gossamer.questions.tasks.multinode import (
     Allreduce,
@@ -19,15 +26,12 @@ from gossamer.questions.tasks.multinode import (
     PartialReduceScatter,
     ReduceScatter,
 )
-from gossamer.questions.tasks.names import ALIASES, TASKS, kind_of
 from gossamer.questions.tasks.neighbors import NeighborExchange
-from gossamer.questions.tasks.parsing import as_task, task, task_from_dict
+from gossamer.questions.tasks.parsing import ALIASES, TASKS, as_task, kind_of, task, task_from_dict
 from gossamer.questions.tasks.rooted import Broadcast, Gather, Reduce, Scatter
 from gossamer.questions.tasks.routing import OneToManyRouting, Permutation
-from gossamer.questions.tasks.table_files import read_table, write_table
 from gossamer.questions.tasks.task import COMBINE, COPY, MOVE, Messages, Task
 from gossamer.questions.tasks.together import Together
-from gossamer.questions.tasks.uneven import UnevenExchange, UnevenGather, UnevenScatter
 
 __all__ = [
     "ALIASES",

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from gossamer.simulation.flits.arrivals import Trace, read_trace, write_trace
 from gossamer.simulation.flits.deadlock import Deadlock
 from gossamer.simulation.flits.destinations import destinations
-from gossamer.simulation.flits.energy import ENERGY_COSTS, Energy
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.simulation.flits.ideal import ideal_throughput
 from gossamer.simulation.flits.recording import FlitRecording, record_run, record_traffic
 from gossamer.simulation.flits.routing import ROUTINGS, Freedom, deadlock_freedom, routing
-from gossamer.simulation.flits.saturation import Saturation, saturation_throughput
+from gossamer.simulation.flits.saturation import Saturation, ideal_throughput, saturation_throughput
 from gossamer.simulation.flits.schedule_run import ScheduleRun, simulate_schedule
-from gossamer.simulation.flits.settings import PRESETS, Routers
-from gossamer.simulation.flits.trace import Trace, read_trace, write_trace
+from gossamer.simulation.flits.settings import ENERGY_COSTS, PRESETS, Energy, Routers, TrafficSettings
 from gossamer.simulation.flits.traffic import simulate_trace, simulate_traffic
 from gossamer.simulation.flits.traffic_result import TrafficRun
-from gossamer.simulation.flits.traffic_settings import TrafficSettings
 
 __all__ = [
     "ENERGY_COSTS",

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.errors import TaskError, nearest
+from gossamer.errors import FileFormatError, TaskError, nearest, shown
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks.patterns import PATTERNS, pattern
 from gossamer.reading import number, whole_text
+from gossamer.reading.files import file_name, read_array, text_lines
 from gossamer.wormhole.channels import Channels
 
-__all__ = ["Destinations", "Draws", "destinations", "shortest_displacement"]
+__all__ = ["Destinations", "Draws", "destinations", "read_demands", "shortest_displacement"]
+
+# Tables of demands in files: how much each terminal sends to each other one.
+
+
+def read_demands(path: str | os.PathLike[str]) -> npt.NDArray[np.float64]:
+    """Read a square table of numbers: a ``.npy`` file, or text of one row a line (``#`` begins a comment).
+
+    Returns
+    -------
+    float64[T, T]
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing or unreadable, or holds anything else.
+    """
+    name = file_name(path)
+    if str(path).lower().endswith(".npy"):
+        table = read_array(path)
+    else:
+        rows = [line.replace(",", " ").split() for _, line in text_lines(path, "a table of demands: not text in UTF-8")]
+        try:
+            table = np.array([[float(word) for word in row] for row in rows], np.float64)
+        except ValueError as error:
+            raise FileFormatError(f"{name} holds no table of demands: {shown(str(error), 160)}") from None
+    if table.dtype.kind not in "iufb":
+        raise FileFormatError(f"{name} holds no table of demands, but {table.dtype} values")
+    table = table.astype(np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
+        raise FileFormatError(f"{name} holds no square table of demands, but one of shape {table.shape}")
+    return table
+
 
 _HOT_SHARE = 0.1
 _OTHER_NAMES = {

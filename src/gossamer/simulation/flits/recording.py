@@ -13,8 +13,8 @@ from gossamer.networks.network import Network
 from gossamer.reading import whole
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.schedule_run import ScheduleRun
+from gossamer.simulation.flits.settings import TrafficSettings
 from gossamer.simulation.flits.traffic import Simulation, prepare
-from gossamer.simulation.flits.traffic_settings import TrafficSettings
 
 __all__ = ["FlitRecording", "record_run", "record_traffic"]
 

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.reading import choice, instance, whole
-from gossamer.simulation.flits.deadlock import Deadlock, find_deadlock
-from gossamer.simulation.flits.dependencies import dependencies
+from gossamer.simulation.flits.deadlock import Deadlock, dependencies, find_deadlock
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing.function import ends
 from gossamer.simulation.flits.routing.grids import DimensionOrder, write_paths

@@ -12,19 +12,16 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.networks.network import Network
 from gossamer.reading import instance
-from gossamer.simulation.flits.arrivals import Arrivals, RandomArrivals, TraceArrivals
+from gossamer.simulation.flits.arrivals import Arrivals, RandomArrivals, Trace, TraceArrivals
 from gossamer.simulation.flits.deadlock import Deadlock, find_deadlock
 from gossamer.simulation.flits.destinations import destinations
-from gossamer.simulation.flits.energy import Energy
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing import Routing, routing_on
 from gossamer.simulation.flits.routing.function import Sent
-from gossamer.simulation.flits.routing.precomputed import written_routes
+from gossamer.simulation.flits.routing.tables import written_routes
+from gossamer.simulation.flits.settings import Energy, TrafficSettings
 from gossamer.simulation.flits.state import crossings, grown, new_state, with_routes
-from gossamer.simulation.flits.statistics import Latencies, settled
-from gossamer.simulation.flits.trace import Trace
-from gossamer.simulation.flits.traffic_result import TrafficRun
-from gossamer.simulation.flits.traffic_settings import TrafficSettings
+from gossamer.simulation.flits.traffic_result import Latencies, TrafficRun, settled
 
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State
@@ -263,7 +260,7 @@ class Simulation:
     ) -> npt.NDArray[np.int64]:
         if source.size > self.free:
             self.grow(max(2 * self.used.size, self.used.size + source.size))
-        from gossamer.simulation.flits import _tables
+        from gossamer.simulation.flits.state import write
 
         rows = np.ascontiguousarray(self.rows[self.free - source.size : self.free][::-1])
         self.free -= source.size
@@ -275,7 +272,7 @@ class Simulation:
             begin, drawn = self.written.begin, self.written.draw(source.size, self.random)
         second = rule.longest + 2 if rule.routes == 2 else 0
         by_link = self.settings.routers.injection == "channels"
-        _tables.write(
+        write(
             state.message, self.used, rows, source, target, flits, state.route, rule.row_size, second, begin,
             self.fabric.terminal_count, drawn, by_link, state.candidate_first, state.candidate,
         )  # fmt: skip
@@ -283,12 +280,13 @@ class Simulation:
 
     def harvest(self) -> None:
         """Count the messages delivered and free their rows."""
-        from gossamer.simulation.flits import _kernels, _tables
+        from gossamer.simulation.flits import _kernels
+        from gossamer.simulation.flits.state import take_delivered
 
         state = self.state
         ended = int(state.counters[_kernels.ENDED])
         done, found = np.empty(ended, np.int32), np.empty((4, ended), np.int64)
-        count, inside = _tables.take_delivered(
+        count, inside = take_delivered(
             state.message, self.used, state.delivered, state.counters, *self.window, done, found
         )
         self.latencies.add(*found[:, :inside])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError, ModelError, shown
 from gossamer.networks import Network
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 from gossamer.reading.files import file_name, read_text
 
 __all__ = ["Cabling", "cabled", "places"]

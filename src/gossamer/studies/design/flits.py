@@ -10,7 +10,7 @@ from gossamer.networks import Network
 from gossamer.simulation.flits import Routers
 from gossamer.simulation.flits.routing import Routing, deadlock_freedom, routing
 from gossamer.simulation.flits.saturation import saturation_throughput
-from gossamer.simulation.flits.traffic_settings import TrafficSettings
+from gossamer.simulation.flits.settings import TrafficSettings
 
 __all__ = ["TABLED", "FlitRun", "chosen_routing", "flit_run"]
 

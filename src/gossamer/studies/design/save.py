@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks import Network, write_network
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 from gossamer.planning.switching import save
 from gossamer.simulation.flits.routing import deadlock_freedom
 from gossamer.simulation.flits.routing.function import Sent

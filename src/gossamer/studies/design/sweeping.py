@@ -16,7 +16,6 @@ from gossamer.networks import Network
 from gossamer.reading import number, whole
 from gossamer.reading import seed as read_seed
 from gossamer.studies.design.cabling import cabled
-from gossamer.studies.design.constraints import Wishes
 from gossamer.studies.design.designing import (
     MOST_WORK,
     SECONDS_OF_WORK,
@@ -28,11 +27,10 @@ from gossamer.studies.design.designing import (
     work,
 )
 from gossamer.studies.design.fixed import fixed_candidates
-from gossamer.studies.design.problem import Problem, read_degrees, read_goals, read_nodes
+from gossamer.studies.design.problem import Problem, Wishes, read_degrees, read_goals, read_nodes
 from gossamer.studies.design.search import Candidate, Say, candidates
 from gossamer.studies.sweeps import sweep
-from gossamer.studies.sweeps.identity import file_contents
-from gossamer.studies.sweeps.points import Progress
+from gossamer.studies.sweeps.points import Progress, file_contents
 
 __all__ = ["NetworkPoint", "SearchPoint", "asked_words", "candidates_of", "designs", "found_of"]
 

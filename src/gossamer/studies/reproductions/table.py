@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from gossamer.studies.sweeps.running import run_points
+from gossamer.studies.sweeps.engines import run_points
 
 __all__ = ["Cell", "Curve", "Table", "TablePoint", "computed_tables", "number"]
 

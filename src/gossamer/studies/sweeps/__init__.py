@@ -6,23 +6,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gossamer.studies.sweeps.asked import AskedPoint, asked_point
-    from gossamer.studies.sweeps.broadcasts import BroadcastPoint, delay_load
-    from gossamer.studies.sweeps.engines import ENGINES
-    from gossamer.studies.sweeps.grids import grid
+    from gossamer.studies.sweeps.broadcasts import BroadcastPoint, TrafficPoint, delay_load, latency_load, read_loads
+    from gossamer.studies.sweeps.engines import ENGINES, run_points
+    from gossamer.studies.sweeps.grids import AskedPoint, asked_point, grid
     from gossamer.studies.sweeps.kinds import KINDS
-    from gossamer.studies.sweeps.loads import read_loads
     from gossamer.studies.sweeps.points import Line, Point, StoredPoint
-    from gossamer.studies.sweeps.results import SweepResults
-    from gossamer.studies.sweeps.running import run_points
+    from gossamer.studies.sweeps.results import TABLE_FORMATS, SweepResults, table_format, write_table
     from gossamer.studies.sweeps.store import merge, read_results
     from gossamer.studies.sweeps.sweeping import sweep
-    from gossamer.studies.sweeps.tables import TABLE_FORMATS, table_format, write_table
-    from gossamer.studies.sweeps.traffic import TrafficPoint, latency_load
 
 # where each name lives; imported when first used, so that a worker process imports only what its points need
 _HOME = {
-    "AskedPoint": "gossamer.studies.sweeps.asked",
+    "AskedPoint": "gossamer.studies.sweeps.grids",
     "BroadcastPoint": "gossamer.studies.sweeps.broadcasts",
     "ENGINES": "gossamer.studies.sweeps.engines",
     "KINDS": "gossamer.studies.sweeps.kinds",
@@ -30,19 +25,19 @@ _HOME = {
     "Point": "gossamer.studies.sweeps.points",
     "StoredPoint": "gossamer.studies.sweeps.points",
     "SweepResults": "gossamer.studies.sweeps.results",
-    "TABLE_FORMATS": "gossamer.studies.sweeps.tables",
-    "TrafficPoint": "gossamer.studies.sweeps.traffic",
-    "asked_point": "gossamer.studies.sweeps.asked",
+    "TABLE_FORMATS": "gossamer.studies.sweeps.results",
+    "TrafficPoint": "gossamer.studies.sweeps.broadcasts",
+    "asked_point": "gossamer.studies.sweeps.grids",
     "delay_load": "gossamer.studies.sweeps.broadcasts",
     "grid": "gossamer.studies.sweeps.grids",
-    "latency_load": "gossamer.studies.sweeps.traffic",
+    "latency_load": "gossamer.studies.sweeps.broadcasts",
     "merge": "gossamer.studies.sweeps.store",
-    "read_loads": "gossamer.studies.sweeps.loads",
+    "read_loads": "gossamer.studies.sweeps.broadcasts",
     "read_results": "gossamer.studies.sweeps.store",
-    "run_points": "gossamer.studies.sweeps.running",
+    "run_points": "gossamer.studies.sweeps.engines",
     "sweep": "gossamer.studies.sweeps.sweeping",
-    "table_format": "gossamer.studies.sweeps.tables",
-    "write_table": "gossamer.studies.sweeps.tables",
+    "table_format": "gossamer.studies.sweeps.results",
+    "write_table": "gossamer.studies.sweeps.results",
 }
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy as np
 
 from gossamer.errors import FileFormatError, GossamerError, ModelError
 from gossamer.networks import as_network
-from gossamer.networks.failures import cables
+from gossamer.networks.derived import cables
 from gossamer.networks.network import Network
 from gossamer.networks.orbits import cable_orbits
 from gossamer.planning.outcome import Outcome, number
@@ -27,7 +27,7 @@ from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
 from gossamer.reading import seed as read_seed
 from gossamer.reading import whole
-from gossamer.studies.sweeps.running import run_points
+from gossamer.studies.sweeps.engines import run_points
 from gossamer.writing import Rows, quantity, seconds_text
 
 __all__ = ["Fault", "FaultReport", "faults"]

@@ -9,7 +9,7 @@ from typing import Any
 from gossamer.errors import ModelError, nearest
 from gossamer.studies.sweeps.conditions import formula
 from gossamer.studies.sweeps.results import SweepResults
-from gossamer.studies.sweeps.store.rows import Row, natural
+from gossamer.studies.sweeps.store import Row, natural
 from gossamer.studies.sweeps.study import Shown
 from gossamer.writing import bytes_text, seconds_text
 

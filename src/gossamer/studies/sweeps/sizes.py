@@ -17,8 +17,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import Clock, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task, as_task
-from gossamer.reading.ranges import sizes as read_sizes
-from gossamer.studies.sweeps.running import run_points
+from gossamer.reading.quantities import sizes as read_sizes
+from gossamer.studies.sweeps.engines import run_points
 from gossamer.writing import Rows, bandwidth_text, bytes_text, seconds_text
 
 __all__ = ["Crossover", "SizeComparison", "compare_sizes"]

@@ -11,8 +11,7 @@ from typing import Any
 from gossamer.errors import ModelError, shown
 from gossamer.reading import choice
 from gossamer.studies.sweeps.engines import Done, Job, engine_of
-from gossamer.studies.sweeps.identity import identity
-from gossamer.studies.sweeps.points import Progress, StoredPoint
+from gossamer.studies.sweeps.points import Progress, StoredPoint, identity
 from gossamer.studies.sweeps.results import SweepResults
 from gossamer.studies.sweeps.store import Row, Store, columns_of, read_results, row_of
 
@@ -124,7 +123,7 @@ def listed_points(points: Iterable[StoredPoint | Mapping[str, Any]] | Mapping[st
         )
     for point in points:
         if isinstance(point, Mapping):
-            from gossamer.studies.sweeps.asked import asked_point
+            from gossamer.studies.sweeps.grids import asked_point
 
             yield asked_point(point)
         elif isinstance(point, StoredPoint):

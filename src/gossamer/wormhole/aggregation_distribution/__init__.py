@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from gossamer.wormhole.aggregation_distribution.algorithm import ATD, aggregation_distribution
+from fractions import Fraction
+from functools import partial
+
+from gossamer.errors import NotApplicableError
+from gossamer.questions.cases import Offer, Refusal
+from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.wormhole.aggregation_distribution.closed_forms import (
     ATD_5,
     ATD_OPT,
     ATD_PIECE,
+    MAX_HOLDINGS,
     Variant,
     best_h,
     closed_form,
     closed_form_time,
+    destinations,
+    holdings,
+    times_by_h,
+    tune,
     with_tuning,
 )
+from gossamer.wormhole.aggregation_distribution.collection import aggregate, collect, diagonal_broadcast
+from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks, tell_all
+from gossamer.wormhole.aggregation_distribution.recording import Recording
+from gossamer.wormhole.algorithm import WormholeAlgorithm
+from gossamer.wormhole.case import WormholeCase
+from gossamer.wormhole.contraction import group_tree
+from gossamer.wormhole.partition import Partition, common_divisors
+from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = [
     "ATD",
@@ -26,3 +44,170 @@ __all__ = [
     "closed_form_time",
     "with_tuning",
 ]
+
+# Multinode broadcast by aggregation-then-distribution: the source's schedule and two better ones.
+#
+# Data aggregation moves the messages of the sources to the nodes of the data-distribution networks (DDNs), h diagonals
+# to one; tuning gives every DDN the same share. Then, in all DDNs at once, the messages are collected on the main
+# diagonal, exchanged there and broadcast to all nodes of the DDN. At last every node collects what the DDNs have from
+# nodes near it.
+#
+# ===========  =======================================================================================================
+# `ATD_5`      the source's schedule: ranks by prefix sums with groups of 5, tuning by base-5 digits, 4 partners on the
+#              diagonal, lines and then rings of dilation 2
+# `ATD_OPT`    groups of 3 along the diagonal, the cheapest tuning, 2 partners on the diagonal, two halves with shifts
+# `ATD_PIECE`  as `ATD_OPT`, but every message is cut into a piece for each DDN, so that ranks are not needed
+# ===========  =======================================================================================================
+
+_EVERY_SIDE = 4_000_000
+"""The most nodes times messages for which every h is tried unasked: beyond, schedules take long to build."""
+
+
+def aggregation_distribution(
+    case: WormholeCase, *, h: int | str = "auto", variant: Variant = ATD_OPT
+) -> WormholeSchedule:
+    """Build a multinode broadcast by aggregation-then-distribution.
+
+    Parameters
+    ----------
+    case : WormholeCase
+        A broadcast or (partial) multinode broadcast, at most one message of each node, on a torus of any dimension.
+    h : int or "auto"
+        Dilation of the DDNs, a divisor of every side; "auto" takes `closed_forms.best_h`.
+    variant : Variant
+        The choices of the schedule.
+
+    Returns
+    -------
+    WormholeSchedule
+        Of the phases aggregation, prefix sums (unless `variant` has pieces), tuning, alignment, all-gather, broadcast,
+        rows and columns, less those that have no steps.
+
+    Raises
+    ------
+    NotApplicableError
+        If the network is not a torus, or h does not divide every side.
+
+    Notes
+    -----
+    On an n x n torus with N = n/h, and with lg for the logarithm rounded up, `ATD_5` takes
+    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 as `alignment.gather_steps`; `ATD_OPT`
+    ``lg5(h) + 2 lg5(N) + 2 lg3(n) + T(h) + 2 lg5(N) + lg3(N) + lg3(h) + h//2`` with T(h) steps of tuning; `ATD_PIECE`
+    the same less the ``2 lg5(N) + 2 lg3(n)`` steps of the prefix sums. None of this depends on the sources.
+
+    In d dimensions groups are of 2d + 1 along the d dimensions, and there are h^(d-1) DDNs. On unequal sides the
+    diagonals of a DDN are as many as the greatest common divisor of its sides.
+
+    Time and memory O(wormhole messages and pieces that the different payloads hold).
+
+    References
+    ----------
+    Chen and Chen 2000, section 3 and Theorem 1.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> case = WormholeCase(gossamer.network("torus:10x10"), MultinodeBroadcast())
+    >>> schedule = aggregation_distribution(case, h=5, variant=ATD_5)
+    >>> [f"{p.name} {p.steps}" for p in schedule.phases]
+    ['aggregation 1', 'prefix sums 10', 'tuning 2', 'alignment 1', 'all-gather 1', 'broadcast 1', 'rows 2', 'columns 4']
+    """
+    refusal = _refusal(case, variant, h)
+    if refusal is not None:
+        raise NotApplicableError(f"aggregation-then-distribution {refusal}")
+    if h == "auto":
+        times = _times(case, variant)
+        h = min(times, key=lambda side: times[side])
+    partition = Partition(case.channels.sides, h)  # type: ignore[arg-type]
+    variant = with_tuning(partition, case.sources, case.cost, variant)
+    words = partition.ddn_count if variant.pieces else 1
+    copies = partition.dimensions if variant.halves else 1
+    recording = Recording(case, partition, words, copies)
+    if case.sources and case.network.node_count > 1:
+        _record(recording, variant)
+    return recording.schedule().replace(algorithm=variant.name)
+
+
+def _record(recording: Recording, variant: Variant) -> None:
+    partition = recording.partition
+    fan = 2 * partition.dimensions + 1
+    inside = group_tree(partition.diagonals, fan)
+    aggregate(recording, group_tree(partition.h, fan), 1, "aggregation")
+    if not variant.pieces:
+        recording.word = destinations(partition, ranks(recording, prefix_sums(recording, variant.prefix_fan)))
+    tune(recording, variant.tuning)
+    aggregate(recording, inside, partition.h, "alignment")
+    tell_all(recording, variant.gather_fan)
+    diagonal_broadcast(recording, inside)
+    collect(recording, rows=variant.rows, columns=variant.columns)
+
+
+def _refusal(case: WormholeCase, variant: Variant, h: int | str = "auto") -> Refusal | None:
+    sides, network = case.channels.sides, case.network
+    if not case.channels.torus:
+        return Refusal("needs a torus")
+    allowed = common_divisors(sides)
+    if h != "auto" and (isinstance(h, bool | str) or not hasattr(h, "__index__") or h not in allowed):
+        values = ", ".join(map(str, allowed))
+        return Refusal(f"needs an h that divides every side of {network.spec}, 'auto' or one of {values}; got {h!r}")
+    held = holdings(sides, case.sources, 1 if h == "auto" else int(h), variant)
+    if held > MAX_HOLDINGS:
+        pieces = held // network.node_count
+        return Refusal(f"would tell {network.node_count:,} nodes of {pieces:,} pieces; too many to check")
+    return None
+
+
+def _times(case: WormholeCase, variant: Variant) -> dict[int, Fraction]:
+    return case.once(times_by_h, case.channels.sides, case.sources, case.cost, variant)
+
+
+def _propose(case: WormholeCase, *, variant: Variant) -> tuple[Offer[WormholeSchedule], ...] | Refusal:
+    refusal = _refusal(case, variant)
+    if refusal is not None:
+        return refusal
+    times = _times(case, variant)
+    best = min(times, key=lambda h: times[h])
+    # the closed form is only an upper bound, so that another h may turn out to be faster
+    every = case.network.node_count * case.sources <= _EVERY_SIDE
+    chosen = [best, *(h for h in times if h != best)]
+    return tuple(
+        Offer(
+            partial(aggregation_distribution, case, h=h, variant=variant),
+            time=times[h],
+            at_most=True,
+            options={"h": h},
+            on_request=h != best and not every,
+        )
+        for h in chosen
+    )
+
+
+def _algorithm(variant: Variant, source: str, summary: str) -> WormholeAlgorithm:
+    return WormholeAlgorithm(
+        name=variant.name,
+        tasks=(MultinodeBroadcast, PartialMultinodeBroadcast, Broadcast),
+        propose=partial(_propose, variant=variant),
+        networks="tori",
+        source=source,
+        summary=summary,
+    )
+
+
+ATD: tuple[WormholeAlgorithm, ...] = (
+    _algorithm(
+        ATD_5,
+        "Chen and Chen 2000, Theorem 1, corrected",
+        "aggregation, ranks, tuning, exchange on the diagonals of the DDNs, broadcast, and collection by rings",
+    ),
+    _algorithm(
+        ATD_OPT,
+        "after Chen and Chen 2000",
+        "as atd-5, with groups of 3 on diagonals and a collection in rotated parts by shifts",
+    ),
+    _algorithm(
+        ATD_PIECE,
+        "after Chen and Chen 2000",
+        "as atd-opt, with every message cut into a piece for each DDN",
+    ),
+)
+"""The three variants, for the registry."""

@@ -8,14 +8,226 @@ of all before it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.wormhole.aggregation_distribution.recording import PhaseCost, Recording
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
 from gossamer.wormhole.contraction import Moves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, Partition
 
-__all__ = ["prefix_cost", "prefix_sums", "ranks"]
+__all__ = [
+    "Partner",
+    "gather_rounds",
+    "gather_steps",
+    "gathering_cost",
+    "prefix_cost",
+    "prefix_sums",
+    "ranks",
+    "tell_all",
+]
+
+# Alignment: the nodes on the main diagonal of a DDN tell each other all that they hold.
+#
+# Every node of the diagonal knows a window of consecutive nodes of the diagonal, at first itself. In a round it gets
+# the windows of 2 or 4 partners beside its own: a partner w places away sends directly, one 2w places away through the
+# corner. The last partner of the last round sends only what is missing.
+#
+# On unequal sides the diagonal of a DDN with g diagonals goes through blocks of g nodes a side. Windows then grow to g,
+# and rings over the blocks, one dimension after the other, do the rest. In d dimensions the nodes of level 0 modulo g
+# take the part of the diagonal, and the windows grow in the planes of dimensions 0 and t, t = 1..d-1, one after the
+# other.
+
+
+class Partner(NamedTuple):
+    """A partner of a round: it is `places` away along the diagonal and sends its nodes `first` .. ``first+nodes-1``.
+
+    Places and nodes are relative to the receiver.
+    """
+
+    places: int
+    first: int
+    nodes: int
+
+
+def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
+    """Return the rounds in which each of `width` nodes of a ring comes to know all.
+
+    Parameters
+    ----------
+    width : int
+        Nodes N of the ring.
+    fan : {4, 2}
+        Most partners of a round.
+
+    Returns
+    -------
+    list of list of Partner
+        With w nodes known before a round, the partners are +w, -w, +2w, -2w, as many as are needed.
+
+    Notes
+    -----
+    A partner 2w places away is used only if N > 3w. So in every column the channels ``[i-2w, i]`` and ``[i, i+w]`` of
+    the messages to and from node i do not meet those of the next.
+
+    References
+    ----------
+    Chen and Chen 2000, section 3.2.1 (Figs. 14-16).
+
+    Examples
+    --------
+    >>> [[(p.places, p.nodes) for p in r] for r in gather_rounds(5, 4)], [len(r) for r in gather_rounds(7, 4)]
+    ([[(1, 1), (-1, 1), (2, 1), (-2, 1)]], [4, 1])
+    """
+    low, high = 0, 0  # the window known
+    rounds = []
+    while high - low + 1 < width:
+        w = high - low + 1
+        partners = []
+        for places in (w, -w, 2 * w, -2 * w)[:fan]:
+            count = min(w, width - (high - low + 1))
+            if count == 0:
+                break
+            if places > 0:
+                partners.append(Partner(places, high + 1, count))
+                high += count
+            else:
+                partners.append(Partner(places, low - count, count))
+                low -= count
+        rounds.append(partners)
+    return rounds
+
+
+def gather_steps(width: int, fan: int) -> int:
+    """Return the steps of `gather_rounds`: two for a round with a partner 2w places away, one for another.
+
+    ``ceil_log(3, N)`` with fan 2; with fan 4 at most ``2 ceil_log(5, N)``.
+
+    >>> [gather_steps(n, 4) for n in (1, 3, 5, 15, 16)], [gather_steps(n, 2) for n in (1, 3, 5, 15, 16)]
+    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 3])
+    """
+    return sum(1 + (len(partners) > 2) for partners in gather_rounds(width, fan))
+
+
+def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
+    """Let the nodes on the main diagonal of every DDN know all units of the DDN.
+
+    Parameters
+    ----------
+    recording : Recording
+        The schedule so far; all holders are on the main diagonals of the DDNs.
+    fan : {4, 2}
+        Most partners of a round.
+    name : str
+        Name of the phase.
+
+    Notes
+    -----
+    Units stay with their holders; at the end all nodes on a main diagonal know them.
+
+    References
+    ----------
+    Chen and Chen 2000, section 3.2.1.
+    """
+    partition = recording.partition
+    h, g = partition.h, partition.diagonals
+    main = np.flatnonzero(partition.level % (g * h) == 0)
+    held = recording.by_holder()
+    known: dict[int, Ints] = {int(node): held[node] for node in main}
+    with recording.phase(name):
+        for t in range(1, partition.dimensions):
+            known = _windows(recording, known, t, fan)
+        for t in range(partition.dimensions):
+            known = _rings(recording, known, t)
+
+
+def _windows(recording: Recording, known: dict[int, Ints], t: int, fan: int) -> dict[int, Ints]:
+    """Let each node know what those know that are up to g places away along the plane of dimensions 0 and t."""
+    partition = recording.partition
+    h, g = partition.h, partition.diagonals
+    way = partition.along(0, h) + partition.along(t, h)
+    nodes = np.array(list(known), np.int64)
+    line = {int(x): partition.shifted(np.full(2 * g + 1, x), np.arange(-g, g + 1)[:, None] * way) for x in nodes}
+
+    def union(node: int, first: int, count: int) -> Ints:
+        return np.sort(np.concatenate([known[int(x)] for x in line[node][g + first : g + first + count]]))
+
+    for partners in gather_rounds(g, fan):
+        rows = [np.array([recording.row(union(int(x), p.first, p.nodes)) for x in nodes]) for p in partners]
+        sources = [partition.shifted(nodes, p.places * way) for p in partners]
+        if len(partners) > 2:
+            recording.step()
+            for p, row, source in zip(partners[2:], rows[2:], sources[2:], strict=True):
+                recording.send(source, partition.along(t, -p.places * h), row)
+        recording.step()
+        for p, row, source in zip(partners[:2], rows[:2], sources[:2], strict=True):
+            recording.send(source, -p.places * way, row)
+        for p, row, source in zip(partners[2:], rows[2:], sources[2:], strict=True):
+            corner = partition.shifted(source, partition.along(t, -p.places * h))
+            recording.send(corner, partition.along(0, -p.places * h), row)
+    low = min((p.first for partners in gather_rounds(g, fan) for p in partners), default=0)
+    return {int(x): union(int(x), min(low, 0), g) for x in nodes} if g > 1 else known
+
+
+def _rings(recording: Recording, known: dict[int, Ints], t: int) -> dict[int, Ints]:
+    """Let each node know what those know that are a multiple of the block's side away along dimension t."""
+    partition = recording.partition
+    block = partition.h * partition.diagonals
+    ring = partition.sides[t] // block
+    if ring == 1:
+        return known
+    nodes = np.array(list(known), np.int64)
+    row_of = np.full(partition.node_count, NOTHING, np.int64)
+    row_of[nodes] = [recording.row(known[int(x)]) for x in nodes]
+    way = partition.along(t, block)
+    for step in range(ring // 2):
+        recording.step()
+        recording.send(nodes, way, row_of[partition.shifted(nodes, -step * way)])
+        if step < (ring - 1) // 2:
+            recording.send(nodes, -way, row_of[partition.shifted(nodes, step * way)])
+    line = {int(x): partition.shifted(np.full(ring, x), np.arange(ring)[:, None] * way) for x in nodes}
+    return {int(x): np.sort(np.concatenate([known[int(y)] for y in line[int(x)]])) for x in nodes}
+
+
+def gathering_cost(partition: Partition, fan: int, unit_bytes: int, held: int, most: int) -> PhaseCost:
+    """Return the closed form of `tell_all`, an upper bound.
+
+    Parameters
+    ----------
+    partition : Partition
+        The partition.
+    fan : {4, 2}
+        Most partners of a round.
+    unit_bytes : int
+        Bytes of a unit.
+    held : int
+        The most units of a node before.
+    most : int
+        The most units of a DDN.
+
+    Examples
+    --------
+    >>> gathering_cost(Partition((50, 50), 10), 2, 1, 250, 250)
+    PhaseCost(name='all-gather', bytes=(250, 250), hops=(20, 60), control=False)
+    """
+    h, g = partition.h, partition.diagonals
+    lengths: list[int] = []
+    hops: list[int] = []
+    for _ in range(1, partition.dimensions):
+        for partners in gather_rounds(g, fan):
+            far = [p for p in partners if abs(p.places) > abs(partners[0].places)]
+            if far:
+                lengths.append(min(most, held * max(p.nodes for p in far)) * unit_bytes)
+                hops.append(far[0].places * h)
+            lengths.append(min(most, held * max(p.nodes for p in partners)) * unit_bytes)
+            hops.append(2 * partners[0].places * h)
+        held = min(most, held * g)
+    for side in partition.sides:
+        ring = side // (g * h)
+        lengths += [held * unit_bytes] * (ring // 2)
+        hops += [g * h] * (ring // 2)
+        held = min(most, held * ring)
+    return PhaseCost("all-gather", tuple(lengths), tuple(hops))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
-from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE
-from gossamer.algorithms.multinode_broadcast.cayley.cells import fewest_slots, fill_cells
+from gossamer.algorithms.multinode_broadcast.cayley import TRANSLATED_TREE, fewest_slots, fill_cells
 from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.networks import (
     AbelianGroup,

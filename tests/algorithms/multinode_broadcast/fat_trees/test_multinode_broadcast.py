@@ -11,21 +11,17 @@ import gossamer
 from algorithms.fat_trees.twin import queue_peaks, serve
 from gossamer import ALGORITHMS, Rules
 from gossamer.algorithms.derived import allreduce_from, dual
-from gossamer.algorithms.multinode_broadcast.fat_trees.forwarding import (
+from gossamer.algorithms.multinode_broadcast.fat_trees import (
+    CLIMBING_STAR_EXCHANGES,
     FLOODING,
+    RISING_STAR_EXCHANGES,
+    STAR_EXCHANGES,
     UP_FIRST,
     flooding_steps,
-    up_first_steps,
-)
-from gossamer.algorithms.multinode_broadcast.fat_trees.rising_star_exchanges import (
-    RISING_STAR_EXCHANGES,
     rising_star_exchange_steps,
-)
-from gossamer.algorithms.multinode_broadcast.fat_trees.star_exchanges import (
-    CLIMBING_STAR_EXCHANGES,
-    STAR_EXCHANGES,
     star_exchange_hops,
     star_exchange_steps,
+    up_first_steps,
 )
 from gossamer.bounds import best_bound
 from gossamer.networks import Levels, fat_tree

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 import gossamer
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
+from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
 from gossamer.questions.cases import Case
 from gossamer.schedules.schedule import CONTROL
 from gossamer.schedules.sinks import RecordingSink

@@ -10,10 +10,14 @@ import pytest
 import gossamer
 from algorithms.routing.move_and_smooth.instances import algorithm, permutation, run
 from algorithms.routing.move_and_smooth.replaying import travel
-from gossamer.algorithms.routing.move_and_smooth.algorithm_h import h_stages
-from gossamer.algorithms.routing.move_and_smooth.algorithm_q import q_move_length, q_stages
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.algorithms.routing.move_and_smooth.stages import follow, guaranteed_times
+from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+from gossamer.algorithms.routing.move_and_smooth.stages import (
+    follow,
+    guaranteed_times,
+    h_stages,
+    q_move_length,
+    q_stages,
+)
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern

@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Mapping, Routes, halves
 from gossamer.algorithms.routing.move_and_smooth.mappings import (
     MAPPINGS,
     first_mapping,
@@ -22,6 +21,7 @@ from gossamer.algorithms.routing.move_and_smooth.mappings import (
     variant_a,
     variant_c,
 )
+from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Mapping, Routes, halves
 from gossamer.errors import NotApplicableError
 
 DIRECTION = {(0, 1): (1, 0), (0, -1): (-1, 0), (1, 1): (0, 1), (1, -1): (0, -1)}

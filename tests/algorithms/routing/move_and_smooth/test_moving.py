@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gossamer
 from algorithms.routing.move_and_smooth.replaying import travel
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
+from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic, branch_order, branching, move
 from gossamer.errors import ScheduleError
 from gossamer.graphs.lock_step import Moves
 from gossamer.questions.cases import Case

@@ -19,9 +19,7 @@ from algorithms.routing.move_and_smooth.instances import (
     permutation,
     run,
 )
-from gossamer.algorithms.routing.move_and_smooth.algorithm_h import h_stages
-from gossamer.algorithms.routing.move_and_smooth.algorithm_q import q_stages
-from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
+from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times, h_stages, q_stages
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import OneToManyRouting, Permutation
@@ -225,7 +223,7 @@ TARGETS = {
                          (6, 0): "F", (6, 6): "H"}),
 ])  # fmt: skip
 def test_restricted_broadcasting_of_figures_3_11_and_4_1(name, lengths, after):
-    from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
+    from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
     from gossamer.algorithms.routing.move_and_smooth.stages import split_and_move
     from gossamer.schedules.sinks import RecordingSink
 

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer import Rules
 from gossamer.algorithms.routing.move_and_smooth import table as q_any
-from gossamer.algorithms.routing.move_and_smooth.base import family
-from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Routes, halves
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, column_movement, row_movement, worst_row
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic
-from gossamer.algorithms.routing.move_and_smooth.regions import Regions
-from gossamer.algorithms.routing.move_and_smooth.stages import guaranteed_times
+from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Regions, Routes, halves
+from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic
+from gossamer.algorithms.routing.move_and_smooth.stages import family, guaranteed_times
 from gossamer.algorithms.routing.move_and_smooth.table import (
     Q_ANY,
     any_stages,

@@ -13,15 +13,21 @@ import gossamer
 from algorithms.fat_trees.twin import queue_peaks
 from gossamer import Rules, Schedule
 from gossamer.algorithms.fat_trees import serve_queues
-from gossamer.algorithms.total_exchange.fat_trees.forwarding import DIGITWISE, UP_FIRST, digitwise_partners
-from gossamer.algorithms.total_exchange.fat_trees.lower_bounds import (
+from gossamer.algorithms.total_exchange.fat_trees import (
+    DIGITWISE,
+    OFFSETS,
+    PHASES,
+    UP_FIRST,
     branch_steps,
+    digitwise_partners,
     least_steps,
+    offset_times,
+    phase_lengths,
+    phased_steps,
     routing_node_steps,
+    usable_capacities,
     way_steps,
 )
-from gossamer.algorithms.total_exchange.fat_trees.offsets import OFFSETS, offset_times
-from gossamer.algorithms.total_exchange.fat_trees.phases import PHASES, phase_lengths, phased_steps, usable_capacities
 from gossamer.bounds import best_bound
 from gossamer.errors import NotApplicableError
 from gossamer.networks import Levels, fat_tree

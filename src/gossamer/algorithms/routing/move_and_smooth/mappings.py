@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Flags, Mapping, Routes, Whole
+from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Flags, Mapping, Routes, Whole
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import IntArray
 

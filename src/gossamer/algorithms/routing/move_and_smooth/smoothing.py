@@ -9,18 +9,321 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_bound
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, move
 from gossamer.algorithms.routing.move_and_smooth.regions import Regions
 from gossamer.errors import ScheduleError
-from gossamer.graphs.lock_step import Moves
+from gossamer.graphs.lock_step import LockStep, Moves
+from gossamer.jit import njit
+from gossamer.networks.network import IntArray, Network
+from gossamer.questions.cases import Case
 from gossamer.schedules.schedule import CONTROL
-from gossamer.schedules.sinks import Chunk
+from gossamer.schedules.sinks import Chunk, Sink
 
-__all__ = ["Lengths", "count_length", "smooth", "smooth_lengths"]
+__all__ = ["Lengths", "Traffic", "branch_order", "branching", "count_length", "move", "smooth", "smooth_lengths"]
+
+# Conventions: an *item* is one copy of a packet, at ``node[i]``. ``links`` is the table of `grid_links`, flat: the link
+# from node u up axis a has the entry ``(u*axes + a)*2``, the one down the next. Kernels that write hops stop before a
+# step that might not fit the columns and can be called again; ``clock`` keeps where they are: steps done, active
+# entries, stamp of the last step.
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _branches(owner, legs, parent, after, offset):
+    """Find where each copy of a packet leaves another one, for the copies of each owner in `branch_order`.
+
+    `legs` int32[M, L] are signed hops. Writes `parent` (-1: starts on its own), `after`, hops of the parent before, and
+    `offset`, hops of the route that others make for it.
+    """
+    for i in range(owner.size):
+        parent[i], after[i], offset[i] = -1, 0, 0
+        if i == 0 or owner[i] != owner[i - 1]:
+            continue
+        shared = 0
+        for g in range(legs.shape[1]):
+            a, b = legs[i - 1, g], legs[i, g]
+            if a == b:
+                shared += abs(a)
+                continue
+            if (a > 0 and b > 0) or (a < 0 and b < 0):
+                shared += min(abs(a), abs(b))
+            break
+        p = i - 1
+        while p >= 0 and shared <= offset[p]:
+            p = parent[p]
+        if shared > 0 and p >= 0:
+            parent[i], after[i], offset[i] = p, shared - offset[p], shared
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _item_lists(node, head, following):
+    """Make the list of the items at each node, in the order of their numbers; `head` must be -1 everywhere."""
+    for i in range(node.size - 1, -1, -1):
+        following[i] = head[node[i]]
+        head[node[i]] = i
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _row_flows(order, line_first, fresh, held, flow):
+    """Write the flow numbers of row movement; return the number of links used and of hops.
+
+    Line l is ``order[line_first[l]:line_first[l+1]]``; `fresh` marks the lines before which nothing is counted. A flow
+    at position p is over the link between ``order[p-1]`` and ``order[p]``, positive towards p.
+    """
+    used, hops, before = 0, 0, 0
+    for ln in range(line_first.size - 1):
+        a, b = line_first[ln], line_first[ln + 1]
+        size = b - a
+        if fresh[ln]:
+            before = 0
+        total = before
+        for p in range(a, b):
+            total += held[order[p]]
+        low, high = before // size, total // size
+        below, above = before % size, total % size
+        owed = 0
+        for p in range(a, b):
+            flow[p] = owed
+            if owed != 0:
+                used += 1
+                hops += abs(owed)
+            k = p - a
+            final = high + (1 if k < above else 0) - low - (1 if k < below else 0)
+            owed += held[order[p]] - final
+        before = total
+    return used, hops
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _row_steps(
+    clock, active, flow, order, node, packet, head, following, links, axes, axis, moving, step, link, carried,
+):  # fmt: skip
+    """Make row movements by the eager rule on all lines at once; return the hops written."""
+    count, filled = clock[1], 0
+    while count > 0 and filled + count <= step.size:
+        first = filled
+        kept = 0
+        for j in range(count):
+            p = active[j]
+            u, v = order[p - 1], order[p]
+            if flow[p] < 0:
+                u, v = v, u
+            i = head[u]
+            if i >= 0:
+                head[u] = following[i]
+                moving[filled - first] = i
+                node[i] = v
+                step[filled], carried[filled] = clock[0], packet[i]
+                link[filled] = links[(u * axes + axis) * 2 + (1 if v < u else 0)]
+                filled += 1
+                flow[p] += 1 if flow[p] < 0 else -1
+            if flow[p] != 0:
+                active[kept] = p
+                kept += 1
+        for j in range(filled - first):
+            i = moving[j]
+            following[i] = head[node[i]]
+            head[node[i]] = i
+        count = kept
+        clock[0] += 1
+        clock[1] = count
+        if filled == first:
+            return -1
+    return filled
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _column_targets(order, line_first, head, following, hops):
+    """Write how far each item goes up or down its line in the column movement; return the hops of all, or -1.
+
+    -1 means that a line has more items than nodes. Item lists as from `item_lists`.
+    """
+    total = 0
+    for ln in range(line_first.size - 1):
+        a, b = line_first[ln], line_first[ln + 1]
+        middle = a + (b - a) // 2
+        target = a
+        for p in range(a, middle):
+            i = head[order[p]]
+            while i >= 0:
+                hops[i] = target - p
+                total += abs(target - p)
+                target += 1
+                i = following[i]
+        lowest = target
+        target = b - 1
+        for p in range(b - 1, middle - 1, -1):
+            i = head[order[p]]
+            while i >= 0:
+                hops[i] = target - p
+                total += abs(target - p)
+                target -= 1
+                i = following[i]
+        if target < lowest - 1:
+            return -1
+    return total
+
+
+# The traffic of move-and-smooth routing: items, the copies that they divide into, and the moves that share routes.
+
+
+@dataclass(eq=False)
+class Traffic:
+    """The items on their way, where they are, and which of them brings each destination its packet.
+
+    Attributes
+    ----------
+    engine : LockStep
+        Moves the items on an array, and hands their hops to a sink.
+    packet, node : int32[M]
+        Packet of each item, and where it is.
+    destination, item : int32[D]
+        The destinations of all packets, and the item that goes to each.
+    """
+
+    engine: LockStep
+    packet: IntArray
+    node: IntArray
+    destination: IntArray
+    item: IntArray
+
+    @classmethod
+    def of(cls, case: Case, sink: Sink) -> Traffic:
+        """Return the traffic at the start: one item at each origin, packets numbered as the task's messages."""
+        messages = case.messages
+        assert messages.target_start is not None
+        assert messages.targets is not None
+        packet = np.arange(messages.count, dtype=np.int32)
+        item = np.repeat(packet, np.diff(messages.target_start))
+        origin, destination = messages.origin.astype(np.int32), messages.targets.astype(np.int32)
+        return cls(LockStep(case.network, sink), packet, origin, destination, item)
+
+    @property
+    def network(self) -> Network:
+        """The array."""
+        return self.engine.network
+
+    @property
+    def sink(self) -> Sink:
+        """Where the hops go."""
+        return self.engine.sink
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Sides of the array."""
+        assert self.network.grid is not None
+        return self.network.grid.sides
+
+    def coordinate(self, nodes: IntArray, axis: int) -> IntArray:
+        """Return the coordinate of nodes along an axis, int32."""
+        assert self.network.grid is not None
+        return nodes // np.int32(self.network.grid.strides[axis]) % np.int32(self.sides[axis])
+
+    def held(self) -> npt.NDArray[np.int32]:
+        """Return the number of items at each node, int32[N]."""
+        return np.bincount(self.node, minlength=self.network.node_count).astype(np.int32)
+
+    def divide(self, part: IntArray) -> tuple[IntArray, IntArray]:
+        """Make one copy of every item for each part that it has destinations in.
+
+        Parameters
+        ----------
+        part : int32[D]
+            A number for each destination, 0 or more: the part of the region in which it lies.
+
+        Returns
+        -------
+        old : int32[M']
+            The item of which each new item is a copy. New items are in the order of (old, part).
+        part : int32[M']
+            The part that each new item goes to.
+
+        Notes
+        -----
+        Changes `packet`, `node` and `item`. O(D), or O(D log D) if packets have several destinations.
+        """
+        if self.destination.size == self.packet.size:  # one destination each
+            of_item = np.empty_like(self.item)
+            of_item[self.item] = part
+            return np.arange(self.packet.size, dtype=np.int32), of_item
+        key = self.item * (np.int64(part.max(initial=0)) + 1) + part
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        old = self.item[first]
+        self.item = place.astype(np.int32)
+        self.packet, self.node = self.packet[old], self.node[old]
+        return old, part[first].astype(np.int32)
+
+    def arrange(self, order: npt.NDArray[np.intp]) -> None:
+        """Renumber the items: item ``order[i]`` becomes item i."""
+        place = np.empty(order.size, np.int32)
+        place[order] = np.arange(order.size, dtype=np.int32)
+        self.packet, self.node, self.item = self.packet[order], self.node[order], place[self.item]
+
+
+def branch_order(owner: IntArray, hops: IntArray) -> npt.NDArray[np.intp]:
+    """Return the order of rows in which the copies of one owner that share most of their routes are neighbors.
+
+    Parameters
+    ----------
+    owner : int32[M]
+        The item of which each row is a copy.
+    hops : int32[M, L]
+        Hops of each leg; the axis of a leg is the same in all rows.
+
+    Examples
+    --------
+    >>> branch_order(np.zeros(3, np.int32), np.array([[0, 1], [2, 0], [2, 1]])).tolist()
+    [2, 1, 0]
+    """
+    keys: list[npt.NDArray[Any]] = []
+    for leg in hops.T[::-1]:
+        keys += [-np.abs(leg), np.where(leg > 0, 0, np.where(leg < 0, 1, 2))]
+    return np.lexsort((*keys, owner))
+
+
+def branching(packet: IntArray, start: IntArray, owner: IntArray, axes: tuple[int, ...], hops: IntArray) -> Moves:
+    """Return moves in which the copies of one owner travel as one as far as their routes agree.
+
+    Parameters
+    ----------
+    packet, start, owner : int32[M]
+        Packet, node and owner of each row; rows of one owner must be neighbors in `branch_order`.
+    axes : tuple of int, L
+        The axis of each leg.
+    hops : int32[M, L]
+        Hops of each leg.
+
+    Examples
+    --------
+    A packet for two other quarters of a 2 x 2 array, one below the other: the copy for node 3 leaves at node 2.
+
+    >>> rows = np.zeros(2, np.int32)
+    >>> moves = branching(rows, rows, rows, (0, 1), np.array([[1, 1], [1, 0]], np.int32))
+    >>> moves.after.tolist(), moves.after_hops.tolist(), moves.hops.tolist()
+    ([-1, 0], [0, 1], [[1, 1], [0, 0]])
+    """
+    axis = np.broadcast_to(np.array(axes, np.int8), hops.shape)
+    if not bool((owner[1:] == owner[:-1]).any()):
+        return Moves(packet, start, axis, hops)
+    parent, after, offset = (np.empty(owner.size, np.int32) for _ in range(3))
+    _branches(owner, hops, parent, after, offset)
+    far = np.abs(hops)
+    done = np.cumsum(far, axis=1) - far  # before each leg
+    left = far - np.clip(offset[:, None] - done, 0, far)
+    return Moves(packet, start, axis, (np.sign(hops) * left).astype(np.int32), None, parent, after)
+
+
+def move(traffic: Traffic, moves: Moves, name: str = "move", guaranteed: int | None = None) -> int:
+    """Make one move step: row i of `moves`, which is item i, travels to the end of its legs. Return the steps.
+
+    The item with most hops to its end goes first, of equal ones the smallest packet number.
+    """
+    traffic.node, steps = traffic.engine.move(moves, name, guaranteed=guaranteed)
+    return steps
 
 
 @dataclass(frozen=True)
@@ -182,16 +485,14 @@ def _balance(
     traffic: Traffic, regions: Regions, leading: tuple[int, ...], following: tuple[int, ...], last: int
 ) -> Iterator[Chunk]:
     """Yield the hops of a row movement along the last axis of `following`; change where the items are."""
-    from gossamer.algorithms.routing.move_and_smooth import _kernels
-
     network, axis = traffic.network, following[-1]
     order, line_first, fresh = regions.ordered(leading, following, last)
     flow = np.zeros(order.size, np.int32)
-    used, hops = _kernels.row_flows(order, line_first, fresh, traffic.held(), flow)
+    used, hops = _row_flows(order, line_first, fresh, traffic.held(), flow)
     active = np.flatnonzero(flow).astype(np.int32)
     head = np.full(network.node_count, -1, np.int32)
     following_item = np.empty(traffic.node.size, np.int32)
-    _kernels.item_lists(traffic.node, head, following_item)
+    _item_lists(traffic.node, head, following_item)
     clock = np.array([0, used], np.int64)
     size = hops
     if traffic.sink.chunk_hops is not None:
@@ -201,7 +502,7 @@ def _balance(
     traffic.node = node
     while clock[1]:
         columns = traffic.sink.columns(size)
-        filled = _kernels.row_steps(
+        filled = _row_steps(
             clock, active, flow, order, node, traffic.packet, head, following_item, traffic.engine.links,
             len(traffic.sides), axis, moving, *columns,
         )  # fmt: skip
@@ -212,14 +513,12 @@ def _balance(
 
 def _spread(traffic: Traffic, regions: Regions, axes: tuple[int, ...], name: str, guaranteed: int) -> int:
     """Make the column movement along the last axis."""
-    from gossamer.algorithms.routing.move_and_smooth import _kernels
-
     order, line_first, _ = regions.ordered(axes[:-1], axes[-1:], None)
     head = np.full(traffic.network.node_count, -1, np.int32)
     following = np.empty(traffic.node.size, np.int32)
-    _kernels.item_lists(traffic.node, head, following)
+    _item_lists(traffic.node, head, following)
     hops = np.zeros((traffic.node.size, 1), np.int32)
-    if _kernels.column_targets(order, line_first, head, following, hops.reshape(-1)) < 0:
+    if _column_targets(order, line_first, head, following, hops.reshape(-1)) < 0:
         raise ScheduleError("column movement: a line has more packets than nodes")
     axis = np.full(hops.shape, axes[-1], np.int8)
     return move(traffic, Moves(traffic.packet, traffic.node, axis, hops), name, guaranteed)

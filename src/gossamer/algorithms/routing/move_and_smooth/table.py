@@ -9,16 +9,27 @@ from functools import partial
 import numpy as np
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.routing.move_and_smooth import algorithm_q as q
-from gossamer.algorithms.routing.move_and_smooth.algorithm_h import H_K_STRIPS, H
-from gossamer.algorithms.routing.move_and_smooth.algorithm_q import Q_K_PARTITION
-from gossamer.algorithms.routing.move_and_smooth.base import family
-from gossamer.algorithms.routing.move_and_smooth.cells import Cells, Mapping, halves
 from gossamer.algorithms.routing.move_and_smooth.mappings import multiplicity, variant_a, variant_c
-from gossamer.algorithms.routing.move_and_smooth.moving import Traffic, branch_order, branching, move
-from gossamer.algorithms.routing.move_and_smooth.regions import Regions
-from gossamer.algorithms.routing.move_and_smooth.smoothing import Lengths, count_length, smooth
-from gossamer.algorithms.routing.move_and_smooth.stages import Stage, follow
+from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Mapping, Regions, halves
+from gossamer.algorithms.routing.move_and_smooth.smoothing import (
+    Lengths,
+    Traffic,
+    branch_order,
+    branching,
+    count_length,
+    move,
+    smooth,
+)
+from gossamer.algorithms.routing.move_and_smooth.stages import (
+    H_K_STRIPS,
+    Q_K_PARTITION,
+    H,
+    Stage,
+    family,
+    follow,
+    q_stages,
+    refuse_sides,
+)
 from gossamer.graphs.lock_step import Moves
 from gossamer.networks.network import IntArray
 
@@ -274,11 +285,11 @@ def _refuse(sides: tuple[int, ...]) -> str | None:
 
 
 def _q_stages(sides: tuple[int, ...]) -> Sequence[Stage]:
-    return q.q_stages(sides) if q.refuse_sides(sides) is None else any_stages(sides, "C")
+    return q_stages(sides) if refuse_sides(sides) is None else any_stages(sides, "C")
 
 
 def _refuse_q(sides: tuple[int, ...]) -> str | None:
-    wrong = q.refuse_sides(sides)
+    wrong = refuse_sides(sides)
     return None if wrong is None or len(sides) == 2 else f"{wrong}, or an array of two dimensions"
 
 

@@ -5,14 +5,16 @@ Every pattern is a permutation of the terminals: entry u is the node to which th
 
 from __future__ import annotations
 
-from gossamer.questions.tasks.patterns.instances import (
+from gossamer.questions.tasks.patterns.named import (
+    PATTERNS,
+    bit_permute_complement,
     one_to_many,
+    pattern,
     permutation,
     random_disjoint_sets,
     random_partial,
     thinned,
 )
-from gossamer.questions.tasks.patterns.named import PATTERNS, bit_permute_complement, pattern
 
 __all__ = [
     "PATTERNS",

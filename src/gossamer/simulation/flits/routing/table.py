@@ -206,7 +206,7 @@ class AdaptiveAnywhere(_StepByStep):
     name = "adaptive"
 
     def __init__(self, fabric: Fabric, settings: Routers) -> None:
-        from gossamer.simulation.flits.routing import _kernels
+        from gossamer.simulation.flits.routing import tables
 
         super().__init__(fabric, settings)
         lanes = settings.virtual_channels
@@ -220,8 +220,8 @@ class AdaptiveAnywhere(_StepByStep):
         goes_up = rank[fabric.target] < rank[fabric.source]
         rows = []
         for t in range(fabric.network.terminal_count):
-            _kernels.distances(into[0], into[1], fabric.source, rank, t, False, far, queue)
-            _kernels.distances(into[0], into[1], fabric.source, rank, t, True, down, queue)
+            tables.distances(into[0], into[1], fabric.source, rank, t, False, far, queue)
+            tables.distances(into[0], into[1], fabric.source, rank, t, True, down, queue)
             if (down[:, 1] < 0).any():
                 raise ModelError(
                     f"routing 'adaptive' needs links both ways up and down a tree on {fabric.network.spec}"

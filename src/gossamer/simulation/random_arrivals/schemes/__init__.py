@@ -6,9 +6,7 @@ from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_limit
 from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree, grown_trees
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import edge_disjoint_trees
 from gossamer.simulation.random_arrivals.schemes.mini_packets import mini_packets, star_minis
-from gossamer.simulation.random_arrivals.schemes.mix import Mix
-from gossamer.simulation.random_arrivals.schemes.mixed import mixed
-from gossamer.simulation.random_arrivals.schemes.priorities import PRIORITIES
+from gossamer.simulation.random_arrivals.schemes.mixed import Mix, mixed
 from gossamer.simulation.random_arrivals.schemes.registry import (
     SCHEME_ALIASES,
     SCHEMES,
@@ -18,6 +16,7 @@ from gossamer.simulation.random_arrivals.schemes.registry import (
     options_of,
     scheme,
 )
+from gossamer.simulation.random_arrivals.schemes.rows import PRIORITIES
 from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     stamoulis_tsitsiklis_direct,
     stamoulis_tsitsiklis_indirect,

@@ -13,13 +13,78 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.simulation.random_arrivals.schemes.priorities import classes
+from gossamer.errors import NotApplicableError, nearest
+from gossamer.networks.network import IntArray
 
 if TYPE_CHECKING:
-    from gossamer.networks.network import Network
+    from gossamer.networks.network import IntArray, Network
     from gossamer.simulation.random_arrivals.scheme import Scheme
 
-__all__ = ["Entries", "Rows", "add_tree"]
+__all__ = ["PRIORITIES", "Entries", "Rows", "add_tree", "classes", "flooded", "links_between", "over_the_root"]
+
+# Rules that give each transmission of a tree a priority class; class 0 is served first.
+#
+# Every rule looks at the tree only, never at the queue: a transmission carries its class with it.
+
+PRIORITIES: dict[str, str] = {
+    "fifo": "one class: first come, first served",
+    "two-class": "low: last dimension, leaves or way back, which is most of the traffic; high: the rest",
+    "optimal": "the more nodes still depend on a copy, the more urgent",
+    "three-class": "as optimal, in three classes: thresholds split the numbers of nodes that depend on a copy",
+    "critical-path": "the more hops still follow a copy, the more urgent",
+    "reversed": "the fewer nodes depend on a copy, the more urgent: unstable below load 1, for controls only",
+}
+"""Every rule with its summary."""
+
+
+def classes(priority: str, size: Sequence[int], height: Sequence[int], low: Sequence[bool]) -> IntArray:
+    """Return the class of each transmission, int32, 0 served first.
+
+    Parameters
+    ----------
+    priority : str
+        A key of `PRIORITIES`.
+    size : sequence of int
+        Nodes that receive for the first time by the transmission or by one that follows from it.
+    height : sequence of int
+        Transmissions on the longest path that begins with it.
+    low : sequence of bool
+        Whether the two-class rule serves it last.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such rule.
+
+    References
+    ----------
+    Yeh, Varvarigos and Lee 1998, sections 2.2 (two classes) and 4 (optimal priority assignment; it names critical paths
+    without a rule).
+
+    Examples
+    --------
+    >>> classes("optimal", [8, 4, 2, 1], [4, 3, 2, 1], [False, False, False, True]).tolist()
+    [0, 1, 2, 3]
+    >>> classes("two-class", [8, 4, 2, 1], [4, 3, 2, 1], [False, False, False, True]).tolist()
+    [0, 0, 0, 1]
+    >>> classes("three-class", [32, 16, 8, 4, 2, 1], [6, 5, 4, 3, 2, 1], [False] * 6).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    if priority not in PRIORITIES:
+        hint = nearest(priority, PRIORITIES) or f"; there are {', '.join(PRIORITIES)}"
+        raise NotApplicableError(f"unknown priority rule {priority!r}{hint}")
+    if priority == "fifo":
+        return np.zeros(len(size), np.int32)
+    if priority == "two-class":
+        return np.array(low, np.int32)
+    by = np.array(height if priority == "critical-path" else size, np.int64)
+    ranks = np.unique(by, return_inverse=True)[1].reshape(-1)
+    if priority != "reversed":
+        ranks = ranks.max(initial=0) - ranks
+    if priority == "three-class":
+        ranks = ranks * 3 // (ranks.max(initial=0) + 1)
+    return ranks.astype(np.int32)
+
 
 Entries = Sequence[Sequence[Sequence[Sequence[int]]]]
 """Rows queued at generation, by source, choice and part."""
@@ -179,3 +244,89 @@ def add_tree(
         row = rows.add(step[node], own, low=low == "leaves" and not own)
         below.setdefault(parent[node], []).append(row)
     return []
+
+
+# Broadcast on fixed trees: directly from the source, or over the root of the tree.
+
+
+def links_between(network: Network) -> dict[tuple[int, int], int]:
+    """Return the link from each node to each of its neighbors."""
+    pairs = zip(network.link_source.tolist(), network.link_target.tolist(), strict=True)
+    return {pair: link for link, pair in enumerate(pairs)}
+
+
+def flooded(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
+    """Add the rows of broadcasts that flood a tree from any node.
+
+    Parameters
+    ----------
+    rows : Rows
+        Grows by at most two rows for each edge of the tree.
+    network : Network
+        Both links of every edge of the tree are used.
+    parent : int32[N]
+        The tree, rooted anywhere: parent of each node, -1 at the root.
+
+    Returns
+    -------
+    list of list of int
+        Rows that each source sends.
+
+    Notes
+    -----
+    A row stands for a directed edge and all that follows beyond it, whatever the source was.
+    """
+    link, n = links_between(network), parent.size
+    order, below = _from_root(parent)
+    down = [-1] * n
+    for v in reversed(order[1:]):
+        following = [down[c] for c in below[v]]
+        down[v] = rows.add(link[int(parent[v]), v], following, low=not following)
+    up = [-1] * n  # the row that goes from v to its parent
+    for v in order[1:]:
+        p = int(parent[v])
+        following = ([up[p]] if parent[p] >= 0 else []) + [down[c] for c in below[p] if c != v]
+        up[v] = rows.add(link[v, p], following, low=not following)
+    return [([up[v]] if parent[v] >= 0 else []) + [down[c] for c in below[v]] for v in range(n)]
+
+
+def over_the_root(rows: Rows, network: Network, parent: IntArray) -> list[list[int]]:
+    """Add the rows of broadcasts that first go up a tree to its root and then down all of it.
+
+    Parameters and result are those of `flooded`. Nodes on the way up receive then; what they get on the way down does
+    not count. The low class is the way down.
+
+    Notes
+    -----
+    About twice the depth of a source in rows of its own, for each source.
+    """
+    link, n = links_between(network), parent.size
+    order, below = _from_root(parent)
+    down = [-1] * n
+    for v in reversed(order[1:]):
+        down[v] = rows.add(link[int(parent[v]), v], [down[c] for c in below[v]], low=True)
+    entries: list[list[int]] = []
+    for source in range(n):
+        # the way down again along the path, from the source up
+        again, path, v = -1, [], source
+        while parent[v] >= 0:
+            path.append(v)
+            following = [again if path[-2:-1] == [c] else down[c] for c in below[v]]
+            again = rows.add(link[int(parent[v]), v], following, counted=False, low=True)
+            v = int(parent[v])
+        sent = [again if path[-1:] == [c] else down[c] for c in below[v]]
+        for v in reversed(path):
+            sent = [rows.add(link[v, int(parent[v])], sent)]
+        entries.append(sent)
+    return entries
+
+
+def _from_root(parent: IntArray) -> tuple[list[int], list[list[int]]]:
+    """Return the nodes of a tree, parents before their children, and the children of each."""
+    below: list[list[int]] = [[] for _ in range(parent.size)]
+    order = np.flatnonzero(parent < 0).tolist()
+    for v in np.flatnonzero(parent >= 0).tolist():
+        below[int(parent[v])].append(v)
+    for v in order:
+        order.extend(below[v])
+    return order, below

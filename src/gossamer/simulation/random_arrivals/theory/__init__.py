@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from gossamer.simulation.random_arrivals.theory.bounds import DelayBound, best_bound, delay_bounds
-from gossamer.simulation.random_arrivals.theory.depths import eccentricity_mean, mean_distance
-from gossamer.simulation.random_arrivals.theory.estimates import DelayEstimate, class_loads, delay_estimate
-from gossamer.simulation.random_arrivals.theory.in_flight import in_flight_bound
+from gossamer.simulation.random_arrivals.theory.bounds import (
+    DelayBound,
+    DelayEstimate,
+    best_bound,
+    class_loads,
+    delay_bounds,
+    delay_estimate,
+    in_flight_bound,
+)
 from gossamer.simulation.random_arrivals.theory.loads import (
     LinkLoads,
     StabilityLimit,
+    eccentricity_mean,
     link_loads,
     load_factor,
+    mean_distance,
     rate_of,
     stability_limit,
 )
-from gossamer.simulation.random_arrivals.theory.prepared import Prepared
 from gossamer.simulation.random_arrivals.theory.queues import (
+    Prepared,
     head_of_line_waits,
     many_server_wait,
     one_queue_wait,

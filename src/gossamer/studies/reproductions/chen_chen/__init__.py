@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.studies.reproductions.chen_chen import cases, choices, comparison, flits, operations, theorem, worked
-from gossamer.studies.reproductions.chen_chen.comparison import curves
+from gossamer.studies.reproductions.chen_chen import comparison, operations, runs, theorem, worked
+from gossamer.studies.reproductions.chen_chen.comparison import CHOICES_TABLES, curves
+from gossamer.studies.reproductions.chen_chen.operations import FLITS_TABLES
 from gossamer.studies.reproductions.table import Table, computed_tables
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
@@ -26,8 +27,8 @@ corrected closed form at the same h, above."""
 """What is said below the curves."""
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    *operations.TABLES, *worked.TABLES, *theorem.TABLES, *comparison.TABLES, *choices.TABLES, *flits.TABLES,
-    *cases.TABLES,
+    *operations.TABLES, *worked.TABLES, *theorem.TABLES, *comparison.TABLES, *CHOICES_TABLES,
+    *FLITS_TABLES, *runs.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
 

@@ -16,10 +16,9 @@ from gossamer.studies.reproductions.chen_chen.runs import case_of, cost_of, sche
 from gossamer.studies.reproductions.table import Cell, Table
 from gossamer.wormhole import WormholeSchedule, verify
 from gossamer.wormhole.aggregation_distribution import ATD_5
-from gossamer.wormhole.aggregation_distribution.aggregation import aggregate
-from gossamer.wormhole.aggregation_distribution.alignment import gather_rounds
-from gossamer.wormhole.aggregation_distribution.load_balancing import destinations, movement
-from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks
+from gossamer.wormhole.aggregation_distribution.closed_forms import destinations, movement
+from gossamer.wormhole.aggregation_distribution.collection import aggregate
+from gossamer.wormhole.aggregation_distribution.prefix_sums import gather_rounds, prefix_sums, ranks
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.contraction import group_tree, offset
 from gossamer.wormhole.partition import Partition

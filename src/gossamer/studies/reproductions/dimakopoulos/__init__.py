@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees, single_source, worked
+from gossamer.studies.reproductions.dimakopoulos import exchanges, fat_trees
+from gossamer.studies.reproductions.dimakopoulos.exchanges import SINGLE_SOURCE_TABLES, WORKED_TABLES
 from gossamer.studies.reproductions.dimakopoulos.fat_trees import curves
 from gossamer.studies.reproductions.table import Table, computed_tables
 
 __all__ = ["TABLES", "curves", "tables"]
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    *single_source.TABLES, *exchanges.TABLES, *worked.TABLES, *fat_trees.TABLES,
+    *SINGLE_SOURCE_TABLES, *exchanges.TABLES, *WORKED_TABLES, *fat_trees.TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the thesis."""
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gossamer.studies.reproductions.han import facts, families, worked
-from gossamer.studies.reproductions.han.growth import curves
+from gossamer.studies.reproductions.han import families, worked
+from gossamer.studies.reproductions.han.families import FACTS_TABLES, curves
 from gossamer.studies.reproductions.table import Table, computed_tables
 
 __all__ = ["ABOUT", "TABLES", "curves", "tables"]
@@ -17,7 +17,7 @@ ABOUT = """Steps with messages (data) and steps of counting (control) stand apar
 one step each. Every measured figure comes from schedules that the checker accepted."""
 """What the page of the reproduction says first."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*facts.TABLES, *worked.TABLES, *families.TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (*FACTS_TABLES, *worked.TABLES, *families.TABLES)
 """The functions that make the tables, in the order of the thesis."""
 
 

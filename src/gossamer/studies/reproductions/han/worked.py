@@ -20,7 +20,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Schedule, verify
-from gossamer.studies.reproductions.han.routed import algorithm
+from gossamer.studies.reproductions.han.families import algorithm
 from gossamer.studies.reproductions.table import Cell, Table
 
 __all__ = ["FIRST_STAGE", "ROW_MOVEMENTS", "SPREAD", "TABLES", "held", "places"]

@@ -8,21 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gossamer.studies.reproductions.table import Table, computed_tables
-from gossamer.studies.reproductions.varvarigos_bertsekas import (
-    counterexamples,
-    dynamic,
-    exchanges,
-    lines_and_routing,
-    multinode,
-    worked,
+from gossamer.studies.reproductions.varvarigos_bertsekas import exchanges, worked
+from gossamer.studies.reproductions.varvarigos_bertsekas.exchanges import (
+    MULTINODE_TABLES,
+    PARTIAL_ROWS,
+    active_counts,
+    curves,
 )
-from gossamer.studies.reproductions.varvarigos_bertsekas.multinode import PARTIAL_ROWS, active_counts, curves
+from gossamer.studies.reproductions.varvarigos_bertsekas.worked import (
+    COUNTEREXAMPLES_TABLES,
+    DYNAMIC_TABLES,
+    LINES_AND_ROUTING_TABLES,
+)
 
 __all__ = ["PARTIAL_ROWS", "TABLES", "active_counts", "curves", "tables"]
 
 TABLES: tuple[Callable[[], Table], ...] = (
-    *multinode.TABLES, *lines_and_routing.TABLES, *exchanges.TABLES, *dynamic.TABLES,
-    *worked.TABLES, *counterexamples.TABLES,
+    *MULTINODE_TABLES, *LINES_AND_ROUTING_TABLES, *exchanges.TABLES,
+    *DYNAMIC_TABLES, *worked.TABLES, *COUNTEREXAMPLES_TABLES,
 )  # fmt: skip
 """The functions that make the tables, in the order of the paper."""
 

@@ -2,21 +2,286 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import numpy as np
 
+from gossamer.algorithms.multinode_broadcast.lines import subphase_slots, write_rounds
+from gossamer.algorithms.multinode_broadcast.partial import rotated_dimensions_split, split_bound
+from gossamer.graphs.packing import write_packing
 from gossamer.graphs.parallel_prefix import prefix_hops, prefix_ranks
-from gossamer.graphs.rotation import links_along, rotations
+from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks.network import Network
+from gossamer.networks.spec import network
 from gossamer.networks.spec import network as parse_network
 from gossamer.planning.planner import plan
+from gossamer.questions.cases import Case
+from gossamer.questions.rules import Rules
+from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.questions.tasks import task as parse_task
-from gossamer.simulation.random_arrivals.intervals import interval_scheme
+from gossamer.schedules import verify
+from gossamer.schedules.torus_on_array import ring_labels
+from gossamer.simulation.random_arrivals.intervals import IntervalScheme, interval_scheme
 from gossamer.studies.reproductions.table import Cell, Table
 
-__all__ = ["TABLES", "interval_diagram", "parallel_prefix", "slow_positions"]
+__all__ = [
+    "COUNTEREXAMPLES_TABLES",
+    "DYNAMIC_TABLES",
+    "INTERVAL_ROWS",
+    "LINES_AND_ROUTING_TABLES",
+    "LOADS",
+    "TABLES",
+    "counterexamples",
+    "interval_diagram",
+    "line_broadcasts",
+    "parallel_prefix",
+    "ring_broadcasts",
+    "ring_on_a_line",
+    "routing",
+    "slow_positions",
+]
+
+# The smallest cases in which statements of Varvarigos and Bertsekas 1994 fail or are not tight (errata X1 to X8).
+
+
+def _broadcasts(spec: str, counts: tuple[int, ...], algorithm: str, split: bool = False) -> Fraction:
+    found = plan(spec, parse_task("multiple-broadcast", counts=counts), algorithm=algorithm, rules=Rules(split=split))
+    return found.completion_time
+
+
+def _rows() -> Iterator[tuple[Cell, ...]]:
+    whole = plan("torus:2x2", "multinode-broadcast")
+    yield ("X1", "multinode broadcast in p^2/4", "torus 2x2", 1, whole.completion_time,
+           "p >= 3 only: the diameter is 2")  # fmt: skip
+    ports = plan("torus:2x2x2x2", "multinode-broadcast", rules=Rules(split=True))
+    yield ("X1", "(5a), at most", "torus 2^4, M = 16", split_bound(2, 4, 16), ports.completion_time,
+           f"p >= 3 only: {ports.bound} is a lower bound")  # fmt: skip
+    yield ("X2", "ring, whole, one each: ceil(p/2)", "ring 3", 2, _broadcasts("ring:3", (1, 1, 1), "rounds"),
+           "floor(p/2)")  # fmt: skip
+    insertion = _broadcasts("ring:3", (0, 2, 2), "insertion", split=True)
+    rounds = _broadcasts("ring:3", (0, 2, 2), "rounds", split=True)
+    yield ("X3", "insertion keeps to W(p-1)/2 of Lemma 1", "ring 3, messages 0 2 2", 2, insertion,
+           f"rounds do: {rounds}")  # fmt: skip
+    net, task = network("torus:4x4x4"), PartialMultinodeBroadcast(tuple(range(64)))
+    in_thirds = rotated_dimensions_split(Case(net, task, Rules(split=True)), parts=3)
+    verify(in_thirds).raise_if_invalid()
+    in_sixths = plan(net, task, algorithm="rotated-dimensions-split", rules=Rules(split=True)).completion_time
+    yield ("X4", "(5a) with d parts, at most", "torus 4^3, M = 64", split_bound(4, 3, 64), in_thirds.completion_time,
+           f"needs 2d parts for even p: {float(in_sixths)}")  # fmt: skip
+    yield ("X5", "classes never meet: packets on a link", "array 2^5, nodes 0 to 20", 1, _on_one_link(own_lengths=True),
+           f"with subphases of common lengths: {_on_one_link(own_lengths=False)}")  # fmt: skip
+    yield ("X6", "total exchange at least Np/4", "array 3x3", Fraction(27, 4),
+           plan("array:3x3", "total-exchange").completion_time, "even p only; N(p^2-1)/(4p) for odd p")  # fmt: skip
+    yield ("X8", "K messages on a line: K + p - 1", "array 2, K = 1", 2, _broadcasts("array:2", (1, 0), "insertion"),
+           "true, but K + p - 2 is enough")  # fmt: skip
+
+
+def _on_one_link(own_lengths: bool) -> int:
+    """Return the most packets on a link at once if the classes of whole packets have subphases of own lengths or not.
+
+    Nodes 0 to 20 of the array 2^5 are active.
+    """
+    net, active = network("array:2x2x2x2x2"), 21
+    assert net.grid is not None
+    links, sides = links_along(net), len(net.grid.sides)
+    classes = []
+    for turn in rotations(net.grid):
+        packet = np.arange(turn.shift, active, sides, dtype=np.int32)
+        packet = packet[np.argsort(turn.name[packet])]
+        classes.append(RotatedClass(turn, turn.name[packet], packet))
+    hops = active * (net.node_count - 1)
+    columns = np.empty(hops, np.int32), np.empty(hops, np.int32), np.empty(hops, np.int32)
+    at = write_packing(columns, 0, 0, classes, links, 1)
+    for each in classes:
+        slots = subphase_slots([each.rotation], each.size if own_lengths else classes[0].size)
+        at = write_rounds(columns, at, sides, [each], links, slots)
+    return int(np.unique(np.stack(columns[:2]), axis=1, return_counts=True)[1].max())
+
+
+def counterexamples() -> Table:
+    """Errata X1 to X8: smallest cases."""
+    return Table(
+        "Smallest cases against statements as printed (errata)",
+        ("erratum", "as printed", "smallest case", "printed value", "measured", "finding"),
+        tuple(_rows()),
+        "Values are steps, of X5 packets. X7 is about random traffic.",
+    )
+
+
+COUNTEREXAMPLES_TABLES: tuple[Callable[[], Table], ...] = (counterexamples,)
+
+
+# Dynamic broadcasting of Varvarigos and Bertsekas 1994, section 5: delays of the interval scheme beside (11).
+
+INTERVAL_ROWS: tuple[tuple[str, Fraction], ...] = tuple(
+    (spec, share)
+    for spec in ("torus:3", "array:4x4", "torus:5x5", "torus:8x8", "array:8x8", "torus:4x4x4", "array:6x6x6",
+                 "torus:10x10x10", "hypercube:8")
+    for share in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+)  # fmt: skip
+"""Network, and share of the largest stable rate, of the rows."""
+
+_T_P = Fraction(1, 10)
+
+
+def _scheme(spec: str) -> IntervalScheme:
+    return interval_scheme(network(spec), control_time=_T_P)
+
+
+def intervals() -> Table:
+    """Section 5: mean delay of broadcasts that arrive at random, intervals of V + XM and of exact length."""
+    rows = []
+    for spec, share in INTERVAL_ROWS:
+        scheme = _scheme(spec)
+        rate = share * scheme.largest_rate
+        linear, exact = (scheme.simulate(rate, exact=e, packets=1_000_000) for e in (False, True))
+        rows.append(
+            (
+                spec, scheme.utilization(rate), scheme.stable_utilization, linear.lower_bound, linear.delay,
+                linear.half_width, linear.upper_bound, exact.lower_bound, exact.delay, exact.half_width,
+            )
+        )  # fmt: skip
+    return Table(
+        "Dynamic broadcasting in intervals (section 5), split packets, t_p = 0.1",
+        ("network", "rho", "rho* (14)", "at least", "delay", "+-", "(11)", "exact: at least", "delay", "+-"),
+        tuple(rows),
+        "Delays in steps with 95% intervals from 20 batch means of 1,000,000 packets in all; 'exact': intervals as "
+        "long as their broadcasts really take. (11) is the paper's upper bound.",
+    )
+
+
+def largest_utilization() -> Table:
+    """Section 5: how near to 1 the utilization may come (errata X7, X9)."""
+    rows = []
+    for p, d in ((3, 1), (4, 2), (8, 2), (16, 2), (4, 3), (10, 3), (16, 3), (8, 4)):
+        spec = "torus:" + "x".join([str(p)] * d)
+        split, whole = (interval_scheme(network(spec), split=s, control_time=_T_P) for s in (True, False))
+        nodes = p**d
+        unit = Fraction(nodes - 1, 2 * d)
+        rows.append((f"{p}^{d}", split.stable_utilization, whole.largest_rate * unit, Fraction(p - 1, p)))
+    return Table(
+        "Largest stable utilization lambda (N-1)/(2d) on tori p^d, t_p = 0.1",
+        ("torus", "split (14)", "whole", "(p-1)/p"),
+        tuple(rows),
+        "Whole packets: for even p the utilization cannot exceed (p-1)/p (errata X7).",
+    )
+
+
+DYNAMIC_TABLES: tuple[Callable[[], Table], ...] = (intervals, largest_utilization)
+"""The functions that make the tables."""
+
+
+# Several broadcasts on a line or ring, packing and monotone routing, of Varvarigos and Bertsekas 1994.
+
+LOADS: tuple[tuple[int, ...], ...] = (
+    (2, 0, 1, 3), (0, 2, 2), (1, 1, 1, 1, 1), (1, 1, 1), (1, 0), (4, 0, 0, 0, 0, 0), (0, 0, 3, 0, 0, 3),
+    (1, 2, 3, 2, 1, 0, 0, 4),
+)  # fmt: skip
+"""Messages of each node."""
+
+
+def line_broadcasts() -> Table:
+    """Theorem 2: several broadcasts on a line."""
+    rows = []
+    for loads in LOADS:
+        count, p = sum(loads), len(loads)
+        insertion, rounds = (
+            plan(f"array:{p}", parse_task("multiple-broadcast", counts=loads), algorithm=name)
+            for name in ("insertion", "rounds")
+        )
+        printed, improved = count + p - 1, min(count + p - 2, max(loads) * (p - 1))
+        times = (insertion.completion_time, rounds.completion_time)
+        rows.append((_loads(loads), printed, improved, *times, insertion.bound))
+    return Table(
+        "Several broadcasts on a line (Theorem 2)",
+        ("messages of each node", "printed", "improved", "insertion", "rounds", "bound"),
+        tuple(rows),
+        "K messages on p nodes, at most W of one node. Printed: at most K + p - 1. Improved: at most K + p - 2 and at "
+        "most W(p - 1) (errata X8).",
+    )
+
+
+def ring_broadcasts() -> Table:
+    """Theorem 2 and remark: several broadcasts on a ring."""
+    rows: list[tuple[Cell, ...]] = []
+    for loads in LOADS:
+        p = len(loads)
+        if p < 3:
+            continue
+        times = [
+            plan(
+                f"ring:{p}",
+                parse_task("multiple-broadcast", counts=loads),
+                algorithm=name,
+                rules=Rules(split=split),
+            )
+            for split in (True, False)
+            for name in ("insertion", "rounds")
+        ]
+        halves = Fraction(max(loads) * (p - 1), 2)
+        measured = [found.completion_time for found in times]
+        rows.append(
+            (_loads(loads), Fraction(sum(loads) + p - 1, 2), halves, *measured[:2], times[0].bound, *measured[2:])
+        )
+    return Table(
+        "Several broadcasts on a ring (Theorem 2, remark and Lemma 1)",
+        ("messages of each", "Theorem 2", "W(p-1)/2", "insertion", "rounds", "bound", "whole: insertion", "rounds"),
+        tuple(rows),
+        "Messages are halved; in the last two columns they are whole. Rounds take W(p-1)/2, which Lemma 1 counts; "
+        "insertion can take longer (errata X3).",
+    )
+
+
+def _loads(loads: tuple[int, ...]) -> str:
+    return " ".join(map(str, loads))
+
+
+def routing() -> Table:
+    """Theorems 3 and 4: packing and monotone routing."""
+    rows = []
+    for p, d in ((4, 1), (3, 2), (5, 2), (3, 3), (4, 3)):
+        n = p**d
+        for family in ("array", "torus"):
+            spec = f"{family}:{'x'.join([str(p)] * d)}"
+            random = np.random.default_rng(0)
+            count = (n + 1) // 2
+            sources, targets = (np.sort(random.choice(n, count, replace=False)) for _ in range(2))
+            row: list[str | int | Fraction] = [spec, count]
+            for name, to, claimed in (
+                ("packing", np.arange(count), d * (p - 1)), ("monotone", targets, 2 * d * (p - 1)),
+            ):  # fmt: skip
+                destination = np.full(n, -1)
+                destination[sources] = to
+                found = plan(spec, parse_task("permutation", destination=destination.tolist()), algorithm=name)
+                row += [claimed, found.completion_time, found.bound]
+            rows.append(tuple(row))
+    return Table(
+        "Packing and monotone routing (Theorems 3 and 4)",
+        ("network", "messages", "packing claimed", "measured", "bound", "monotone claimed", "measured", "bound"),
+        tuple(rows),
+        "Half of the nodes, drawn at random, send. Packing takes the message of the i-th source to node i; monotone "
+        "routing keeps the order of the sources. Claims are d(p-1) and 2d(p-1) steps at most.",
+    )
+
+
+def ring_on_a_line() -> Table:
+    """Fig. 1: where a line simulates the nodes of a ring, and how long the links of the ring are there."""
+    rows = []
+    for p in (5, 6, 7, 8):
+        labels = ring_labels(p)
+        place = np.argsort(labels)
+        rows.append((p, _loads(tuple(labels.tolist())), int(np.abs(place - np.roll(place, -1)).max())))
+    return Table(
+        "A ring on a line (Fig. 1)",
+        ("p", "nodes of the ring along the line", "longest link of the ring, in links of the line"),
+        tuple(rows),
+        "A step of the ring takes two steps of the line.",
+    )
+
+
+LINES_AND_ROUTING_TABLES: tuple[Callable[[], Table], ...] = (ring_on_a_line, line_broadcasts, ring_broadcasts, routing)
+
 
 _ACTIVE = (1, 4, 5, 8)
 

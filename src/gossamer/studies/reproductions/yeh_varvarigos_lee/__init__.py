@@ -12,7 +12,9 @@ from fractions import Fraction
 from gossamer.networks.spec import network
 from gossamer.simulation.random_arrivals.intervals import interval_scheme
 from gossamer.studies.reproductions.table import Curve, Table, computed_tables
-from gossamer.studies.reproductions.yeh_varvarigos_lee import balance, delays, variants, worked
+from gossamer.studies.reproductions.yeh_varvarigos_lee import delays, variants
+from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import BALANCE_TABLES
+from gossamer.studies.reproductions.yeh_varvarigos_lee.variants import WORKED_TABLES
 
 __all__ = ["ABOUT", "CURVES_ABOUT", "CURVES_TITLE", "TABLES", "curves", "tables"]
 
@@ -25,7 +27,12 @@ CURVES_ABOUT = """The scheme of Varvarigos and Bertsekas, one partial multinode 
 points are simulated; the band lies between a lower bound and their bound (11). The other schemes are compared below."""
 """What the page says of the curves."""
 
-TABLES: tuple[Callable[[], Table], ...] = (*balance.TABLES, *delays.TABLES, *variants.TABLES, *worked.TABLES)
+TABLES: tuple[Callable[[], Table], ...] = (
+    *BALANCE_TABLES,
+    *delays.TABLES,
+    *variants.TABLES,
+    *WORKED_TABLES,
+)
 """The functions that make the tables."""
 
 

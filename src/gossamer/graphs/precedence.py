@@ -1,0 +1,645 @@
+"""List scheduling of hops that wait for each other: paths, trees and reductions on any links, in any port model.
+
+No link idles, as far as its ports allow, while a hop may begin on it. Which hop of those that wait goes first is
+decided by several rules, and the shortest schedule is kept; going backwards and forwards in time shortens it further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.graphs.port_table import PortTable
+from gossamer.jit import njit
+from gossamer.networks.network import IntArray, Network
+from gossamer.questions.rules import Rules
+
+__all__ = ["HopGraph", "Roads", "Starts", "heights", "scheduled", "shaken"]
+
+# A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
+# hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
+
+
+class _Desk(NamedTuple):
+    """What list scheduling works on: no kernel that is compiled without references to arrays makes its own."""
+
+    port_free: Any  # int64[]: when each place of a port is free again
+    port_turn: Any  # int64[P]
+    left_port: Any  # int64[P]: how long the hops to come occupy each port
+    low: Any  # int64[L + 1]: where the heap of each link is
+    size: Any  # int64[L]: of the heap
+    turn: Any  # int64[L]
+    left_send: Any  # int64[N]: how long the hops to come occupy a node that sends, and one that receives
+    left_receive: Any  # int64[N]
+    sending: Any  # int64[N]: until when a node sends, and receives
+    receiving: Any  # int64[N]
+    heap: Any  # int32[H]: hops that may begin, of each link those of the lowest ranks first
+    ready: Any  # int64[H]: when all before a hop have come
+    follower: Any  # int32[H]: the next in a list of the calendar
+    calendar: Any  # int32[S]: a hop that may begin in that slot, or -1
+    active: Any  # int64[L]: the links for which hops wait
+    moved: Any  # int64[L]
+    listed: Any  # bool[L]
+    top: Any  # float64[L]: the rank of the first hop of an active link
+    key: Any  # float64[L]
+    moved_key: Any  # float64[L]
+
+    @classmethod
+    def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> _Desk:
+        """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
+        longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
+        heap, follower = np.empty((2, hops), np.int32)
+        calendar = np.full(longest + 1, -1, np.int32)
+        active, moved = np.empty((2, links), np.int64)
+        rest = active, moved, np.zeros(links, np.bool_), *np.empty((3, links))
+        return cls._make([*longs, heap, np.zeros(hops, np.int64), follower, calendar, *rest])
+
+
+@njit(cache=True, nogil=True, _nrt=False, forceinline=True)
+def _lag(a, b, target, occupancy, latency, cut):
+    """Return the slots from the start of a hop over link a to that of one over link b that waits for it."""
+    return latency[a] + (max(0, occupancy[a] - occupancy[b]) if cut[target[a]] else occupancy[a])
+
+
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def _heights(link, first, following, target, occupancy, latency, cut, height, weight):
+    """Write the slots from the start of each hop to the end of all that wait for it, and how many these are."""
+    for h in range(link.size - 1, -1, -1):
+        e = link[h]
+        most, total = occupancy[e] + latency[e], 1
+        for i in range(first[h], first[h + 1]):
+            s = following[i]
+            most = max(most, _lag(e, link[s], target, occupancy, latency, cut) + height[s])
+            total += weight[s]
+        height[h], weight[h] = most, total
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _turned_round(first, following, need, behind, before):
+    """Write the graph with hop h called H-1-h and every edge turned round: `behind` int64[H+1], `before` int32[]."""
+    hops = need.size
+    behind[0] = 0
+    for h in range(hops):
+        behind[h + 1] = behind[h] + need[hops - 1 - h]
+    place = behind[:-1].copy()
+    for h in range(hops - 1, -1, -1):
+        for i in range(first[h], first[h + 1]):
+            g = hops - 1 - following[i]
+            before[place[g]] = hops - 1 - h
+            place[g] += 1
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _push(heap, low, size, e, h, rank):
+    i = size[e]
+    size[e] += 1
+    base = low[e]
+    while i > 0:
+        above = (i - 1) >> 1
+        if rank[heap[base + above]] <= rank[h]:
+            break
+        heap[base + i] = heap[base + above]
+        i = above
+    heap[base + i] = h
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _pop(heap, low, size, e, rank):
+    base = low[e]
+    top = heap[base]
+    size[e] -= 1
+    n = size[e]
+    h = heap[base + n]
+    i = 0
+    while True:
+        below = 2 * i + 1
+        if below >= n:
+            break
+        if below + 1 < n and rank[heap[base + below + 1]] < rank[heap[base + below]]:
+            below += 1
+        if rank[heap[base + below]] >= rank[h]:
+            break
+        heap[base + i] = heap[base + below]
+        i = below
+    heap[base + i] = h
+    return top
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _sorted_links(
+    active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by, key, moved, moved_key
+):
+    """Put the links of which a port is most in demand first, then those with the packet that is most urgent.
+
+    A merge sort, from the bottom up: in most slots the links are nearly in order. `moved` and `moved_key` are room.
+    """
+    for i in range(count):
+        e = active[i]
+        most = max(left_send[source[e]], left_receive[target[e]])
+        if left_port.size:
+            if sends_by[e] >= 0:
+                most = max(most, left_port[sends_by[e]])
+            if receives_by[e] >= 0:
+                most = max(most, left_port[receives_by[e]])
+        key[i] = top[i] - np.float64(most) * 1e12
+    width = 1
+    while width < count:
+        for low in range(0, count - width, 2 * width):
+            middle, high = low + width, min(low + 2 * width, count)
+            if key[middle - 1] <= key[middle]:
+                continue
+            for i in range(low, middle):
+                moved[i], moved_key[i] = active[i], key[i]
+            i, j, k = low, middle, low
+            while i < middle:
+                if j < high and key[j] < moved_key[i]:
+                    active[k], key[k] = active[j], key[j]
+                    j += 1
+                else:
+                    active[k], key[k] = moved[i], moved_key[i]
+                    i += 1
+                k += 1
+        width *= 2
+
+
+@njit(cache=True, nogil=True, _nrt=False, small=100_000)
+def _list_schedule(
+    link, rank, first, following, need, source, target, occupancy, latency, ring, room,
+    send_limited, receive_limited, ports, cut, start, desk,
+):  # fmt: skip
+    """Start on every free link, with free ports, the waiting hop of the lowest rank; return when all is over.
+
+    Parameters
+    ----------
+    link, rank : int32[H], int64[H]
+        The link of each hop, and its place in the order in which hops leave, all different.
+    first, following, need : int64[H + 1], int32[], int32[H]
+        The hops that wait for each hop, and the number of those for which it waits; `need` is used up.
+    source, target, occupancy, latency : int32[L], int32[L], int64[L], int64[L]
+        Links, with times in slots.
+    ring, room : int64[L + 1], int64[]
+        Place of each link in `room`, which is 0 and has as many entries a link as it carries packets at once.
+    ports : PortTable
+        Ports that links share.
+    cut : bool[N]
+        Whether a node passes packets on as they come.
+    start : int64[H]
+        Written.
+    desk : Desk
+        Fresh room to work in.
+    """
+    sends_by, receives_by, hold, port_ring = ports[0], ports[1], ports[2], ports[3]
+    shared = hold.size > 0
+    port_free, port_turn, left_port, calendar = desk.port_free, desk.port_turn, desk.left_port, desk.calendar
+    low, size, turn, left_send, left_receive = desk.low, desk.size, desk.turn, desk.left_send, desk.left_receive
+    sending, receiving, heap, ready, follower = desk.sending, desk.receiving, desk.heap, desk.ready, desk.follower
+    active, moved, listed = desk.active, desk.moved, desk.listed
+    top, key, moved_key = desk.top, desk.key, desk.moved_key
+    hops, links, span = link.size, source.size, calendar.size
+    for h in range(hops):
+        e = link[h]
+        low[e + 1] += 1
+        if send_limited:
+            left_send[source[e]] += occupancy[e]
+        if receive_limited:
+            left_receive[target[e]] += occupancy[e]
+        if shared:
+            if sends_by[e] >= 0:
+                left_port[sends_by[e]] += hold[sends_by[e]]
+            if receives_by[e] >= 0:
+                left_port[receives_by[e]] += hold[receives_by[e]]
+    for e in range(links):
+        low[e + 1] += low[e]
+    count, waiting, begun = 0, 0, 0
+    t = np.int64(0)
+    over = np.int64(0)
+    limited = send_limited or receive_limited or shared
+    for p in range(hold.size):
+        left_port[p] //= max(port_ring[p + 1] - port_ring[p], 1)
+    for h in range(hops - 1, -1, -1):
+        if need[h] == 0:
+            follower[h] = calendar[0]
+            calendar[0] = h
+            waiting += 1
+    while begun < hops:
+        again = True
+        soonest = np.int64(2**62)
+        while again:
+            again = False
+            h = calendar[t % span]
+            calendar[t % span] = -1
+            while h >= 0:
+                e = link[h]
+                _push(heap, low, size, e, h, rank)
+                if not listed[e]:
+                    listed[e] = True
+                    active[count] = e
+                    count += 1
+                waiting -= 1
+                h = follower[h]
+            if limited:
+                for i in range(count):
+                    top[i] = rank[heap[low[active[i]]]]
+                _sorted_links(
+                    active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by,
+                    key, moved, moved_key,
+                )  # fmt: skip
+            kept = 0
+            soonest = np.int64(2**62)
+            for i in range(count):
+                e = active[i]
+                u, v, o, wait = source[e], target[e], occupancy[e], latency[e]
+                while size[e]:
+                    place = ring[e] + turn[e]
+                    free = room[place]
+                    if send_limited:
+                        free = max(free, sending[u])
+                    if receive_limited:
+                        free = max(free, receiving[v] - wait)
+                    if shared:
+                        x, y = sends_by[e], receives_by[e]
+                        if x >= 0:
+                            free = max(free, port_free[port_ring[x] + port_turn[x]])
+                        if y >= 0:
+                            free = max(free, port_free[port_ring[y] + port_turn[y]] - o - wait + hold[y])
+                    if free > t:
+                        soonest = min(soonest, free)
+                        break
+                    h = _pop(heap, low, size, e, rank)
+                    start[h] = t
+                    begun += 1
+                    room[place] = t + o
+                    turn[e] = (turn[e] + 1) % (ring[e + 1] - ring[e])
+                    if send_limited:
+                        sending[u] = t + o
+                        left_send[u] -= o
+                    if receive_limited:
+                        receiving[v] = t + wait + o
+                        left_receive[v] -= o
+                    if shared:
+                        if x >= 0:
+                            port_free[port_ring[x] + port_turn[x]] = t + hold[x]
+                            port_turn[x] = (port_turn[x] + 1) % (port_ring[x + 1] - port_ring[x])
+                        if y >= 0:
+                            port_free[port_ring[y] + port_turn[y]] = t + o + wait
+                            port_turn[y] = (port_turn[y] + 1) % (port_ring[y + 1] - port_ring[y])
+                    over = max(over, t + o + wait)
+                    for j in range(first[h], first[h + 1]):
+                        s = following[j]
+                        ready[s] = max(ready[s], t + _lag(e, link[s], target, occupancy, latency, cut))
+                        need[s] -= 1
+                        if need[s] == 0:
+                            follower[s] = calendar[ready[s] % span]
+                            calendar[ready[s] % span] = s
+                            waiting += 1
+                            again = again or ready[s] == t
+                if size[e]:
+                    active[kept] = e
+                    kept += 1
+                else:
+                    listed[e] = False
+            count = kept
+        t += 1
+        if waiting:
+            while t < soonest and calendar[t % span] < 0:
+                t += 1
+        elif soonest > t:
+            t = soonest
+    return over
+
+
+_KEPT = 4
+"""Schedules of given orders that are shortened."""
+
+_MOVED, _BY = 0.05, (2.0, 4.0, 8.0)
+"""The share of packets that are moved in time at once, and by how many slots about, in turn."""
+_SHAKEN, _SHAKES, _FEWEST = 3_000_000, 1_000, 10
+"""Hops scheduled in all by moving packets, how often at the most, and how seldom it is not begun."""
+
+_PAYS = 60_000
+"""Hops that it takes Python a third as long to schedule as to compile what does."""
+
+Longs = npt.NDArray[np.int64]
+
+
+class HopGraph(NamedTuple):
+    """Hops and what waits for what.
+
+    Attributes
+    ----------
+    link, packet : int32[H]
+        The link and the packet of each hop.
+    first, following : int64[H + 1], int32[]
+        The hops ``following[first[h]:first[h+1]]``, all of them later than h, wait for hop h.
+    """
+
+    link: IntArray
+    packet: IntArray
+    first: Longs
+    following: IntArray
+
+    @classmethod
+    def of_parents(cls, link: IntArray, packet: IntArray, parent: IntArray) -> HopGraph:
+        """Return the graph of hops that wait for one earlier hop each, -1 for none.
+
+        >>> graph = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([4, 5, 6], [0, 0, 0], [-1, 0, 0])))
+        >>> graph.first.tolist(), graph.following.tolist()
+        ([0, 2, 2, 2], [1, 2])
+        """
+        children = np.flatnonzero(parent >= 0)
+        first = np.zeros(link.size + 1, np.int64)
+        np.cumsum(np.bincount(parent[children], minlength=link.size), out=first[1:])
+        following = children[np.argsort(parent[children], kind="stable")]
+        return cls(link, packet, first, following.astype(np.int32))
+
+    @property
+    def need(self) -> IntArray:
+        """How many hops each hop waits for, int32[H]."""
+        return np.bincount(self.following, minlength=self.link.size).astype(np.int32)
+
+    def turned_round(self) -> HopGraph:
+        """Return the graph of the hops in opposite order, each waiting for those that waited for it."""
+        behind, before = np.empty(self.link.size + 1, np.int64), np.empty(self.following.size, np.int32)
+        _turned_round(self.first, self.following, self.need, behind, before)
+        return HopGraph(self.link[::-1].copy(), self.packet[::-1].copy(), behind, before)
+
+
+class Roads(NamedTuple):
+    """The links and ports on which hops are scheduled.
+
+    Attributes
+    ----------
+    source, target : int32[L]
+    occupancy, latency, capacity : int64[L]
+        Times in slots, latencies of the parts that are sent; packets at once.
+    send_limited, receive_limited : bool
+    cut : bool[N]
+        Whether a node passes packets on as they come.
+    ports : PortTable
+        Ports that links share.
+    """
+
+    source: IntArray
+    target: IntArray
+    occupancy: Longs
+    latency: Longs
+    capacity: Longs
+    send_limited: bool
+    receive_limited: bool
+    cut: npt.NDArray[np.bool_]
+    ports: PortTable
+
+    @classmethod
+    def of(cls, network: Network, rules: Rules, parts: int = 1) -> Roads:
+        """Return the links of a network under rules, for messages of so many parts."""
+        limited = rules.send_limited or rules.receive_limited
+        capacity = np.ones(network.link_count, np.int64) if limited else network.link_capacity.astype(np.int64)
+        return cls(
+            network.link_source,
+            network.link_target,
+            network.link_occupancy.astype(np.int64),
+            network.link_latency.astype(np.int64) * parts,
+            capacity,
+            rules.send_limited,
+            rules.receive_limited,
+            (np.arange(network.node_count) >= network.terminal_count) & rules.cut_through,
+            PortTable.of(network),
+        )
+
+    def turned_round(self) -> Roads:
+        """Return the links in opposite direction."""
+        return self._replace(
+            source=self.target,
+            target=self.source,
+            send_limited=self.receive_limited,
+            receive_limited=self.send_limited,
+            ports=self.ports.turned_round(),
+        )
+
+
+class Starts(NamedTuple):
+    """When hops begin, int64[H], and the slots that all take together."""
+
+    slots: int
+    start: Longs
+
+
+def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
+    """Return the slots from the start of each hop to the end of all that wait for it, and how many these are."""
+    height, weight = np.empty(graph.link.size, np.int64), np.empty(graph.link.size, np.int64)
+    _heights(
+        graph.link,
+        graph.first,
+        graph.following,
+        roads.target,
+        roads.occupancy,
+        roads.latency,
+        roads.cut,
+        height,
+        weight,
+    )
+    return height, weight
+
+
+def scheduled(
+    graph: HopGraph,
+    roads: Roads,
+    *,
+    least: int = 0,
+    tries: int = 3,
+    rounds: int = 2,
+    orders: Sequence[npt.NDArray[np.float64]] | None = None,
+    seed: int = 0,
+) -> Starts:
+    """Return the shortest schedule found for hops that wait for each other.
+
+    Parameters
+    ----------
+    graph : HopGraph
+        The hops.
+    roads : Roads
+        Where.
+    least : int
+        Stop at so many slots.
+    tries : int
+        Rules that are tried: most slots still to go, most hops still to come, packet by packet, and random ones.
+    rounds : int
+        How often the best is scheduled backwards and forwards again.
+    orders : sequence of float64[H], optional
+        Tried instead of the rules: the hop with the least value goes first, and of several the one that is most slots
+        away from the end.
+    seed : int
+        For ties and random orders.
+
+    Notes
+    -----
+    O(H log H) time for each try and each direction; about 60 bytes a hop.
+
+    References
+    ----------
+    Gossamer; going back and forth by Valls, Ballestin and Quintanilla 2005.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
+    >>> scheduled(hops, roads).start.tolist()
+    [0, 1, 1]
+    """
+    if not graph.link.size:
+        return Starts(0, np.zeros(0, np.int64))
+    found: list[Starts] = []
+    runs = tries + 2 * rounds if orders is None else len(orders) + 2 * rounds * _KEPT
+    for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
+        found.append(_run(graph, roads, rank))
+        if found[-1].slots <= least:
+            return found[-1]
+        _foreseen(runs * graph.link.size)
+    found.sort(key=lambda starts: starts.slots)
+    best = found[0]
+    for start in found[: 1 if orders is None else _KEPT]:
+        tight = _tightened(graph, roads, start, least, rounds)
+        if tight.slots < best.slots:
+            best = tight
+    return best
+
+
+def _ranks(
+    graph: HopGraph,
+    roads: Roads,
+    tries: int,
+    orders: Sequence[npt.NDArray[np.float64]] | None,
+    draw: np.random.Generator,
+) -> Iterator[Longs]:
+    height, weight = heights(graph, roads)
+    if orders is not None:
+        for order in orders:
+            yield _ranked(-weight, -height, order)
+        return
+    for i in range(tries):
+        if i > 4 and i % 2:  # small cases only
+            yield _ranked(-(height + draw.random(height.size) * (height.max() + 1) * draw.random()))
+        elif i % 4 == 0:
+            yield _ranked(-weight, -height)
+        elif i % 4 == 1:
+            yield _ranked(draw.permutation(height.size), -height)
+        elif i % 4 == 2:
+            yield _ranked(-height, -weight)
+        else:
+            yield _ranked(-height, draw.permutation(int(graph.packet.max()) + 1)[graph.packet])
+
+
+def _ranked(*keys: npt.NDArray[np.generic]) -> Longs:
+    """Return the place of each hop in the order of the keys, the last the most important."""
+    rank = np.empty(keys[0].size, np.int64)
+    rank[np.lexsort(keys)] = np.arange(rank.size)
+    return rank
+
+
+def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = None) -> Starts:
+
+    links = roads.source.size
+    used = np.bincount(graph.link, minlength=links)
+    ring = np.zeros(links + 1, np.int64)
+    np.cumsum(np.minimum(roads.capacity, np.maximum(used, 1)), out=ring[1:])
+    longest = int((roads.occupancy + roads.latency)[used > 0].max(initial=1))
+    ports = roads.ports
+    desk = _Desk.of(graph.link.size, links, roads.cut.size, longest, int(ports.ring[-1]), ports.hold.size)
+    start = np.empty(graph.link.size, np.int64)
+    slots = _list_schedule(
+        graph.link, rank, graph.first, graph.following, graph.need, roads.source, roads.target, roads.occupancy,
+        roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
+        ports, roads.cut, start, desk,
+    )  # fmt: skip
+    return Starts(int(slots), start)
+
+
+def _foreseen(hops: int) -> None:
+    """Have compiled what schedules hops if that pays for so many."""
+    if hops > _PAYS:
+        from gossamer.jit import often
+
+        often(_list_schedule)
+
+
+def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: int) -> Starts:
+    """Schedule backwards what ended last first, then forwards what then begins first, again and again."""
+    if not rounds:
+        return best
+    turned, against = graph.turned_round(), roads.turned_round()
+    takes = (roads.occupancy + roads.latency)[graph.link]
+    now = best
+    for _ in range(rounds):
+        if best.slots <= least:
+            break
+        now = _backwards(turned, against, now, takes)
+        if now.slots < best.slots:
+            best = now
+        now = _run(graph, roads, _ranked(now.start))
+        if now.slots < best.slots:
+            best = now
+    return best
+
+
+def _backwards(turned: HopGraph, against: Roads, now: Starts, takes: Longs) -> Starts:
+    """Return the schedule in which, from the end on, what ends last goes first, and every hop as late as it can."""
+    back = _run(turned, against, _ranked(-(now.start + takes)[::-1]))
+    return Starts(back.slots, back.slots - back.start[::-1] - takes)
+
+
+def shaken(
+    graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed: int = 0, most: int = _SHAKES
+) -> Starts:
+    """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
+
+    Parameters
+    ----------
+    graph, roads : HopGraph, Roads
+        The hops, and where.
+    best : Starts
+        The schedule that is known.
+    least : int
+        Stop at so many slots.
+    seed : int
+        For the packets that are moved, and how far.
+    most : int
+        Steps, at the most.
+
+    Notes
+    -----
+    A step goes forwards, backwards and forwards in time, and the search goes on from what is no longer than before. By
+    default at most 1,000 steps of O(H log H), and about 3,000,000 hops scheduled in all; very many hops are left as
+    they are.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
+    >>> shaken(hops, roads, Starts(3, np.array([1, 2, 0]))).start.tolist()
+    [0, 1, 1]
+    """
+    count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0
+    if count < _FEWEST or best.slots <= least:
+        return best
+    _foreseen(3 * count * graph.link.size)
+    turned, against = graph.turned_round(), roads.turned_round()
+    takes = (roads.occupancy + roads.latency)[graph.link]
+    draw, packets = np.random.default_rng(seed), int(graph.packet.max()) + 1
+    moved = max(1, round(_MOVED * packets))
+    now = best
+    for i in range(count):
+        shift = np.zeros(packets)
+        shift[draw.choice(packets, moved, replace=False)] = draw.normal(0.0, _BY[i % len(_BY)], moved)
+        forwards = _run(graph, roads, _ranked(now.start + shift[graph.packet]))
+        late = _backwards(turned, against, forwards, takes)
+        shortest = min(_run(graph, roads, _ranked(late.start)), late, forwards, key=lambda starts: starts.slots)
+        now = shortest if shortest.slots <= now.slots else now
+        best = now if now.slots < best.slots else best
+        if best.slots <= least:
+            break
+    return best

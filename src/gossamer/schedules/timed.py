@@ -1,0 +1,719 @@
+"""The replay of schedules whose hops take time, or go through switches with rules of their own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gossamer.jit import njit
+from gossamer.networks.network import IntArray
+from gossamer.schedules.hop_table import HopTable
+from gossamer.schedules.spans import latencies, occupancies, slots_needed
+from gossamer.schedules.state import ReplayState
+
+__all__ = ["HOP_KINDS", "Replayed", "message_spans", "replay_timed", "stays"]
+
+# Conventions: hops are sorted by slot. A hop that starts in slot t occupies its link in slots ``t .. t + occupancy -
+# 1`` and ends in slot ``t + occupancy + latency``, from which on what it brings is usable. ``occupancy`` and
+# ``latency`` (in slots of a part) have an entry for each link, or one where all links have the same; so has ``kind``
+# for packets. ``orbit`` has the orbit of each node that nodes and links stand for, or is None where each stands for
+# itself. What is wrong with a hop is a set of bits in ``wrong`` uint8[H].
+#
+# Each packet is replayed by itself, as links and ports alone are what packets share. Its hops are then rows of a small
+# table ``h``, by slot, and what nodes have of it are rows of a table ``n``.
+
+_COPY, _MOVE, _COMBINE = 0, 1, 2
+
+_CAUSALITY, _CAPACITY, _SEND, _RECEIVE, _DUPLICATE, _LOST, _UNFINISHED, _SHARED = 1, 2, 4, 8, 16, 32, 64, 128
+_STOPPED = _CAUSALITY | _DUPLICATE  # a hop that did not leave
+
+_HELD, _SENT = 1, 2
+_NEVER, _EVER = 2**62, -1
+
+# columns of h: first slot, slot in which the tail leaves, ends, may be sent on; ends of the link; next in a list; wrong
+_START, _GONE, _END, _USABLE, _SOURCE, _TARGET, _AFTER, _WRONG = range(8)
+_HOP_COLUMNS = 8
+
+# columns of n: the packet at hand, HELD and SENT, when its tail is there, arrivals that are all there and not used up,
+# a list of those whose tails are still coming; for the order within a slot: the slot's stamp, hops to wait for, a list
+_STAMP, _FLAGS, _TAIL, _WHOLE, _COMING, _GROUP, _WAITS, _LEAVING = range(8)
+_NODE_COLUMNS = 8
+
+
+class _Journey(NamedTuple):
+    """What hops where and when: columns and links; nodes from `terminals` on are switches.
+
+    Nodes below `contributing` have a share of every reduction; it is 0 where the contributors of each are listed.
+    """
+
+    slot: npt.NDArray[Any]
+    link: npt.NDArray[Any]
+    source: npt.NDArray[Any]
+    target: npt.NDArray[Any]
+    occupancy: npt.NDArray[Any]
+    latency: npt.NDArray[Any]
+    terminals: int
+    contributing: int
+    cut_through: bool
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _of(values, i):
+    return values[i] if values.size > 1 else values[0]
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _by_packet_kernel(packet, place, order):
+    """Sort hops by packet, those of a packet by slot.
+
+    `place` int64[P] has the first place of each packet in `order` and ends at the one after its last.
+    """
+    for h in range(packet.size):
+        if packet[h] >= 0:
+            order[place[packet[h]]] = h
+            place[packet[h]] += 1
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _message_spans(journey, packet, row_of, first, last):
+    """Write the first and the last slot of each message's hops, int64; both keep their values elsewhere."""
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
+    for h in range(packet.size):
+        if packet[h] >= 0:
+            row = row_of[packet[h]]
+            first[row] = min(first[row], slot[h])
+            last[row] = max(last[row], slot[h] + np.int64(_of(occupancy, link[h])) + _of(latency, link[h]) - 1)
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _busy_links(journey, orbit, link_class, degree, room, slots, wrong):
+    """Mark hops on links that carry as many packets as they can, and hops that end after the last of `slots` slots.
+
+    `room` int64[classes+1] has the first place of each link, or orbit of links, in a list with a place for each packet
+    that may be on it at once, or at least for each of its hops.
+    """
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
+    begun = np.zeros(room[room.size - 1], np.int64)  # when the latest hops on each link began
+    count = np.zeros(room.size - 1, np.int64)
+    for h in range(slot.size):
+        e, t = link[h], slot[h]
+        c = e
+        if orbit is not None:
+            u = e // degree  # what a Cayley network numbers link (u, g) by
+            c = link_class[e] if link_class.size else (orbit[u] if orbit.size > 1 else 0) * degree + e - u * degree
+        most = room[c + 1] - room[c]
+        at = room[c] + (count[c] % most if most > 1 else 0)
+        if count[c] >= most and begun[at] > t - _of(occupancy, e):
+            wrong[h] |= _CAPACITY
+        begun[at] = t
+        count[c] += 1
+        if slot[h] + np.int64(_of(occupancy, e)) + _of(latency, e) > slots:
+            wrong[h] |= _UNFINISHED
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _busy_ports(journey, rows, receiving, orbit, busy, wrong):
+    """Mark hops at nodes whose port another packet is in; `rows` has them by the slot in which they enter the port.
+
+    `rows` is empty where that is the order of the columns. `busy` int64[nodes or orbits] is 0 and ends as the slot in
+    which each port is free again.
+    """
+    slot, link, occupancy, latency = journey.slot, journey.link, journey.occupancy, journey.latency
+    ends = journey.target if receiving else journey.source
+    for i in range(slot.size):
+        h = rows[i] if rows.size else i
+        e = link[h]
+        t = slot[h] + (_of(latency, e) if receiving else 0)
+        v = ends[e]
+        if orbit is not None:
+            v = orbit[v] if orbit.size > 1 else 0
+        if t < busy[v]:
+            wrong[h] |= _RECEIVE if receiving else _SEND
+        busy[v] = max(busy[v], t + _of(occupancy, e))
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _busy_shared_ports(slot, link, rows, port, delay, held, room, wrong):
+    """Mark hops through shared ports that pass as many packets as they can.
+
+    Parameters
+    ----------
+    slot, link : int32[H]
+    rows : int64[H]
+        The hops by the slot in which they enter a port, `delay` after their start.
+    port : int32[L]
+        The port of each link, or -1.
+    delay : int64[L]
+    held : int32[P]
+        Slots for which a packet is in each port.
+    room : int64[P+1]
+        The first place of each port in a list with a place for each packet that may be in it at once, or at least for
+        each of its hops.
+    wrong : uint8[H]
+        Marked.
+    """
+    entered = np.zeros(room[room.size - 1], np.int64)  # when the latest packets came into each port
+    count = np.zeros(room.size - 1, np.int64)
+    for h in rows:
+        e = link[h]
+        p = port[e]
+        if p < 0:
+            continue
+        t = slot[h] + delay[e]
+        most = room[p + 1] - room[p]
+        at = room[p] + count[p] % most
+        if count[p] >= most and entered[at] > t - held[p]:
+            wrong[h] |= _SHARED
+        entered[at] = t
+        count[p] += 1
+
+
+@njit(cache=True, nogil=True)
+def _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, first, last, h):
+    """Write the hops ``order[first:last]`` of a packet to `h`."""
+    for i in range(first, last):
+        row, k = order[i], i - first
+        e, t = link[row], np.int64(slot[row])
+        h[k, _START] = t
+        h[k, _GONE] = t + _of(occupancy, e)
+        h[k, _END] = h[k, _GONE] + _of(latency, e)
+        passing = cut_through and target[e] >= terminals
+        h[k, _USABLE] = t + _of(latency, e) if passing else h[k, _END]
+        h[k, _SOURCE] = source[e]
+        h[k, _TARGET] = target[e]
+        h[k, _WRONG] = 0
+
+
+@njit(cache=True, nogil=True)
+def _sorted_by(h, size, column, rows):
+    """Write the hops 0..size-1 in the ascending order of a column to `rows`."""
+    ascending = True
+    for k in range(size):
+        rows[k] = k
+        if k and h[k, column] < h[k - 1, column]:
+            ascending = False
+    if not ascending:
+        order = np.argsort(h[:size, column].copy(), kind="mergesort")
+        for k in range(size):
+            rows[k] = order[k]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _touch(n, p, v):
+    if n[v, _STAMP] != p:
+        n[v, _STAMP] = p
+        n[v, _FLAGS] = 0
+        n[v, _TAIL] = _NEVER
+        n[v, _WHOLE] = 0
+        n[v, _COMING] = -1
+
+
+@njit(cache=True, nogil=True)
+def _take(h, n, k):
+    """Use up an arrival at the switch from which hop k leaves, and say whether there is one.
+
+    Of those whose tails are not there the one that comes last is taken, which is of the least use to others.
+    """
+    u = h[k, _SOURCE]
+    best, before_best, before = -1, -1, -1
+    i = n[u, _COMING]
+    while i >= 0:
+        following, tail = h[i, _AFTER], h[i, _END]
+        if tail <= h[k, _START]:
+            n[u, _WHOLE] += 1
+            if before < 0:
+                n[u, _COMING] = following
+            else:
+                h[before, _AFTER] = following
+        else:
+            if tail <= h[k, _GONE] and (best < 0 or tail > h[best, _END]):
+                best, before_best = i, before
+            before = i
+        i = following
+    if best >= 0:
+        if before_best < 0:
+            n[u, _COMING] = h[best, _AFTER]
+        else:
+            h[before_best, _AFTER] = h[best, _AFTER]
+        return True
+    if n[u, _WHOLE] > 0:
+        n[u, _WHOLE] -= 1
+        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _contribute(h, n, k, origin, contributing):
+    """Let the contribution of a node leave in hop k, or mark what is wrong; say whether it left."""
+    u = h[k, _SOURCE]
+    if u == origin or (u >= contributing and (n[u, _FLAGS] & _HELD == 0 or n[u, _TAIL] > h[k, _GONE])):
+        h[k, _WRONG] |= _CAUSALITY
+        return False
+    if n[u, _FLAGS] & _SENT:
+        h[k, _WRONG] |= _DUPLICATE
+        return False
+    n[u, _FLAGS] |= _SENT
+    late = n[u, _COMING]
+    while late >= 0:  # their tails cannot follow
+        if h[late, _END] > h[k, _GONE]:
+            h[late, _WRONG] |= _LOST
+        late = h[late, _AFTER]
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _depart(h, n, k, p, kind, origin, terminals, contributing, one_by_one, give_away):
+    """Let a copied packet or a contribution leave in hop k, or mark what is wrong; say whether it left."""
+    u = h[k, _SOURCE]
+    _touch(n, p, u)
+    left = True
+    if one_by_one and u >= terminals and u != origin:
+        left = _take(h, n, k)
+    elif kind == _COMBINE:
+        left = _contribute(h, n, k, origin, contributing)
+    elif n[u, _FLAGS] & _HELD == 0 or n[u, _TAIL] > h[k, _GONE]:
+        left = False
+    elif give_away or u >= terminals:
+        n[u, _FLAGS] |= _SENT
+    if not left and h[k, _WRONG] & _DUPLICATE == 0:
+        h[k, _WRONG] |= _CAUSALITY
+    return left
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _arrive(h, n, k, p, kind, origin, terminals, one_by_one, give_away):
+    """Let a copied packet or a contribution be usable at the end of hop k, or mark what is wrong."""
+    v = h[k, _TARGET]
+    _touch(n, p, v)
+    used_up = one_by_one and v >= terminals and v != origin
+    flags = n[v, _FLAGS]
+    if kind == _COPY and not used_up:
+        if flags & _HELD and not (flags & _SENT and (give_away or v >= terminals)):
+            h[k, _WRONG] |= _DUPLICATE
+        n[v, _FLAGS] = _HELD
+        n[v, _TAIL] = min(n[v, _TAIL], h[k, _END])
+    else:
+        n[v, _FLAGS] = flags | _HELD
+        n[v, _TAIL] = min(n[v, _TAIL], h[k, _END])
+        if not used_up and flags & _SENT:
+            h[k, _WRONG] |= _LOST
+        elif h[k, _END] > h[k, _USABLE]:
+            h[k, _AFTER] = n[v, _COMING]
+            n[v, _COMING] = k
+        elif used_up:
+            n[v, _WHOLE] += 1
+
+
+@njit(cache=True, nogil=True)
+def _in_order(h, n, a, b, terminals, stamp, following, queue):
+    """Queue hops a..b-1, all in one slot, each after those that bring to its source in that slot.
+
+    Return how many were queued: not those that run in a circle, nor what follows them.
+    """
+    waiting = False
+    for k in range(b - 1, a - 1, -1):
+        u = h[k, _SOURCE]
+        if n[u, _GROUP] != stamp:
+            n[u, _GROUP], n[u, _WAITS], n[u, _LEAVING] = stamp, 0, -1
+        following[k] = n[u, _LEAVING]
+        n[u, _LEAVING] = k
+    for k in range(a, b):
+        v = h[k, _TARGET]
+        if n[v, _GROUP] == stamp and v >= terminals and h[k, _USABLE] == h[k, _START]:
+            n[v, _WAITS] += 1
+            waiting = True
+    queued = 0
+    for k in range(a, b):
+        if not waiting or n[h[k, _SOURCE], _WAITS] == 0:
+            queue[queued] = k
+            queued += 1
+    done = 0
+    while waiting and done < queued:
+        k = queue[done]
+        done += 1
+        v = h[k, _TARGET]
+        if n[v, _GROUP] == stamp and v >= terminals and h[k, _USABLE] == h[k, _START]:
+            n[v, _WAITS] -= 1
+            i = n[v, _LEAVING] if n[v, _WAITS] == 0 else -1
+            while i >= 0:
+                queue[queued] = i
+                queued += 1
+                i = following[i]
+    return queued
+
+
+@njit(cache=True, nogil=True)
+def _move(h, k, a, moved):
+    """Let a moved packet leave in hop k of a slot that begins with hop a, or mark what is wrong; say whether it left.
+
+    `moved` has its place and when its tail is there.
+    """
+    if moved[0] == h[k, _SOURCE] and moved[1] <= h[k, _GONE]:
+        moved[0] = -1  # it is on its way
+        return True
+    h[k, _WRONG] |= _CAUSALITY
+    i = a
+    while h[i, _START] == h[k, _START]:
+        if h[i, _SOURCE] == h[k, _SOURCE] and h[i, _WRONG] & _STOPPED == 0:  # it left from there in this slot
+            h[k, _WRONG] ^= _STOPPED
+            break
+        i += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _met(n, p, v, kind, origin, terminals, contributing, one_by_one, moved):
+    """Say whether packet p is where it should be at the end, as far as node v is concerned."""
+    if kind == _MOVE:
+        return moved[0] == v
+    flags = n[v, _FLAGS] if n[v, _STAMP] == p else 0
+    if kind == _COPY:
+        return (flags & _HELD) != 0
+    if v == origin or (v >= contributing and flags & _HELD == 0):
+        return True
+    if v >= terminals and one_by_one:
+        return n[v, _WHOLE] == 0 and n[v, _COMING] < 0
+    return (flags & _SENT) != 0
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _replay(
+    journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, replication, reduction,
+    wrong, limit, found_packet, found_node, found_end,
+):  # fmt: skip
+    """Replay each packet and compare where it is at the end with its goals.
+
+    Hops of packet p stand in ``start[p]:start[p+1]`` of `order`, by slot. `n` int64[N, NODE_COLUMNS] is -1. Up to
+    `limit` goals that are not met are written: packet, node, and where a moved packet ended. Return how many were
+    written, and how many there are.
+    """
+    slot, link, source, target = journey.slot, journey.link, journey.source, journey.target
+    occupancy, latency, terminals, cut_through = journey[4], journey[5], journey.terminals, journey.cut_through
+    widest = np.int64(0)
+    for p in range(origins.size):
+        widest = max(widest, start[p + 1] - start[p])
+    h = np.empty((widest + 1, _HOP_COLUMNS), np.int64)
+    arriving, queue, following = np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest, np.int64)
+    moved = np.empty(2, np.int64)
+    written, total, stamp = 0, 0, 0
+    for p in range(origins.size):
+        kind, origin = _of(kinds, p), origins[p]
+        one_by_one = (kind == _COPY and not replication) or (kind == _COMBINE and not reduction)
+        moved[0], moved[1] = origin, _EVER
+        if kind == _COPY:
+            _touch(n, p, origin)
+            n[origin, _FLAGS] |= _HELD
+            n[origin, _TAIL] = _EVER
+        elif kind == _COMBINE and not to_all:
+            for i in range(target_start[message_of[p]], target_start[message_of[p] + 1]):
+                _touch(n, p, targets[i])
+                n[targets[i], _FLAGS] |= _HELD
+                n[targets[i], _TAIL] = _EVER
+        size = start[p + 1] - start[p]
+        _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, start[p], start[p + 1], h)
+        h[size, _START] = _NEVER
+        _sorted_by(h, size, _USABLE, arriving)
+        a, r = 0, 0
+        while a < size or r < size:
+            t = h[a, _START]  # NEVER after the last hop
+            while r < size and h[arriving[r], _USABLE] <= t and h[arriving[r], _START] < t:
+                k = arriving[r]
+                r += 1
+                if h[k, _WRONG] & _STOPPED:
+                    continue
+                if kind == _MOVE:
+                    moved[0], moved[1] = h[k, _TARGET], h[k, _END]
+                else:
+                    _arrive(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+            b = a
+            while b < size and h[b, _START] == t:
+                b += 1
+            ordered = cut_through and b - a > 1
+            queued = b - a
+            if ordered:
+                stamp += 1
+                queued = _in_order(h, n, a, b, terminals, stamp, following, queue)
+            for k in range(a, b):
+                h[k, _WRONG] = _CAUSALITY  # until it is its turn
+            for i in range(queued):
+                k = queue[i] if ordered else a + i
+                h[k, _WRONG] = 0
+                if kind == _MOVE:
+                    left = _move(h, k, a, moved)
+                else:
+                    left = _depart(h, n, k, p, kind, origin, terminals, journey.contributing, one_by_one, not to_all)
+                if left and h[k, _USABLE] == t:
+                    if kind == _MOVE:
+                        moved[0], moved[1] = h[k, _TARGET], h[k, _END]
+                    else:
+                        _arrive(h, n, k, p, kind, origin, terminals, one_by_one, not to_all)
+            while r < size and h[arriving[r], _USABLE] == t:
+                r += 1  # these have arrived in the slot in which they left
+            a = b
+        for k in range(size):
+            if h[k, _WRONG]:
+                wrong[order[start[p] + k]] |= h[k, _WRONG]
+        m = message_of[p]
+        listed = kind != _COMBINE and not to_all
+        first = target_start[m] if listed else 0
+        until = target_start[m + 1] if listed else (terminals if kind == _COPY else n.shape[0])
+        for i in range(first, until):
+            v = targets[i] if listed else i
+            if not _met(n, p, v, kind, origin, terminals, journey.contributing, one_by_one, moved):
+                total += 1
+                if written < limit:
+                    found_packet[written], found_node[written], found_end[written] = p, v, moved[0]
+                    written += 1
+    return written, total
+
+
+@njit(cache=True, nogil=True, small=100_000)
+def _stays(
+    journey, n, start, order, kinds, origins, message_of, target_start, targets, to_all, after, replication, reduction,
+    count_all, end, found,
+):  # fmt: skip
+    """Write when packets are in the buffers of nodes: node, first and last slot boundary; return how many stays.
+
+    Only meaningful for schedules that `replay` accepts. Arguments as there; `found` int32[3, hops + 2*packets]. Of
+    nodes, TAIL is when the packet came and WHOLE when it left last; COMING begins a list of arrivals.
+    """
+    slot, link, source, target = journey.slot, journey.link, journey.source, journey.target
+    occupancy, latency, terminals, cut_through = journey[4], journey[5], journey.terminals, journey.cut_through
+    widest = np.int64(0)
+    for p in range(origins.size):
+        widest = max(widest, start[p + 1] - start[p])
+    h, rows = np.empty((widest + 1, _HOP_COLUMNS), np.int64), np.empty(widest, np.int64)
+    count = 0
+    for p in range(origins.size):
+        kind, origin, m = _of(kinds, p), origins[p], message_of[p]
+        one_by_one = (kind == _COPY and not replication) or (kind == _COMBINE and not reduction)
+        own = after.size == 0 or after[m] < 0  # the origin of a reduction's result holds it as that already
+        size = start[p + 1] - start[p]
+        _load(slot, link, source, target, occupancy, latency, terminals, cut_through, order, start[p], start[p + 1], h)
+        h[size, _START] = _NEVER
+        if one_by_one:
+            _sorted_by(h, size, _END, rows)
+            for i in range(size - 1, -1, -1):  # a list of the arrivals at each switch, the earliest first
+                k = rows[i]
+                v = h[k, _TARGET]
+                _touch(n, p, v)
+                h[k, _AFTER] = n[v, _COMING]
+                n[v, _COMING] = k
+        _sorted_by(h, size, _USABLE, rows)
+        _touch(n, p, origin)
+        n[origin, _WHOLE] = -1
+        if count_all and kind != _COMBINE and own:
+            n[origin, _TAIL] = 0
+        if count_all and kind == _COMBINE and not to_all:  # contributors hold their shares from the start
+            for i in range(target_start[m], target_start[m + 1]):
+                _touch(n, p, targets[i])
+                n[targets[i], _TAIL] = 0
+        a, r = 0, 0
+        while a < size or r < size:
+            while r < size and h[rows[r], _USABLE] <= h[a, _START]:
+                k = rows[r]
+                r += 1
+                v = h[k, _TARGET]
+                _touch(n, p, v)
+                if one_by_one and v >= terminals and v != origin:
+                    continue
+                if kind == _COMBINE:
+                    n[v, _TAIL] = min(n[v, _TAIL], h[k, _END])
+                    continue
+                if n[v, _TAIL] <= n[v, _WHOLE]:
+                    found[0, count], found[1, count], found[2, count] = v, n[v, _TAIL], n[v, _WHOLE]
+                    count += 1
+                n[v, _TAIL], n[v, _WHOLE] = h[k, _END], -1
+            if a < size:
+                u, t = h[a, _SOURCE], h[a, _START]
+                a += 1
+                _touch(n, p, u)
+                if one_by_one and u >= terminals and u != origin:
+                    came = h[n[u, _COMING], _END]
+                    n[u, _COMING] = h[n[u, _COMING], _AFTER]
+                elif kind == _COMBINE:
+                    came = np.int64(0) if count_all and u < journey.contributing else n[u, _TAIL]
+                else:
+                    n[u, _WHOLE] = t
+                    continue
+                if came <= t:
+                    found[0, count], found[1, count], found[2, count] = u, came, t
+                    count += 1
+        if kind == _COMBINE:
+            if count_all:
+                found[0, count], found[1, count], found[2, count] = origin, 0, end
+                count += 1
+            continue
+        if count_all:  # those for whom it is keep it
+            for i in range(0 if to_all else target_start[m], terminals if to_all else target_start[m + 1]):
+                v = i if to_all else targets[i]
+                if n[v, _STAMP] == p and n[v, _TAIL] < _NEVER:
+                    n[v, _WHOLE] = end
+        for k in range(-1, size):
+            v = h[k, _TARGET] if k >= 0 else np.int64(origin)
+            if n[v, _TAIL] <= n[v, _WHOLE]:
+                found[0, count], found[1, count], found[2, count] = v, n[v, _TAIL], n[v, _WHOLE]
+                count += 1
+            n[v, _TAIL] = _NEVER
+    return count
+
+
+HOP_KINDS = (
+    "causality",
+    "link capacity",
+    "send port",
+    "receive port",
+    "duplicate",
+    "lost contribution",
+    "unfinished",
+    "shared port",
+)
+"""What may be wrong with a hop, in the order of the bits of the compiled kernels."""
+
+Rows = npt.NDArray[np.integer]
+_NONE = np.zeros(0, np.int64)
+
+
+class Replayed(NamedTuple):
+    """What a replay found.
+
+    Attributes
+    ----------
+    wrong : uint8[H]
+        For each hop what is wrong with it, a bit for each of `HOP_KINDS`.
+    unmet : int64[3, n]
+        Goals that are not met, up to the limit: packet, node, where a moved packet ended.
+    unmet_count : int
+        All of them.
+    """
+
+    wrong: npt.NDArray[np.uint8]
+    unmet: npt.NDArray[np.int64]
+    unmet_count: int
+
+
+def _journey(schedule: HopTable) -> _Journey:
+
+    network = schedule.network
+    return _Journey(
+        schedule.slot,
+        schedule.link,
+        network.link_source,
+        network.link_target,
+        occupancies(network),
+        latencies(network, schedule.parts),
+        network.terminal_count,
+        network.terminal_count if schedule.messages.targets is None else 0,
+        schedule.rules.cut_through and network.terminal_count < network.node_count,
+    )
+
+
+def replay_timed(schedule: HopTable, state: ReplayState, limit: int) -> Replayed:
+    """Replay a schedule packet by packet, and the use of links and ports by itself.
+
+    Notes
+    -----
+    O(hops log hops + packets * nodes) time; 5 bytes a hop besides the columns, and what sorting them takes.
+    """
+    network, rules = schedule.network, schedule.rules
+    journey = _journey(schedule)
+    wrong = np.zeros(schedule.stored_hops, np.uint8)
+    busy = np.bincount(_classes(schedule, state), minlength=state.classes)
+    room = np.zeros(state.classes + 1, np.int64)
+    capacity = state.capacity
+    if state.link_class.size and capacity.size > 1:  # that of the orbit
+        capacity = np.zeros(state.classes, np.int32)
+        capacity[state.link_class] = state.capacity
+    np.cumsum(np.minimum(busy, capacity), out=room[1:])
+    _busy_links(journey, state.orbit, state.link_class, state.degree, room, schedule.slot_count, wrong)
+    for limited, receiving in ((rules.send_limited, False), (rules.receive_limited, True)):
+        if limited:
+            entering = _NONE
+            if receiving and journey.latency.size > 1:
+                entering = np.argsort(schedule.slot + journey.latency[schedule.link], kind="stable")
+            _busy_ports(journey, entering, receiving, state.orbit, np.zeros(state.node_classes, np.int64), wrong)
+
+    if network.shared_ports is not None:
+        _shared_ports(schedule, wrong)
+
+    start, order = _by_packet(schedule)
+    unmet = np.zeros((3, limit), np.int64)
+    written, total = _replay(
+        journey, _nodes(network.node_count), start, order, state.kind, state.origin, state.row_of, state.target_start,
+        state.targets, state.to_all, rules.replication, rules.reduction, wrong, limit, *unmet,
+    )  # fmt: skip
+    return Replayed(wrong, unmet[:, :written], int(total))
+
+
+def _shared_ports(schedule: HopTable, wrong: npt.NDArray[np.uint8]) -> None:
+    """Mark the hops at which a shared port, of the sender or of the receiver, passes more packets than it can."""
+    network = schedule.network
+    ports = network.shared_ports
+    assert ports is not None
+    capacity, held = np.asarray(ports.capacity), np.asarray(ports.occupancy)
+    ends = network.link_occupancy + network.link_latency.astype(np.int64) * schedule.parts
+    for port, delay in (
+        (ports.sending, np.zeros(network.link_count, np.int64)),
+        (ports.receiving, ends - np.append(held, 0)[ports.receiving]),
+    ):
+        used = np.bincount(port[schedule.link] + 1, minlength=ports.count + 1)[1:]
+        room = np.zeros(ports.count + 1, np.int64)
+        np.cumsum(np.minimum(capacity, used), out=room[1:])
+        rows = np.argsort(schedule.slot + delay[schedule.link], kind="stable")
+        _busy_shared_ports(schedule.slot, schedule.link, rows, port, delay, held, room, wrong)
+
+
+def _by_packet(schedule: HopTable) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """Return hops by packet, and the place of the first of each: those of packet p stand in start[p]..start[p+1]-1."""
+    packets = schedule.packets.count
+    start = np.zeros(packets + 1, np.int64)
+    np.cumsum(np.bincount(schedule.packet + 1, minlength=packets + 1)[1:], out=start[1:])
+    order = np.empty(int(start[-1]), np.int32)
+    _by_packet_kernel(schedule.packet, start[:-1].copy(), order)
+    return start, order
+
+
+def stays(schedule: HopTable, state: ReplayState, count_all: bool) -> IntArray:
+    """Return when packets are in the buffers of nodes: rows of node, first and last slot boundary, int32[3, n].
+
+    Parameters
+    ----------
+    schedule : HopTable
+        A schedule that `gossamer.verify` accepts.
+    count_all : bool
+        Whether a node's own and delivered packets count, too.
+
+    Notes
+    -----
+    O(hops log hops) time; 12 bytes a hop besides those of the replay.
+    """
+    after = schedule.messages.after
+    start, order = _by_packet(schedule)
+    found = np.empty((3, order.size + 2 * schedule.packets.count), np.int32)
+    end = slots_needed(schedule.network, schedule.parts, schedule.slot, schedule.link)
+    count = _stays(
+        _journey(schedule), _nodes(schedule.network.node_count), start, order, state.kind, state.origin, state.row_of,
+        state.target_start, state.targets, state.to_all, _NONE if after is None else after, schedule.rules.replication,
+        schedule.rules.reduction, count_all, end, found,
+    )  # fmt: skip
+    return found[:, :count]
+
+
+def _classes(schedule: HopTable, state: ReplayState) -> Rows:
+    """Return the link, or the orbit of links, of each hop."""
+    return schedule.link if schedule.symmetry is None else schedule.symmetry.link_orbit(schedule.link)
+
+
+def _nodes(count: int) -> npt.NDArray[np.int64]:
+
+    return np.full((count, _NODE_COLUMNS), -1, np.int64)
+
+
+def message_spans(schedule: HopTable, state: ReplayState) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the first and the last slot of the hops of each message; 2**31 - 1 and -1 where it has none."""
+    rows = schedule.messages.count
+    first, last = np.full(rows, 2**31 - 1, np.int64), np.full(rows, -1, np.int64)
+    _message_spans(_journey(schedule), schedule.packet, state.row_of, first, last)
+    return first, last
