@@ -12,9 +12,9 @@ import pytest
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import ATD_5, ATD_OPT, ATD_PIECE, aggregation_distribution
-from gossamer.wormhole.case import WormholeCase
 
 CASES = [((50, 50), 1), ((50, 50), 10), ((50, 50), 50), ((100, 100), 10), ((15, 15, 15), 5), ((40, 60), 10)]
 

@@ -18,7 +18,7 @@ from gossamer.networks import array
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialMultinodeBroadcast
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 CHECKED_PER_SECOND = 20e6
 

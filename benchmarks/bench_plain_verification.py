@@ -30,7 +30,7 @@ CASES = (
 WORKER = """
 import json, sys, time, tracemalloc
 import gossamer
-from gossamer.schedules import verify
+from gossamer.verification import verify
 for line in sys.stdin:
     spec, task, algorithm, rounds = json.loads(line)
     schedule = gossamer.plan(spec, task, algorithm=algorithm).schedule

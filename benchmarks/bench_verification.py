@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import gossamer
-from gossamer.schedules import Packets, Schedule, Symmetry, buffer_peak, verify
+from gossamer.schedules import Packets, Schedule, Symmetry
+from gossamer.verification import buffer_peak, verify
 
 MILLION_HOPS_PER_SECOND = 20
 BYTES_PER_HOP = 16

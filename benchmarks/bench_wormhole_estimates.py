@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 
 import gossamer
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import wormhole_needs
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 CASES = (

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import gossamer
 from gossamer import LinearCost, Rules
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
 from wormhole.oracle import UndecidedError, least_time
 
 CASES = [

@@ -10,12 +10,12 @@ import pytest
 import gossamer
 from gossamer.cli import main
 from gossamer.plots import tree_figure
-from gossamer.schedules import buffer_peak
 from gossamer.simulation.flits import Routers, simulate_schedule, simulate_traffic
 from gossamer.simulation.random_arrivals import record, scheme_from_parents, simulate
 from gossamer.simulation.random_arrivals.schemes import scheme
 from gossamer.studies.design import least_diameter
 from gossamer.studies.sweeps import asked_point
+from gossamer.verification import buffer_peak
 
 NET = gossamer.network("ring:4")
 TASK = gossamer.task("allgather")

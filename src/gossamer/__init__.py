@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from gossamer.questions.costs import LinearCost, StepCost, TimeCost
     from gossamer.questions.rules import Rules
     from gossamer.questions.tasks import Task, task
-    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, buffer_peak, timeline
+    from gossamer.schedules import Packets, Phase, Schedule, Symmetry, timeline
     from gossamer.studies.sweeps import SweepResults, sweep
     from gossamer.studies.sweeps.faults import FaultReport, faults
+    from gossamer.verification import buffer_peak
     from gossamer.wormhole import WormholeSchedule
 
 # where each public name lives; imported when first used, so that `import gossamer` costs almost nothing
@@ -63,7 +64,7 @@ _HOME = {
     "Symmetry": "gossamer.schedules",
     "Task": "gossamer.questions.tasks",
     "WormholeSchedule": "gossamer.wormhole",
-    "buffer_peak": "gossamer.schedules",
+    "buffer_peak": "gossamer.verification",
     "compare": "gossamer.planning.planner",
     "describe": "gossamer.networks.description",
     "explain": "gossamer.planning.explaining",

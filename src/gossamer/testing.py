@@ -38,7 +38,8 @@ from gossamer.questions.tasks import (
     Together,
     UnevenExchange,
 )
-from gossamer.schedules import Schedule, load, verify
+from gossamer.schedules import Schedule, load
+from gossamer.verification import verify
 
 __all__ = ["NETWORKS", "check_algorithm", "check_case", "standard_cases", "tasks_of"]
 

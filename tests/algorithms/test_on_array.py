@@ -12,7 +12,7 @@ from gossamer.networks import array, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialMultinodeBroadcast, TotalExchange
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 
 def named(task, name):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import gossamer
 from gossamer.networks import Network
-from gossamer.schedules import Schedule, Verification
+from gossamer.schedules import Schedule
 from gossamer.simulation.random_arrivals import Result, Scheme, Settings, simulate
+from gossamer.verification import Verification
 
 
 def fastest(networks: list[str], task: str) -> tuple[str, Fraction]:

@@ -13,7 +13,7 @@ from gossamer.explorer import explore, pages
 from gossamer.explorer import pages as module
 from gossamer.explorer.pages import aggregated
 from gossamer.plots.ways import Pairs
-from gossamer.schedules import link_load
+from gossamer.verification import link_load
 
 CASES = [("torus:4x4", "allgather"), ("array:5x3", "alltoall"), ("star:4", "allgather"), ("ring:9", "scatter"),
          ("fat-tree:k=2,h=3,capacity=exponential", "alltoall")]  # fmt: skip

@@ -18,7 +18,7 @@ import gossamer
 from gossamer.errors import NotApplicableError, ScheduleError, VerificationError
 from gossamer.explorer import embedded, explore, scene
 from gossamer.explorer.scenes import witness_nodes
-from gossamer.schedules import link_load
+from gossamer.verification import link_load
 from plots.simple_schedules import broken, flood, gossip, scatter, with_control
 
 CASES = [

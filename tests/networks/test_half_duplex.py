@@ -10,7 +10,8 @@ import pytest
 import gossamer
 from gossamer.errors import FileFormatError, NetworkError
 from gossamer.networks import Network, Speeds, half_duplex, read_edge_list, read_network, write_network
-from gossamer.schedules import Schedule, expand, verify
+from gossamer.schedules import Schedule, expand
+from gossamer.verification import verify
 
 
 def most_on_a_cable(schedule):

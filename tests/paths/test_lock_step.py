@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.graphs.lock_step import LockStep, legs_between, moves_along
+from gossamer.planning.switching.store_and_forward import CheckingSink
 from gossamer.questions.cases import Case
-from gossamer.schedules.sinks import CheckingSink, RecordingSink
+from gossamer.schedules.sinks import RecordingSink
 
 pytestmark = pytest.mark.uncompiled
 

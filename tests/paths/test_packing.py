@@ -13,7 +13,8 @@ from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks import array
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
-from gossamer.schedules import Phase, Schedule, verify
+from gossamer.schedules import Phase, Schedule
+from gossamer.verification import verify
 
 
 def packing(network, turn, sources, digits=None):

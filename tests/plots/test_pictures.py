@@ -23,7 +23,7 @@ from gossamer.errors import FileFormatError, NotApplicableError
 from gossamer.plots import appearance
 from gossamer.plots.appearance import settings
 from gossamer.plots.load import heat_panels
-from gossamer.schedules import link_load
+from gossamer.verification import link_load
 from plots.simple_schedules import flood, gossip, scatter, texts
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery.md"

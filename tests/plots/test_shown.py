@@ -13,7 +13,7 @@ from gossamer import plots
 from gossamer.cli import main
 from gossamer.errors import VerificationError
 from gossamer.plots import text_picture
-from gossamer.schedules import link_load
+from gossamer.verification import link_load
 from plots.simple_schedules import broken, flood, with_control
 
 

@@ -11,9 +11,9 @@ import gossamer
 from gossamer.errors import ModelError, ScheduleError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import PayloadTable, Phase, WormholeSchedule, verify
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 from gossamer.wormhole.sequential import sequential_broadcasts
 from routers.flit_twin import bare_messages

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from gossamer.networks.spec import network
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.schedules import KINDS, Schedule, buffer_peak, verify
+from gossamer.schedules import Schedule
+from gossamer.verification import KINDS, buffer_peak, verify
 from schedules import twin
 from schedules.strategies import mutated, mutations, schedules
 

@@ -15,7 +15,8 @@ from gossamer.algorithms.any_network.together import together
 from gossamer.errors import GossamerError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE
-from gossamer.schedules import CONTROL, Schedule, verify
+from gossamer.schedules import CONTROL, Schedule
+from gossamer.verification import verify
 from schedules import timed_twin
 from schedules.test_waiting_tasks import early
 from schedules.timed_strategies import mutated, random_network, random_rules

@@ -12,7 +12,8 @@ import gossamer
 from gossamer.errors import FileFormatError, NetworkError, ScheduleError
 from gossamer.graphs.retiming import retimed
 from gossamer.networks import Network, SharedPorts, from_networkx
-from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, verify
+from gossamer.schedules import Schedule, Symmetry
+from gossamer.verification import buffer_peak, link_load, verify
 from schedules.free_strategies import lifts
 from schedules.strategies import build, mutated, mutations
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 import gossamer
-from gossamer.schedules import CONTROL, BufferPeak, Packets, Schedule, buffer_peak, link_load, link_utilization, verify
+from gossamer.schedules import CONTROL, Packets, Schedule
+from gossamer.verification import BufferPeak, buffer_peak, link_load, link_utilization, verify
 from schedules.strategies import schedules
 from schedules.twin import holdings, peak
 

@@ -14,8 +14,8 @@ from gossamer.errors import ModelError, ScheduleError, TaskError
 from gossamer.networks.network import Network
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
-from gossamer.schedules.metrics import buffer_peak
-from gossamer.schedules.streaming import StreamingChecker
+from gossamer.verification.metrics import buffer_peak
+from gossamer.verification.streaming import StreamingChecker
 
 pytestmark = pytest.mark.uncompiled
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import ScheduleError
 from gossamer.networks import AbelianGroup, CayleyGroup, Network, SharedPorts
-from gossamer.schedules import Schedule, Symmetry, buffer_peak, link_load, link_utilization, verify
+from gossamer.schedules import Schedule, Symmetry
+from gossamer.verification import buffer_peak, link_load, link_utilization, verify
 from schedules import twin
 from schedules.free_strategies import lifts
 from schedules.strategies import build, mutated, mutations, phased

@@ -12,7 +12,8 @@ import gossamer
 from gossamer.networks import Network
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import COPY, task
-from gossamer.schedules import CONTROL, KINDS, Phase, Schedule, Symmetry, buffer_peak, verify
+from gossamer.schedules import CONTROL, Phase, Schedule, Symmetry
+from gossamer.verification import KINDS, buffer_peak, verify
 from schedules import timed_twin, twin
 from schedules.timed_strategies import mutated, random_schedule
 

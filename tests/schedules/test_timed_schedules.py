@@ -20,22 +20,9 @@ from gossamer.plots.occupancy import occupancy, occupancy_figure
 from gossamer.plots.timetables import crossings, timetable_figure
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import task
-from gossamer.schedules import (
-    CONTROL,
-    Schedule,
-    Symmetry,
-    link_busy,
-    link_load,
-    link_utilization,
-    load,
-    parquet,
-    relabel,
-    save,
-    timeline,
-    torus_on_array,
-    verify,
-)
-from gossamer.schedules.streaming import StreamingChecker
+from gossamer.schedules import CONTROL, Schedule, Symmetry, load, parquet, relabel, save, timeline, torus_on_array
+from gossamer.verification import link_busy, link_load, link_utilization, verify
+from gossamer.verification.streaming import StreamingChecker
 from schedules.timed_strategies import random_schedule
 
 SEEDS = range(40)

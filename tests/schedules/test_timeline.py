@@ -11,8 +11,9 @@ from hypothesis import given, settings
 import gossamer
 from gossamer.errors import ScheduleError
 from gossamer.questions.costs import LinearCost
-from gossamer.schedules import CONTROL, Phase, Schedule, timeline, verify
+from gossamer.schedules import CONTROL, Phase, Schedule, timeline
 from gossamer.schedules.packets import Packets
+from gossamer.verification import verify
 from gossamer.wormhole import PayloadTable, WormholeSchedule
 from gossamer.wormhole import Phase as WormholePhase
 from schedules import twin

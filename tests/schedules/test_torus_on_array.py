@@ -13,8 +13,9 @@ import gossamer
 from gossamer.errors import ScheduleError
 from gossamer.networks import array, ring, torus
 from gossamer.questions.tasks import Broadcast, DemandTable, MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules import CONTROL, Phase, Schedule, torus_on_array, verify
+from gossamer.schedules import CONTROL, Phase, Schedule, torus_on_array
 from gossamer.schedules.torus_on_array import array_positions, ring_labels, task_on_torus
+from gossamer.verification import verify
 from schedules.strategies import build, phased, tasks
 
 TORI = ("ring:3", "ring:4", "ring:7", "torus:3x3", "torus:2x4", "torus:3x1x4", "torus:2x3x2", "torus:5x3")

@@ -15,7 +15,8 @@ import gossamer
 from gossamer.errors import GossamerError, ScheduleError, TaskError
 from gossamer.networks import Network
 from gossamer.questions.tasks import TASKS
-from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry, expand, relabel, reverse, then, verify
+from gossamer.schedules import CONTROL, Packets, Phase, Schedule, Symmetry, expand, relabel, reverse, then
+from gossamer.verification import verify
 from schedules import twin
 from schedules.strategies import NAMES, build, mutated, mutations, phased, schedules
 

@@ -9,7 +9,8 @@ import pytest
 import gossamer
 from gossamer.errors import ScheduleError, VerificationError
 from gossamer.networks import SharedPorts
-from gossamer.schedules import CONTROL, KINDS, Packets, Phase, Schedule, verify
+from gossamer.schedules import CONTROL, Packets, Phase, Schedule
+from gossamer.verification import KINDS, verify
 from schedules import timed_twin
 
 pytestmark = pytest.mark.uncompiled

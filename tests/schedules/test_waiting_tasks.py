@@ -11,7 +11,8 @@ import pytest
 import gossamer
 from gossamer.networks import Network
 from gossamer.questions.tasks import COMBINE, COPY, Chunked, DemandTable, Grouped, Together, task
-from gossamer.schedules import Schedule, verify
+from gossamer.schedules import Schedule
+from gossamer.verification import verify
 from schedules.strategies import build
 
 NETWORKS = [gossamer.network(spec) for spec in ("torus:2x3", "ring:5", "fat-tree:k=2,h=2", "array:2x3")]

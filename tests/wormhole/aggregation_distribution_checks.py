@@ -9,6 +9,7 @@ import numpy as np
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
     ATD_5,
@@ -19,7 +20,6 @@ from gossamer.wormhole.aggregation_distribution import (
     closed_form_time,
 )
 from gossamer.wormhole.aggregation_distribution.closed_forms import movement
-from gossamer.wormhole.case import WormholeCase
 
 ATD_OPT_MIX3 = replace(ATD_OPT, tuning="mix3")
 ATD_PIECE_MIX3 = replace(ATD_PIECE, tuning="mix3")

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from gossamer.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.case import WormholeCase
 
 
 class UndecidedError(Exception):

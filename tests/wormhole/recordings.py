@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import CONTROL
 from gossamer.wormhole.aggregation_distribution.collection import aggregate
 from gossamer.wormhole.aggregation_distribution.recording import Recording
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition
-from gossamer.wormhole.payloads import CONTROL
 from wormhole import paths
 
 

@@ -9,9 +9,9 @@ import gossamer
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import LinearCost
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.store_and_forward import as_steps, flooded_in_pieces, from_store_and_forward
 

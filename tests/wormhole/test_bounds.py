@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import NetworkError, TaskError
 from gossamer.questions.costs import LinearCost
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds, spreading
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import ceil_log
 from wormhole.strategies import valid
 

@@ -17,8 +17,8 @@ from gossamer.questions.costs import LinearCost
 from gossamer.schedules import files as store_and_forward_files
 from gossamer.schedules import parquet as tables
 from gossamer.schedules.columns import packed_differences, unpacked_differences
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import Phase, load, save
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.sequential import sequential_broadcasts
 from wormhole.strategies import faulty, in_pieces
 

@@ -13,11 +13,11 @@ import gossamer
 from gossamer import LinearCost, Rules
 from gossamer.errors import GossamerError, ModelError
 from gossamer.plots import draw
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.algorithm import with_limited_ports
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.flooding import flooded, flooding_offers
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS

@@ -6,8 +6,8 @@ import pytest
 
 import gossamer
 from gossamer import LinearCost, Rules
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
 from wormhole.oracle import UndecidedError, least_time
 
 pytestmark = pytest.mark.solver

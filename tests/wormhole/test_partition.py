@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
-from gossamer.wormhole.channels import Channels
+from gossamer.schedules.wormhole.channels import Channels
 from gossamer.wormhole.partition import Partition, common_divisors
 from wormhole import paths
 

@@ -13,13 +13,13 @@ from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, along_dimensions
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.channels import Channels
 from gossamer.testing import tasks_of
 from gossamer.wormhole import broadcasts_on_trees as broadcasts
 from gossamer.wormhole import broadcasts_on_trees as task_on_trees
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 COSTS = (LinearCost(), LinearCost(startup="7/2", per_byte="1/3", message_bytes=50, hop_time="0.5"))

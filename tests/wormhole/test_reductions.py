@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import along_dimensions, task
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import load, save, verify
 from gossamer.wormhole.bounds import bounds
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.direct import direct_messages
 from gossamer.wormhole.flooding import flooding_offers
 from gossamer.wormhole.mirrored import halves

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import gossamer
 from gossamer.errors import NotApplicableError
 from gossamer.questions.costs import LinearCost
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.rings import PACKED, RINGS
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED, from_store_and_forward
 

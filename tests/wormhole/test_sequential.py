@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import gossamer
 from gossamer.questions.costs import LinearCost
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import ceil_log
 from gossamer.wormhole.sequential import SEQUENTIAL
 

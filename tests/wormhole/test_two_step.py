@@ -10,8 +10,8 @@ import gossamer
 from gossamer.questions.cases import Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole import verify
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.flooding import flooded
 from gossamer.wormhole.gather_then_broadcast import TWO_STEP, gather_then_broadcast, middle
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.cli.destination_options import Destined
-    from gossamer.schedules import Verification
     from gossamer.simulation.flits import Freedom, Saturation, ScheduleRun, TrafficRun, TrafficSettings
+    from gossamer.verification import Verification
 
 __all__ = [
     "commands",
@@ -428,9 +428,9 @@ def run(
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli import simulation_pages
     from gossamer.cli.console import print_json, progress
+    from gossamer.schedules.wormhole.files import load
     from gossamer.simulation.flits import Routers, simulate_schedule
     from gossamer.wormhole import verify
-    from gossamer.wormhole.files import load
 
     settings = Routers.preset(preset, **routers)
     simulation_pages.check([output] if output else [], 1)

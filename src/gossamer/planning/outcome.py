@@ -21,7 +21,7 @@ from gossamer.planning.switching import Facts, Switching
 from gossamer.questions.cases import Case, Offer
 from gossamer.questions.costs import Clock
 from gossamer.questions.tasks import Allreduce
-from gossamer.schedules import Verification
+from gossamer.verification import Verification
 from gossamer.writing import Rows, bandwidth_text, html_rows, html_table, memory_text, seconds_text
 
 __all__ = ["Comparison", "Expense", "Outcome", "peak_memory"]

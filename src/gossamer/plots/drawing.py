@@ -17,8 +17,9 @@ from gossamer.plots.timetables import queue_figure, timetable_figure
 from gossamer.plots.trees import tree_figure
 from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.reading import number
-from gossamer.schedules import Schedule, verify
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules import Schedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.verification import verify
 from gossamer.writing import whole_file
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ from gossamer.plots.layouts import STRAIGHT, Layout, Points, lay_out
 from gossamer.plots.lines import STUB_LENGTH, Lines, arrowheads, link_lines
 from gossamer.plots.link_groups import LinkGroups, link_groups
 from gossamer.plots.panels import Inside
-from gossamer.schedules import Schedule, link_busy, verify
+from gossamer.schedules import Schedule
+from gossamer.verification import link_busy, verify
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:

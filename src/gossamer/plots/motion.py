@@ -24,7 +24,8 @@ from gossamer.plots.layouts import ARC, STUB, lay_out
 from gossamer.plots.ways import Pairs, routes
 from gossamer.questions.tasks import MOVE
 from gossamer.reading import number
-from gossamer.schedules import CONTROL, Schedule, Timeline, verify
+from gossamer.schedules import CONTROL, Schedule, Timeline
+from gossamer.verification import verify
 from gossamer.writing import whole_file
 
 if TYPE_CHECKING:

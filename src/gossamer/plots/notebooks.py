@@ -16,7 +16,7 @@ from gossamer.plots.network import network_figure
 from gossamer.plots.occupancy import occupancy_figure
 from gossamer.plots.worms import channels_figure, worms_figure
 from gossamer.schedules import Schedule
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.writing import html_rows, quantity
 
 __all__ = ["html", "outcome_html"]

@@ -28,7 +28,8 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.link_groups import link_groups
-from gossamer.schedules import CONTROL, Phase, Schedule, verify
+from gossamer.schedules import CONTROL, Phase, Schedule
+from gossamer.verification import verify
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:

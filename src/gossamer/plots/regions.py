@@ -21,8 +21,9 @@ from gossamer.plots.appearance import (
     tint,
     write,
 )
-from gossamer.schedules import Schedule, verify
+from gossamer.schedules import Schedule
 from gossamer.schedules.spans import hop_ends
+from gossamer.verification import verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

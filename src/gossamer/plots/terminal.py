@@ -9,9 +9,10 @@ from gossamer.plots.appearance import by_number
 from gossamer.plots.link_groups import link_groups
 from gossamer.plots.occupancy import occupancy
 from gossamer.plots.worms import channel_use
-from gossamer.schedules import CONTROL, Schedule, link_load, verify
-from gossamer.wormhole.checker import verify as verify_worms
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules import CONTROL, Schedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.verification import link_load, verify
+from gossamer.verification.wormhole import verify as verify_worms
 from gossamer.writing import quantity
 
 __all__ = ["text_picture", "worm_load", "worm_times"]

@@ -25,8 +25,9 @@ from gossamer.plots.appearance import (
     write,
 )
 from gossamer.plots.panels import Inside
-from gossamer.schedules import Schedule, link_load, verify
+from gossamer.schedules import Schedule
 from gossamer.schedules.spans import hop_ends
+from gossamer.verification import link_load, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,8 +29,8 @@ from gossamer.plots.appearance import (
 from gossamer.plots.layouts import lay_out
 from gossamer.plots.lines import Lines, arrowheads, link_lines
 from gossamer.plots.ways import Pairs, routes
-from gossamer.wormhole.checker import verify
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.verification.wormhole import verify
 from gossamer.writing import quantity
 
 if TYPE_CHECKING:

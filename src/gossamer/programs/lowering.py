@@ -11,8 +11,9 @@ from gossamer.errors import ScheduleError, VerificationError, shown
 from gossamer.jit import njit
 from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.program import Columns, Operations, Program, Templates
-from gossamer.schedules import CONTROL, Schedule, Symmetry, expand, verify
+from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
 from gossamer.schedules.state import message_rows
+from gossamer.verification import verify
 
 __all__ = ["lower"]
 

@@ -16,12 +16,10 @@ import numpy as np
 from gossamer.errors import ScheduleError
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
-from gossamer.questions.costs import StepCost
 from gossamer.schedules.packets import Phase
 from gossamer.schedules.schedule import Schedule
-from gossamer.schedules.streaming import StreamingChecker
 
-__all__ = ["CHUNK", "CheckingSink", "Chunk", "PhaseRun", "RecordingSink", "Sink", "record"]
+__all__ = ["CHUNK", "Chunk", "PhaseRun", "RecordingSink", "Sink", "finished", "record"]
 
 CHUNK = 1 << 22
 """Hops that are held at a time when streaming, 50 MB of columns, unless one step has more."""
@@ -78,7 +76,7 @@ class PhaseRun:
     control: bool
 
 
-def _finished(name: str, last: int, length: int | None, guaranteed: int | None, control: bool) -> PhaseRun | None:
+def finished(name: str, last: int, length: int | None, guaranteed: int | None, control: bool) -> PhaseRun | None:
     """Return the run of a phase whose hops took `last` steps, or None if there is no such phase."""
     if length is not None:
         if last > length:
@@ -148,7 +146,7 @@ class RecordingSink:
                 last = int(step[-1]) + 1
                 step += np.int32(self._slot)
                 self._used += step.size
-        run = _finished(name, last, length, guaranteed, control)
+        run = finished(name, last, length, guaranteed, control)
         if run is None:
             return 0
         if self.clock and run.guaranteed is not None and run.steps > run.guaranteed:
@@ -169,94 +167,6 @@ class RecordingSink:
 
     def _slots(self, run: PhaseRun) -> int:
         return run.guaranteed if self.clock and run.guaranteed is not None else run.steps
-
-
-class CheckingSink:
-    """Hands the hops to the streaming checker as they come, in columns that are used again, and keeps none.
-
-    Parameters
-    ----------
-    case : Case
-        What is carried out: a task that `StreamingChecker` takes, under rules that it takes.
-    progress : callable, optional
-        Called with a line of text as the hops come.
-    chunk_hops : int
-        Hops that are held at a time.
-
-    Attributes
-    ----------
-    phases : list of PhaseRun
-        The phases so far.
-    checker : StreamingChecker
-        Its ``finish()`` tells what was found.
-
-    Examples
-    --------
-    >>> import gossamer
-    >>> sink = CheckingSink(Case(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0])))
-    >>> def both_at_once():
-    ...     columns = sink.columns(2)
-    ...     for column, values in zip(columns, ([0, 0], [0, 1], [0, 1])):
-    ...         column[:] = values
-    ...     yield columns
-    >>> sink.phase("swap", both_at_once()), bool(sink.checker.finish()), sink.completion_time
-    (1, True, Fraction(1, 1))
-    """
-
-    def __init__(self, case: Case, progress: Callable[[str], None] | None = None, chunk_hops: int = CHUNK) -> None:
-        self.chunk_hops: int | None = chunk_hops
-        self.phases: list[PhaseRun] = []
-        self.checker = StreamingChecker(case.network, case.task, case.rules, cost=StepCost(case.control_time))
-        self._control_time = case.control_time
-        self._say = progress or (lambda text: None)
-        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
-        self._slot = 0
-        self._hops = 0
-
-    @property
-    def completion_time(self) -> Fraction:
-        """Completion time in steps of the phases so far."""
-        lengths = (run.steps * (self._control_time if run.control else Fraction(1)) for run in self.phases)
-        return sum(lengths, Fraction(0))
-
-    def columns(self, size: int) -> Chunk:
-        """Return columns of the given size."""
-        if self._columns[0].size < size:
-            self._columns = tuple(np.empty(size, np.int32) for _ in range(3))
-        return self._columns[0][:size], self._columns[1][:size], self._columns[2][:size]
-
-    def phase(
-        self,
-        name: str,
-        chunks: Iterator[Chunk],
-        *,
-        length: int | None = None,
-        guaranteed: int | None = None,
-        control: bool = False,
-    ) -> int:
-        """Check the chunks of a phase, and return the number of its steps.
-
-        Raises
-        ------
-        ScheduleError
-            If the phase takes longer than its length.
-        """
-        last = 0
-        slot_length = self._control_time if control else Fraction(1)
-        self._say(f"{name}: {self._hops:,} hops so far")
-        for step, link, packet in chunks:
-            if step.size:
-                last = int(step[-1]) + 1
-                step += np.int32(self._slot)
-                self.checker.feed(step, link, packet, slot_length)
-                self._hops += step.size
-                self._say(f"{name}, step {last:,}: {self._hops:,} hops so far")
-        run = _finished(name, last, length, guaranteed, control)
-        if run is None:
-            return 0
-        self.phases.append(run)
-        self._slot += run.steps
-        return run.steps
 
 
 def record(case: Case, route: Callable[[Sink], None], *, clock: bool = False) -> Schedule:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.files import load, save
+from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
+from gossamer.verification.wormhole import KINDS, verify
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.checker import KINDS, verify
-from gossamer.wormhole.files import load, save
-from gossamer.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
 
 __all__ = [
     "KINDS",

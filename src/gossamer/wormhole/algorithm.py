@@ -10,8 +10,8 @@ import numpy as np
 
 from gossamer.questions.cases import Offer, Proposer, Refusal
 from gossamer.questions.rules import Rules
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 
 __all__ = ["WormholeAlgorithm", "too_many_messages", "with_limited_ports"]
 

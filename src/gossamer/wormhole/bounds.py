@@ -17,7 +17,7 @@ from gossamer.bounds import Bound
 from gossamer.bounds.bound import largest_first
 from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.tasks import COMBINE
-from gossamer.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.wormhole.demand import Demand, spreading
 from gossamer.writing import quantity
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gossamer.errors import TaskError
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import COMBINE
-from gossamer.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.writing import quantity
 
 __all__ = ["Demand", "Limit", "Spreading", "distinct", "least_hops", "pipelining_bound", "spreading"]

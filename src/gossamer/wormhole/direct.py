@@ -24,10 +24,10 @@ from gossamer.questions.tasks import (
     TotalExchange,
 )
 from gossamer.questions.tasks.together import with_targets
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.payloads import Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
 __all__ = ["DIRECT", "direct_messages"]

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast, Reduce
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.flooding import Ways, flooded, flooding_offers
 from gossamer.wormhole.mirrored import backwards
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
 __all__ = ["TWO_STEP", "gather_then_broadcast", "middle"]

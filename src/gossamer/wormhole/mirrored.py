@@ -22,11 +22,11 @@ from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import COMBINE, Allreduce, Grouped, MultinodeBroadcast, ReduceScatter, Task
 from gossamer.questions.tasks.together import target_table
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = [
     "backwards",

@@ -15,18 +15,18 @@ from gossamer.networks.network import Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Grouped
 from gossamer.schedules import Schedule
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.aggregation_distribution import ATD
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.broadcasts_on_trees import EDST
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
 from gossamer.wormhole.direct import DIRECT, direct_messages
 from gossamer.wormhole.flooding import FLOODING, flooding_offers
 from gossamer.wormhole.gather_then_broadcast import TWO_STEP
 from gossamer.wormhole.mirrored import reductions_from
-from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
 from gossamer.wormhole.rings import PACKED, RINGS
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.sequential import SEQUENTIAL
 from gossamer.wormhole.store_and_forward import PACKET_SWITCHED, SLOT_BY_SLOT, as_steps, refuse_hops_at_switches
 

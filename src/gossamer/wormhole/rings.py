@@ -22,11 +22,11 @@ from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
 from gossamer.schedules import CONTROL as CONTROL_HOP
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.payloads import Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.payloads import Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 from gossamer.wormhole.store_and_forward import add_phase
 

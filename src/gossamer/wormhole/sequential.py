@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import Payloads
+from gossamer.schedules.wormhole.schedule import Phase, WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import line_broadcast
-from gossamer.wormhole.payloads import Payloads
-from gossamer.wormhole.schedule import Phase, WormholeSchedule
 
 __all__ = ["MAX_MESSAGES", "SEQUENTIAL", "sequential_broadcasts"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.payloads import PayloadTable, Pieces
-from gossamer.wormhole.schedule import Phase, WormholeSchedule
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import PayloadTable, Pieces
+from gossamer.schedules.wormhole.schedule import Phase, WormholeSchedule
 
 __all__ = ["Steps"]
 

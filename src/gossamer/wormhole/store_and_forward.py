@@ -38,12 +38,12 @@ from gossamer.questions.tasks import (
 )
 from gossamer.schedules import CONTROL as CONTROL_HOP
 from gossamer.schedules import Schedule
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.bounds import receipts
-from gossamer.wormhole.case import WormholeCase
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.payloads import CONTROL, Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
 __all__ = [

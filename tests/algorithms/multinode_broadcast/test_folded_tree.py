@@ -17,7 +17,7 @@ from gossamer.networks.network import Grid
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 TASK, MODEL = MultinodeBroadcast(), Rules()
 

@@ -17,7 +17,7 @@ from gossamer.networks import array, ring
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultipleBroadcast
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 INSERTION, ROUNDS = MULTIPLE_BROADCAST
 WHOLE, SPLIT = Rules(), Rules(split=True)

@@ -25,7 +25,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast, PartialMultinodeBroadcast
-from gossamer.schedules import CONTROL, Schedule, verify
+from gossamer.schedules import CONTROL, Schedule
+from gossamer.verification import verify
 
 SPLIT, WHOLE = ROTATED_DIMENSIONS
 

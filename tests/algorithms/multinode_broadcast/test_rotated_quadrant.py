@@ -16,7 +16,8 @@ from gossamer.networks import array, torus
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast
-from gossamer.schedules import torus_on_array, verify
+from gossamer.schedules import torus_on_array
+from gossamer.verification import verify
 
 TASK, MODEL = MultinodeBroadcast(), Rules()
 

@@ -10,7 +10,8 @@ from gossamer.graphs.rotation import RotatedClass, links_along, rotations
 from gossamer.networks import array, hypercube, ring, torus
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MultinodeBroadcast
-from gossamer.schedules import Schedule, verify
+from gossamer.schedules import Schedule
+from gossamer.verification import verify
 
 
 def one_round(network, halves):

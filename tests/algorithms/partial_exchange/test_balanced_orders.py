@@ -17,7 +17,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 
 @pytest.mark.parametrize("case", sets.OPEN)

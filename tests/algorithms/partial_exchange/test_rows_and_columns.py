@@ -24,7 +24,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialExchange, PartialGather, TotalExchange
-from gossamer.schedules import CONTROL, verify
+from gossamer.schedules import CONTROL
+from gossamer.verification import verify
 
 
 @pytest.mark.parametrize("case", sets.PLANE)

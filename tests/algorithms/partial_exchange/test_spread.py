@@ -15,7 +15,7 @@ from gossamer.bounds import best_bound
 from gossamer.networks import array, ring, torus
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import PartialExchange
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 
 @pytest.mark.parametrize("case", sets.OPEN)

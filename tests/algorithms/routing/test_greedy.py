@@ -16,7 +16,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern, random_partial
-from gossamer.schedules import buffer_peak, verify
+from gossamer.verification import buffer_peak, verify
 
 
 def route(spec, destination):

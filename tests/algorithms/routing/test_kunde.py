@@ -17,8 +17,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern, permutation, random_partial
-from gossamer.schedules import buffer_peak, verify
 from gossamer.schedules.sinks import RecordingSink
+from gossamer.verification import buffer_peak, verify
 
 
 def sorted_by_columns(key, rows, columns):

@@ -20,7 +20,8 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
-from gossamer.schedules import Phase, Schedule, verify
+from gossamer.schedules import Phase, Schedule
+from gossamer.verification import verify
 
 MODEL = Rules()
 

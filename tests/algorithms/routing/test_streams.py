@@ -7,13 +7,13 @@ import pytest
 
 import gossamer
 from gossamer.algorithms.routing import ROUTING
+from gossamer.planning.switching.store_and_forward import CheckingSink
 from gossamer.questions.cases import Case, Refusal
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.schedules import schedule as schedules
-from gossamer.schedules.metrics import buffer_peak
-from gossamer.schedules.sinks import CheckingSink
+from gossamer.verification.metrics import buffer_peak
 
 COUNTED = Rules(), StepCost("1/2")
 KEPT = {"disjoint-paths", "kunde-split-2", "kunde-split-4"}  # parts of messages are checked in whole schedules only

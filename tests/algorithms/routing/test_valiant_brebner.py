@@ -13,7 +13,7 @@ from gossamer.algorithms.routing.valiant_brebner import RANDOMIZED
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks.patterns import permutation
-from gossamer.schedules import verify
+from gossamer.verification import verify
 
 BY_NAME = {a.name: a for a in RANDOMIZED}
 

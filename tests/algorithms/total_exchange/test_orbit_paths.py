@@ -9,7 +9,7 @@ import gossamer
 from gossamer.algorithms.total_exchange.orbit_paths import ORBIT_PATHS, orbit_paths_exchange
 from gossamer.networks import from_networkx
 from gossamer.questions.cases import Case, Refusal
-from gossamer.schedules import link_load
+from gossamer.verification import link_load
 
 pytest.importorskip("igraph", reason="symmetries are found by igraph (extra 'symmetry')")
 pytestmark = pytest.mark.symmetry

@@ -15,6 +15,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import torus
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import simulate_schedule
 from gossamer.wormhole import verify
 from gossamer.wormhole.aggregation_distribution import (
@@ -29,7 +30,6 @@ from gossamer.wormhole.aggregation_distribution import (
     with_tuning,
 )
 from gossamer.wormhole.aggregation_distribution.closed_forms import MOVEMENTS, movement
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
 from wormhole.aggregation_distribution_checks import (

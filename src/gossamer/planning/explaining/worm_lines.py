@@ -7,8 +7,8 @@ import numpy as np
 from gossamer.planning.explaining.explanation import Found, message_row
 from gossamer.planning.explaining.explanation import at_node as node_lines
 from gossamer.schedules.words import message_words
+from gossamer.schedules.wormhole.worms import Worm, chosen_worms
 from gossamer.wormhole import WormholeSchedule
-from gossamer.wormhole.worms import Worm, chosen_worms
 from gossamer.writing import quantity
 
 __all__ = ["at_node", "in_slot", "of_all", "of_message", "slots"]

@@ -14,8 +14,8 @@ from gossamer.planning.switching.protocol import AnySchedule, Facts, Streamed, S
 from gossamer.planning.switching.store_and_forward import StoreAndForward
 from gossamer.planning.switching.wormhole import Wormhole
 from gossamer.reading import choice
-from gossamer.schedules import Verification
 from gossamer.schedules.files import open_stored
+from gossamer.verification import Verification
 
 __all__ = ["SWITCHINGS", "AnySchedule", "Facts", "Streamed", "Switching", "load", "named", "of", "save", "verify"]
 
@@ -43,7 +43,7 @@ def of(schedule: AnySchedule) -> Switching[Any, Any]:
 def verify(schedule: AnySchedule, limit: int = 20) -> Verification:
     """Check every rule and goal of a schedule and list what is broken.
 
-    See `gossamer.schedules.verify` for store-and-forward schedules, `gossamer.wormhole.verify` for wormhole ones.
+    See `gossamer.verification.verify` for store-and-forward schedules, `gossamer.wormhole.verify` for wormhole ones.
 
     Parameters
     ----------

@@ -14,7 +14,8 @@ from gossamer.questions.cases import Case, Needs, Offer, Proposer
 from gossamer.questions.costs import AskedCost, Cost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.schedules import BufferPeak, Timeline, Verification
+from gossamer.schedules import Timeline
+from gossamer.verification import BufferPeak, Verification
 
 __all__ = ["AnySchedule", "Facts", "Streamed", "Switching"]
 

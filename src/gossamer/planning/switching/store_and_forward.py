@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
 
@@ -20,11 +20,13 @@ from gossamer.questions.cases.offers import needs
 from gossamer.questions.costs import AskedCost, Clock, Cost, StepCost, TimeCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
-from gossamer.schedules import CONTROL, Schedule, Verification, buffer_peak, files, link_utilization, verify
-from gossamer.schedules.sinks import CheckingSink, PhaseRun
+from gossamer.schedules import CONTROL, Schedule, files
+from gossamer.schedules.sinks import CHUNK, Chunk, PhaseRun, finished
+from gossamer.verification import Verification, buffer_peak, link_utilization, verify
+from gossamer.verification.streaming import StreamingChecker
 from gossamer.writing import quantity, seconds_text
 
-__all__ = ["StoreAndForward"]
+__all__ = ["CheckingSink", "StoreAndForward"]
 
 
 class StoreAndForward:
@@ -183,3 +185,91 @@ def _by_kind(phases: Sequence[PhaseRun]) -> str:
         most[kind] = None if before is None or phase.guaranteed is None else before + phase.guaranteed
     at_most = {kind: "" if most[kind] is None else f" of at most {most[kind]:,}" for kind in steps}
     return ", ".join(f"{kind} {count:,}{at_most[kind]}" for kind, count in steps.items())
+
+
+class CheckingSink:
+    """Hands the hops to the streaming checker as they come, in columns that are used again, and keeps none.
+
+    Parameters
+    ----------
+    case : Case
+        What is carried out: a task that `StreamingChecker` takes, under rules that it takes.
+    progress : callable, optional
+        Called with a line of text as the hops come.
+    chunk_hops : int
+        Hops that are held at a time.
+
+    Attributes
+    ----------
+    phases : list of PhaseRun
+        The phases so far.
+    checker : StreamingChecker
+        Its ``finish()`` tells what was found.
+
+    Examples
+    --------
+    >>> import gossamer
+    >>> sink = CheckingSink(Case(gossamer.network("array:2"), gossamer.task("permutation", destination=[1, 0])))
+    >>> def both_at_once():
+    ...     columns = sink.columns(2)
+    ...     for column, values in zip(columns, ([0, 0], [0, 1], [0, 1])):
+    ...         column[:] = values
+    ...     yield columns
+    >>> sink.phase("swap", both_at_once()), bool(sink.checker.finish()), sink.completion_time
+    (1, True, Fraction(1, 1))
+    """
+
+    def __init__(self, case: Case, progress: Callable[[str], None] | None = None, chunk_hops: int = CHUNK) -> None:
+        self.chunk_hops: int | None = chunk_hops
+        self.phases: list[PhaseRun] = []
+        self.checker = StreamingChecker(case.network, case.task, case.rules, cost=StepCost(case.control_time))
+        self._control_time = case.control_time
+        self._say = progress or (lambda text: None)
+        self._columns = tuple(np.empty(0, np.int32) for _ in range(3))
+        self._slot = 0
+        self._hops = 0
+
+    @property
+    def completion_time(self) -> Fraction:
+        """Completion time in steps of the phases so far."""
+        lengths = (run.steps * (self._control_time if run.control else Fraction(1)) for run in self.phases)
+        return sum(lengths, Fraction(0))
+
+    def columns(self, size: int) -> Chunk:
+        """Return columns of the given size."""
+        if self._columns[0].size < size:
+            self._columns = tuple(np.empty(size, np.int32) for _ in range(3))
+        return self._columns[0][:size], self._columns[1][:size], self._columns[2][:size]
+
+    def phase(
+        self,
+        name: str,
+        chunks: Iterator[Chunk],
+        *,
+        length: int | None = None,
+        guaranteed: int | None = None,
+        control: bool = False,
+    ) -> int:
+        """Check the chunks of a phase, and return the number of its steps.
+
+        Raises
+        ------
+        ScheduleError
+            If the phase takes longer than its length.
+        """
+        last = 0
+        slot_length = self._control_time if control else Fraction(1)
+        self._say(f"{name}: {self._hops:,} hops so far")
+        for step, link, packet in chunks:
+            if step.size:
+                last = int(step[-1]) + 1
+                step += np.int32(self._slot)
+                self.checker.feed(step, link, packet, slot_length)
+                self._hops += step.size
+                self._say(f"{name}, step {last:,}: {self._hops:,} hops so far")
+        run = finished(name, last, length, guaranteed, control)
+        if run is None:
+            return 0
+        self.phases.append(run)
+        self._slot += run.steps
+        return run.steps

@@ -15,12 +15,13 @@ from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.costs import AskedCost, Cost, LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.schedules import Verification
+from gossamer.schedules.wormhole import files
+from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.simulation.flits.settings import Interface
-from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, files, verify
+from gossamer.verification import Verification
+from gossamer.wormhole import WormholeAlgorithm, WormholeSchedule, verify
 from gossamer.wormhole.bounds import bounds, wormhole_needs
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.registry import WORMHOLE_ALGORITHMS
 
 __all__ = ["Wormhole"]

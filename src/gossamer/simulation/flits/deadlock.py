@@ -12,8 +12,8 @@ from gossamer.errors import ScheduleError
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 from gossamer.questions.tasks import COMBINE
+from gossamer.schedules.wormhole.schedule import CONTROL, WormholeSchedule
 from gossamer.simulation.flits.fabric import Fabric
-from gossamer.wormhole.schedule import CONTROL, WormholeSchedule
 
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State

@@ -14,7 +14,7 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks.patterns import PATTERNS, pattern
 from gossamer.reading import number, whole_text
 from gossamer.reading.files import file_name, read_array, text_lines
-from gossamer.wormhole.channels import Channels
+from gossamer.schedules.wormhole.channels import Channels
 
 __all__ = ["Destinations", "Draws", "destinations", "read_demands", "shortest_displacement"]
 

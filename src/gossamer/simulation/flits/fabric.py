@@ -12,7 +12,7 @@ from gossamer.errors import ModelError, NetworkError
 from gossamer.networks.network import IntArray, Network
 from gossamer.networks.structures import Speeds
 from gossamer.reading import whole
-from gossamer.wormhole.channels import Channels
+from gossamer.schedules.wormhole.channels import Channels
 
 __all__ = ["Fabric"]
 

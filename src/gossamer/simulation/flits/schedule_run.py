@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from gossamer.errors import ScheduleError
 from gossamer.reading import choice, instance, whole
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.simulation.flits.deadlock import Deadlock, dependencies, find_deadlock
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing.function import ends
 from gossamer.simulation.flits.routing.grids import DimensionOrder, write_paths
 from gossamer.simulation.flits.settings import Routers
 from gossamer.simulation.flits.state import crossings, new_state, with_routes, write_messages
-from gossamer.wormhole.schedule import WormholeSchedule
 
 if TYPE_CHECKING:
     from gossamer.simulation.flits._kernels import State

@@ -8,6 +8,8 @@ from functools import partial
 from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.aggregation_distribution.closed_forms import (
     ATD_5,
     ATD_OPT,
@@ -27,10 +29,8 @@ from gossamer.wormhole.aggregation_distribution.collection import aggregate, col
 from gossamer.wormhole.aggregation_distribution.prefix_sums import prefix_sums, ranks, tell_all
 from gossamer.wormhole.aggregation_distribution.recording import Recording
 from gossamer.wormhole.algorithm import WormholeAlgorithm
-from gossamer.wormhole.case import WormholeCase
 from gossamer.wormhole.contraction import group_tree
 from gossamer.wormhole.partition import Partition, common_divisors
-from gossamer.wormhole.schedule import WormholeSchedule
 
 __all__ = [
     "ATD",

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.case import WormholeCase
+from gossamer.schedules.wormhole.payloads import CONTROL, PayloadTable, Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.payloads import CONTROL, PayloadTable, Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
 from gossamer.wormhole.steps import Steps
 
 __all__ = ["NOTHING", "PhaseCost", "Recording"]

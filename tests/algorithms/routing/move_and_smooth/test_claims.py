@@ -21,8 +21,8 @@ from gossamer.algorithms.routing.move_and_smooth.stages import (
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import pattern
-from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import RecordingSink
+from gossamer.verification.metrics import buffer_peak
 
 
 def followed(network, task, stages, **options):

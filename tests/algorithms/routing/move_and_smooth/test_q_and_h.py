@@ -24,7 +24,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.questions.tasks.patterns import pattern
-from gossamer.schedules.metrics import buffer_peak
+from gossamer.verification.metrics import buffer_peak
 
 SQUARES = {2: (2, 0, 3, 0), 4: (9, 1, 12, 3), 8: (24, 5, 32, 13), 16: (55, 15, 74, 37), 32: (118, 37, 160, 89),
            64: (244, 83, 334, 197), 1024: (4034, 1515, 5606, 3541)}  # fmt: skip

@@ -32,8 +32,8 @@ from gossamer.questions.costs import StepCost
 from gossamer.questions.tasks import OneToManyRouting, Permutation, Task
 from gossamer.questions.tasks.patterns import pattern
 from gossamer.schedules import Phase, Schedule
-from gossamer.schedules.metrics import buffer_peak
 from gossamer.schedules.sinks import RecordingSink
+from gossamer.verification.metrics import buffer_peak
 
 BOTH_KINDS = Rules(), StepCost(1)
 """Counts a step of a control packet like one of a message, as the totals of the thesis do."""

@@ -17,7 +17,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import OneToManyRouting
-from gossamer.schedules.metrics import buffer_peak
+from gossamer.verification.metrics import buffer_peak
 
 splits = st.lists(st.tuples(st.integers(0, 1), st.integers(2, 4)), max_size=5)
 

@@ -33,7 +33,7 @@ from gossamer.errors import NotApplicableError
 from gossamer.networks import Levels, fat_tree
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import TotalExchange
-from gossamer.schedules.metrics import buffer_peak
+from gossamer.verification.metrics import buffer_peak
 
 TASK = TotalExchange()
 ONE_SEND = Rules(ports="one-send")

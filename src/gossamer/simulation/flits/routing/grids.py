@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from gossamer.errors import ModelError
 from gossamer.networks.network import IntArray
+from gossamer.schedules.wormhole.channels import Channels
 from gossamer.simulation.flits.destinations import shortest_displacement
 from gossamer.simulation.flits.fabric import Fabric
 from gossamer.simulation.flits.routing.function import NO_STEP, Choosing, Joined, Legs, Sent, TwoLegs, halves, phases
 from gossamer.simulation.flits.settings import Routers
-from gossamer.wormhole.channels import Channels
 
 __all__ = ["DimensionOrder", "OneTurn", "ReverseOrder", "Ugal", "Valiant", "grid_of", "needs_dateline", "write_paths"]
 

@@ -11,8 +11,8 @@ from gossamer.planning.outcome import Outcome
 from gossamer.planning.planner import plan
 from gossamer.questions.rules import Ports, Rules
 from gossamer.questions.tasks import task as parse_task
-from gossamer.schedules import buffer_peak
 from gossamer.studies.reproductions.table import Curve, Table
+from gossamer.verification import buffer_peak
 
 __all__ = ["FORMULAS", "SHAPES", "TABLES", "Formula", "curves", "fat_tree_times", "formulas", "table_6_1", "table_6_2"]
 

@@ -18,8 +18,9 @@ from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Permutation
 from gossamer.questions.tasks.patterns import PATTERNS, pattern
-from gossamer.schedules import Schedule, buffer_peak, verify
+from gossamer.schedules import Schedule
 from gossamer.studies.reproductions.table import Cell, Curve, Table
+from gossamer.verification import buffer_peak, verify
 
 __all__ = [
     "FACTS_TABLES",

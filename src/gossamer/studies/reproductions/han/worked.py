@@ -19,9 +19,10 @@ from gossamer.planning.planner import plan
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import OneToManyRouting, Permutation
 from gossamer.questions.tasks.patterns import pattern
-from gossamer.schedules import Schedule, verify
+from gossamer.schedules import Schedule
 from gossamer.studies.reproductions.han.families import algorithm
 from gossamer.studies.reproductions.table import Cell, Table
+from gossamer.verification import verify
 
 __all__ = ["FIRST_STAGE", "ROW_MOVEMENTS", "SPREAD", "TABLES", "held", "places"]
 

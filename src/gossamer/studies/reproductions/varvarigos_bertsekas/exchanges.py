@@ -16,8 +16,8 @@ from gossamer.planning.planner import plan
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialExchange
 from gossamer.questions.tasks import task as parse_task
-from gossamer.schedules import verify
 from gossamer.studies.reproductions.table import Curve, Table
+from gossamer.verification import verify
 
 __all__ = [
     "MULTINODE_TABLES",

@@ -20,10 +20,10 @@ from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import PartialMultinodeBroadcast
 from gossamer.questions.tasks import task as parse_task
-from gossamer.schedules import verify
 from gossamer.schedules.torus_on_array import ring_labels
 from gossamer.simulation.random_arrivals.intervals import IntervalScheme, interval_scheme
 from gossamer.studies.reproductions.table import Cell, Table
+from gossamer.verification import verify
 
 __all__ = [
     "COUNTEREXAMPLES_TABLES",

@@ -14,7 +14,6 @@ from gossamer.networks.spec import network
 from gossamer.networks.spec import network as parse_network
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import GroupMultinodeBroadcast
-from gossamer.schedules import verify
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.schemes import scheme, star_minis
 from gossamer.simulation.random_arrivals.schemes.arc import arc
@@ -24,6 +23,7 @@ from gossamer.simulation.random_arrivals.simulator import simulate
 from gossamer.simulation.random_arrivals.theory import best_bound, stability_limit
 from gossamer.studies.reproductions.table import Cell, Table
 from gossamer.studies.reproductions.yeh_varvarigos_lee.delays import delay_text, simulated, steps_at
+from gossamer.verification import verify
 
 __all__ = ["TABLES", "WORKED_TABLES", "Sent", "arc_broadcast", "priority_broadcast", "sent_by", "unbalanced_tree"]
 

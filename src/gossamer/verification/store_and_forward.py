@@ -16,13 +16,13 @@ import numpy.typing as npt
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import COMBINE, COPY
 from gossamer.schedules.hop_table import HopTable
-from gossamer.schedules.metrics import measure_buffers
 from gossamer.schedules.packets import CONTROL
 from gossamer.schedules.schedule import Schedule
 from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.state import ReplayState, plain_schedule
-from gossamer.schedules.timed import HOP_KINDS, message_spans, replay_timed
-from gossamer.schedules.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
+from gossamer.verification.metrics import measure_buffers
+from gossamer.verification.timed import HOP_KINDS, message_spans, replay_timed
+from gossamer.verification.violations import KINDS, Verification, Violation, at_hop, named_count, unmet_goal
 
 __all__ = ["Early", "early_messages", "early_starts", "verify"]
 
@@ -69,13 +69,13 @@ def _nothing(_: int) -> tuple[int, str]:
 
 def _spans(schedule: HopTable, state: ReplayState) -> tuple[Rows, Rows]:
     """Return the first and the last slot of the hops of each message; 2**31 - 1 and -1 where it has none."""
-    from gossamer.schedules import _kernels
+    from gossamer.verification import replay
 
     if not schedule.network.plain:
         return message_spans(schedule, state)
     rows = schedule.messages.count
     first, last = np.full(rows, 2**31 - 1, np.int64), np.full(rows, -1, np.int64)
-    _kernels.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
+    replay.message_spans(schedule.slot, schedule.packet, state.row_of, first, last)
     return first, last
 
 
@@ -250,15 +250,15 @@ def _check_hops(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> None:
     """Replay all hops slot by slot, and compare what every node then holds with what it should."""
-    from gossamer.schedules import _kernels
+    from gossamer.verification import replay
 
     network = schedule.network
     held, sent = state.holding_at_start(), state.bits()
     contributing = network.terminal_count if state.to_all else 0
     location = state.origin.astype(np.int32)
     kinds, hops = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-    totals = np.zeros(_kernels.COUNTED, np.int64)
-    written = _kernels.replay(
+    totals = np.zeros(replay.COUNTED, np.int64)
+    written = replay.replay(
         schedule.slot, schedule.link, schedule.packet, network.link_source, network.link_target, state.capacity,
         state.orbit, state.link_class, state.degree, state.classes, state.node_classes,
         schedule.rules.send_limited, schedule.rules.receive_limited, state.kind, state.origin,
@@ -268,7 +268,7 @@ def _check_hops(
         counts[KINDS[k]] += int(n)
     found += [at_hop(schedule, KINDS[kinds[i]], int(hops[i])) for i in range(written)]
     packets, nodes = np.zeros(limit, np.int64), np.zeros(limit, np.int64)
-    written, total = _kernels.unmet(
+    written, total = replay.unmet(
         state.kind, state.origin, state.row_of, state.target_start, state.targets, state.to_all,
         network.node_count, contributing, location, held, sent, state.row_bytes, limit, packets, nodes,
     )  # fmt: skip
@@ -300,7 +300,7 @@ def _check_table(
     schedule: Schedule, state: ReplayState, limit: int, found: list[Violation], counts: dict[str, int]
 ) -> None:
     """Compare the packet table with the task's messages in their parts."""
-    from gossamer.schedules import _kernels
+    from gossamer.verification import replay
 
     table, messages = schedule.packets, schedule.messages
     if schedule.parts > 1 and not schedule.rules.split:
@@ -308,7 +308,7 @@ def _check_table(
         found.append(Violation("splitting", f"messages are cut into {schedule.parts} parts; the rules have whole ones"))
     cells = messages.packet_count * schedule.parts
     uneven = np.zeros(0, np.int64) if messages.sizes is None else messages.first_packet() * schedule.parts
-    if table.count == cells and _kernels.each_cell_once(
+    if table.count == cells and replay.each_cell_once(
         state.row_of, table.part, table.origin, state.origin, schedule.parts, uneven, np.zeros(cells, np.bool_)
     ):
         return

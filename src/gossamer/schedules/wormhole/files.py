@@ -19,11 +19,11 @@ from gossamer.schedules.columns import column, whole
 from gossamer.schedules.files import open_stored
 from gossamer.schedules.serialization import complete, network_from_dict, with_control
 from gossamer.schedules.stored import Rows, Stored, whole_schedule
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.message_table import Phase
-from gossamer.wormhole.payloads import Payloads, Pieces
-from gossamer.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.storing import FORMAT_VERSION, LOWEST, PIECES, SETS, message_columns, save, sections
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.message_table import Phase
+from gossamer.schedules.wormhole.payloads import Payloads, Pieces
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.storing import FORMAT_VERSION, LOWEST, PIECES, SETS, message_columns, save, sections
 
 __all__ = ["FORMAT_VERSION", "load", "save"]
 

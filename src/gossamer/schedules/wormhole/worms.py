@@ -13,9 +13,9 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.questions.tasks import Messages
 from gossamer.schedules.frames import frame, table
 from gossamer.schedules.words import message_words
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.message_table import Phase
-from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.message_table import Phase
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
 from gossamer.writing import quantity
 
 __all__ = ["Worm", "chosen_worms", "to_arrow", "to_frame", "worms"]
@@ -59,7 +59,7 @@ class Worm(NamedTuple):
     source, target : int
         Where it begins and ends.
     channels : tuple of int
-        What it holds, in order; numbers as in `gossamer.wormhole.channels.Channels`.
+        What it holds, in order; numbers as in `gossamer.schedules.wormhole.channels.Channels`.
     pieces : tuple of int
         Rows of the schedule's table of pieces; none for a control message.
     length : int

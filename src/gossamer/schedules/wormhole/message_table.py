@@ -17,11 +17,11 @@ from gossamer.questions.tasks import Messages, Task
 from gossamer.reading import choice, instance
 from gossamer.reading import whole as read_whole
 from gossamer.schedules.columns import MOST, check_range, column, phase_rows, whole
-from gossamer.wormhole.channels import Channels
-from gossamer.wormhole.payloads import CONTROL, Payloads, Pieces
+from gossamer.schedules.wormhole.channels import Channels
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, Pieces
 
 if TYPE_CHECKING:
-    from gossamer.wormhole.case import WormholeCase
+    from gossamer.schedules.wormhole.case import WormholeCase
 
 __all__ = ["MessageTable", "Phase"]
 

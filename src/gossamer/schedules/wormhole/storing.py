@@ -1,4 +1,4 @@
-"""Writing wormhole schedules to files; `gossamer.wormhole.files` reads them."""
+"""Writing wormhole schedules to files; `gossamer.schedules.wormhole.files` reads them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gossamer.schedules.parquet import write_tables
 from gossamer.schedules.serialization import control_phases, network_to_dict
 from gossamer.schedules.stored import Section, is_text
 from gossamer.schedules.text import write_text
-from gossamer.wormhole.message_table import MessageTable
+from gossamer.schedules.wormhole.message_table import MessageTable
 
 __all__ = ["FORMAT_VERSION", "LOWEST", "PIECES", "SETS", "message_columns", "save", "sections"]
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from gossamer.networks.network import IntArray
 from gossamer.questions.rules import Rules
 from gossamer.schedules.timelines import Timeline, in_ticks
-from gossamer.wormhole import storing, worms
-from gossamer.wormhole.message_table import MessageTable, Phase
-from gossamer.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
-from gossamer.wormhole.worms import Worm
+from gossamer.schedules.wormhole import storing, worms
+from gossamer.schedules.wormhole.message_table import MessageTable, Phase
+from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
+from gossamer.schedules.wormhole.worms import Worm
 from gossamer.writing import Pictured
 
 __all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
@@ -192,19 +192,19 @@ class WormholeSchedule(MessageTable, Pictured):
         )
 
     def worms(self) -> Iterator[Worm]:
-        """Yield the messages in order, each with what it is in words; see `gossamer.wormhole.worms.worms`."""
+        """Yield the messages in order, each with what it is in words; see `gossamer.schedules.wormhole.worms.worms`."""
         return worms.worms(self)
 
     def to_arrow(self) -> Any:
-        """Return the messages as an Arrow table; see `gossamer.wormhole.worms.to_arrow`."""
+        """Return the messages as an Arrow table; see `gossamer.schedules.wormhole.worms.to_arrow`."""
         return worms.to_arrow(self)
 
     def to_frame(self) -> Any:
-        """Return the messages as a data frame of pandas; see `gossamer.wormhole.worms.to_frame`."""
+        """Return the messages as a data frame of pandas; see `gossamer.schedules.wormhole.worms.to_frame`."""
         return worms.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schedule to a file; see `gossamer.wormhole.files.save`."""
+        """Write the schedule to a file; see `gossamer.schedules.wormhole.files.save`."""
         storing.save(self, path)
 
     def __repr__(self) -> str:

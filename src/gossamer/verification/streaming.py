@@ -18,9 +18,9 @@ from gossamer.networks.network import IntArray, Network
 from gossamer.questions.costs import StepCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import MOVE, Task
-from gossamer.schedules.metrics import BufferPeak
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.violations import Verification, Violation, named_count
+from gossamer.verification.metrics import BufferPeak
+from gossamer.verification.violations import Verification, Violation, named_count
 
 __all__ = ["StreamVerification", "StreamingChecker"]
 

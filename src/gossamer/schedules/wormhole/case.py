@@ -9,7 +9,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.wormhole.channels import Channels
+from gossamer.schedules.wormhole.channels import Channels
 
 __all__ = ["WormholeCase"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import COMBINE, Messages
-from gossamer.schedules.violations import Verification, Violation, named_count
-from gossamer.wormhole.schedule import WormholeSchedule
+from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.verification.violations import Verification, Violation, named_count
 
 __all__ = ["KINDS", "verify"]
 
