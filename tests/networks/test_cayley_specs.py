@@ -127,7 +127,7 @@ def test_the_torus_as_switched_cubes() -> None:
 
 
 def test_lifts_are_the_networks_they_should_be() -> None:
-    petersen = gossamer.networks.spec(nx.petersen_graph())
+    petersen = gossamer.networks.as_network(nx.petersen_graph())
     found = parse("lift:abelian(5);0-1,0-0*1,1-1*2")
     assert nx.is_isomorphic(_graph(found), _graph(petersen))
     # one vertex: the Cayley network, generators and their inverses

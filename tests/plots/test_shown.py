@@ -77,7 +77,7 @@ def test_colors_are_those_of_the_origins_and_only_asked_for():
     assert "\x1b" not in text_picture(schedule)
     colored = text_picture(schedule, color=True)
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == text_picture(schedule)
-    red, green, blue = (int(plots.palette.by_number(5)[0][k : k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (int(plots.appearance.by_number(5)[0][k : k + 2], 16) for k in (1, 3, 5))
     assert colored.count(f"\x1b[38;2;{red};{green};{blue}m0") == schedule.hop_count
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 import textwrap
 import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
-
-from matplotlib.figure import Figure as _Figure
 
 from gossamer.errors import FileFormatError, nearest
 from gossamer.reading import number, text
@@ -30,13 +27,11 @@ __all__ = [
     "MARKERS",
     "MUTED",
     "PAPER",
-    "Figure",
     "by_number",
     "dressed",
     "rounded",
     "sequential",
     "settings",
-    "svg_text",
     "tint",
 ]
 
@@ -149,22 +144,6 @@ def settings() -> Iterator[None]:
 
 
 # Figures that display themselves in notebooks.
-
-
-class Figure(_Figure):
-    """A figure that a notebook shows as it is, whatever backend it uses."""
-
-    def _repr_html_(self) -> str:
-        return svg_text(self)
-
-
-def svg_text(figure: Any) -> str:
-    """Return a figure as an SVG element."""
-    with settings():
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    svg = dressed(text.getvalue())
-    return svg[svg.index("<svg") :]
 
 
 __all__ = [

@@ -453,7 +453,7 @@ def load_figure(
     >>> figure.axes[0].collections[0].get_array().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
@@ -495,7 +495,7 @@ def heat_figure(schedule: Schedule, **dressing: Unpack[Dress]) -> Figure:
     >>> [axes.get_title(loc="left") for axes in figure.axes[:2]]
     ['dim 0 +: 4', 'dim 0 −: 4']
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

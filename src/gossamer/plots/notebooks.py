@@ -10,7 +10,7 @@ from gossamer.errors import GossamerError
 from gossamer.networks.description import describe
 from gossamer.networks.network import Network
 from gossamer.planning import switching
-from gossamer.plots.appearance import svg_text
+from gossamer.plots.figure import svg_text
 from gossamer.plots.load import load_figure
 from gossamer.plots.network import network_figure
 from gossamer.plots.occupancy import occupancy_figure

@@ -44,7 +44,7 @@ class Panels:
     """
 
     def __init__(self, count: int, dress: Look, *, columns: int = 2, size: tuple[float, float] = (4.5, 3.3)) -> None:
-        from gossamer.plots.appearance import Figure
+        from gossamer.plots.figure import Figure
 
         self.dress, columns = dress, min(columns, count)
         self.width = dress.width or size[0] * columns

@@ -69,7 +69,7 @@ def regions_figure(
     >>> max(int(text.get_text()) for text in figure.axes[0].texts if text.get_text().isdigit())
     6
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     grid = schedule.network.grid
     if schedule.algorithm != "area-division" or grid is None:

@@ -116,7 +116,7 @@ def timetable_figure(
     >>> figure.axes[0].get_yticklabels()[0].get_text()
     '0 → 1'
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
@@ -195,7 +195,7 @@ def queue_figure(
     >>> len(figure.axes)
     2
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

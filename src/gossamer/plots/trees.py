@@ -141,7 +141,7 @@ def tree_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['on the network', 'by steps']
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()

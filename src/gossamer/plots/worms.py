@@ -97,7 +97,7 @@ def worms_figure(
     >>> len(worms_figure(plan.schedule, [0, 1]).axes)
     2
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     network, count = schedule.network, schedule.step_count
@@ -176,7 +176,7 @@ def channels_figure(
     >>> len(figure.axes[0].get_yticklabels())
     10
     """
-    from gossamer.plots.appearance import Figure
+    from gossamer.plots.figure import Figure
 
     dress = look(**dressing)
     verify(schedule).raise_if_invalid()
