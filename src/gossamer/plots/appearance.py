@@ -27,12 +27,27 @@ __all__ = [
     "MARKERS",
     "MUTED",
     "PAPER",
+    "SCREEN",
+    "STYLES",
+    "UNWRITTEN",
+    "Dress",
+    "Look",
+    "beyond",
     "by_number",
+    "caption",
     "dressed",
+    "dressed_as",
+    "further",
+    "heading",
+    "headline",
+    "load_unit",
+    "look",
     "rounded",
     "sequential",
     "settings",
+    "text_width",
     "tint",
+    "write",
 ]
 
 # The one palette of all pictures: it survives a gray print and color blindness, and stands out on white.
@@ -145,11 +160,6 @@ def settings() -> Iterator[None]:
 
 # Figures that display themselves in notebooks.
 
-
-__all__ = [
-    *("SCREEN", "STYLES", "UNWRITTEN", "Dress", "Look", "beyond", "caption", "dressed_as", "further", "heading"),
-    *("headline", "load_unit", "look", "text_width", "write"),
-]
 
 STYLES = ("screen", "paper")
 _LONGEST = 1000

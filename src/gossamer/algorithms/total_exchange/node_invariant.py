@@ -23,7 +23,19 @@ from gossamer.questions.cases import Case, Offer, Refusal, first_refusal
 from gossamer.questions.tasks import TotalExchange
 from gossamer.schedules import Schedule, Symmetry
 
-__all__ = ["SUCCESSIVE_OFFSETS", "offset_by_offset", "refuse_status", "status"]
+__all__ = [
+    "GREEDY_OFFSETS",
+    "NODE_INVARIANT_FIFO",
+    "SUCCESSIVE_OFFSETS",
+    "Discipline",
+    "Routes",
+    "first_generators",
+    "greedy_offsets_exchange",
+    "node_invariant_exchange",
+    "offset_by_offset",
+    "refuse_status",
+    "status",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -234,11 +246,6 @@ SUCCESSIVE_OFFSETS = Algorithm(
     summary="the messages of one offset after another on shortest paths, one hop a slot at every node",
 )
 
-
-__all__ = [
-    *("Discipline", "GREEDY_OFFSETS", "NODE_INVARIANT_FIFO", "Routes"),
-    *("first_generators", "greedy_offsets_exchange", "node_invariant_exchange"),
-]
 
 Discipline = Literal["fifo", "lifo", "furthest-first", "closest-first", "random"]
 """Which message of its queue a node sends."""
