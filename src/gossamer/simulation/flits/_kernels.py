@@ -27,13 +27,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin
-
 from gossamer.jit import njit
+from gossamer.jit.intrinsics import assume, lowest, natural
 
 _SMALL = 2_000_000
 NEVER = 2**31 - 1
@@ -138,88 +133,6 @@ class State(NamedTuple):
     counters: Any  # int64[COUNTERS]
 
 
-def lowest(bits: int) -> int:
-    """Return the number of the lowest bit that is set."""
-    return int((int(bits) & -int(bits)).bit_length() - 1)
-
-
-def assume(known: bool) -> None:
-    """Tell the compiler what is known to be true."""
-    assert known
-
-
-def natural(number: int) -> int:
-    """Return a number that is known not to be negative: as an index it needs no test for counting from the end."""
-    assert number >= 0
-    return number
-
-
-def larger(a: int, b: int) -> int:
-    """Return the larger of two numbers."""
-    return a if a > b else b
-
-
-def smaller(a: int, b: int) -> int:
-    """Return the smaller of two numbers."""
-    return a if a < b else b
-
-
-# Each is an instruction or two, written where it is called: as functions of their own they took a third of the time to
-# compile all the others.
-
-
-@infer_global(lowest)
-@infer_global(natural)
-class _Wide(AbstractTemplate):  # type: ignore[misc]
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.intp, types.intp)
-
-
-@infer_global(larger)
-@infer_global(smaller)
-class _OfTwo(AbstractTemplate):  # type: ignore[misc]
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.intp, types.intp, types.intp)
-
-
-@infer_global(assume)
-class _Known(AbstractTemplate):  # type: ignore[misc]
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.none, types.boolean)
-
-
-def _assumed(builder: Any, known: Any) -> None:
-    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [known])
-
-
-@lower_builtin(lowest, types.intp)
-def _lowest(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return builder.cttz(arguments[0], ir.IntType(1)(1))
-
-
-@lower_builtin(natural, types.intp)
-def _natural(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    _assumed(builder, builder.icmp_signed(">=", arguments[0], arguments[0].type(0)))
-    return arguments[0]
-
-
-@lower_builtin(larger, types.intp, types.intp)
-def _larger(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return builder.select(builder.icmp_signed(">", *arguments), *arguments)
-
-
-@lower_builtin(smaller, types.intp, types.intp)
-def _smaller(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return builder.select(builder.icmp_signed("<", *arguments), *arguments)
-
-
-@lower_builtin(assume, types.boolean)
-def _assume(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    _assumed(builder, arguments[0])
-    return context.get_dummy_value()
-
-
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
 def _at(rules, wheel, counters, when, event, row):
     """Let something happen in cycle `when`; in row 1 are heads that have found their way, by their queues."""
@@ -275,7 +188,7 @@ def _released(message, released, counters, startup, m, c):
     if m < 0:
         return
     message[m, WAITING] -= 1
-    message[m, CREATED] = larger(message[m, CREATED], c + startup)
+    message[m, CREATED] = max(message[m, CREATED], c + startup)
     if message[m, WAITING] == 0:
         place = counters[RELEASED_LAST]
         counters[RELEASED_LAST] += 1
@@ -316,7 +229,7 @@ def _events(rules, queue, slot, channel, wheel, lists, counters, c):
             if queue[q, OUT] == FREE:
                 _head(rules, queue, wheel, lists, counters, q, c, kind != ARRIVE)
             else:
-                queue[q, SINCE] = larger(c, queue[q, GATE])
+                queue[q, SINCE] = max(c, queue[q, GATE])
                 asks = True
         elif kind == ROUTED:
             lists[HEADS, natural(counters[HEADS])] = q
@@ -610,7 +523,7 @@ def _switch(rules, queue, channel, turn, lists, counters):
     assume(channel.shape[1] == CHANNELS)
     assume(turn.shape[1] == TURNS)
     lanes, inward, outward = rules[LANES], rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
-    most = larger(inward, outward)
+    most = max(inward, outward)
     wanted, kept = 0, 0
     for k in range(counters[PORTS]):  # without a branch that nobody can foresee
         p = natural(lists[PORTS, k])
@@ -686,7 +599,7 @@ def _leave(
     assume(message.shape[1] == MESSAGES)
     lanes, depth, links, ejections = natural(rules[LANES]), natural(rules[DEPTH]), rules[LINKS], rules[EJECTIONS]
     inward, outward = rules[INPUT_SPEEDUP], rules[OUTPUT_SPEEDUP]
-    most = larger(inward, outward)
+    most = max(inward, outward)
     left = c + rules[SWITCH_DELAY]
     blocked, ejected, chained = 0, 0, released.size > 0
     for k in range(wanted):
@@ -705,7 +618,7 @@ def _leave(
         place = natural(q * depth + queue[q, FRONT])
         flit, following, step = slot[place, FLIT], slot[place, PLACE], slot[place, STEP]
         opens = left + rules[CREDIT_DELAY]
-        opens = larger(left, opens - 1) if p >= links else opens
+        opens = max(left, opens - 1) if p >= links else opens
         if chained and p >= links and flit & 1 and message[flit >> 1, SUCCESSOR] >= 0:
             _released(message, released, counters, rules[STARTUP], natural(message[flit >> 1, SUCCESSOR]), left)
         slot[place, OPENS] = opens
@@ -719,7 +632,7 @@ def _leave(
         channel[o, CROSSED] += 1
         there = c + channel[o, LATENCY]
         if rules[WAITING_OUT] != 0:  # behind the flits that wait at the output
-            there = larger(there, channel[o, LAST] + channel[o, EACH])
+            there = max(there, channel[o, LAST] + channel[o, EACH])
             channel[o, LAST] = there
         if rules[RECORDING] != 0:
             row = counters[RECORDED]
@@ -818,13 +731,13 @@ def run(s, when, which, until):
             return STUCK
         following = until
         if k < when.size:
-            following = smaller(following, when[k])
+            following = min(following, when[k])
         if counters[RELEASED_FIRST] < counters[RELEASED_LAST]:
             m = released[counters[RELEASED_FIRST] % released.size]
-            following = smaller(following, message[m, CREATED])
+            following = min(following, message[m, CREATED])
         elif k >= when.size:
             break
-        c = larger(c, following)
+        c = max(c, following)
     counters[NOW] = c
     return UNTIL
 

@@ -21,11 +21,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
 
 from gossamer.jit import njit
+from gossamer.jit.intrinsics import ask_for
 
 __all__ = ["MASK_BITS", "QUEUE_HEADER", "Log", "run"]
 
@@ -86,45 +84,17 @@ class Log(NamedTuple):
     number: Any  # int32[casts] number of the broadcast in each entry
 
 
-@intrinsic
-def _ask_for(typingctx, table, line):
-    """Ask for the memory of a line of a table before it is needed; changes nothing."""
-
-    def codegen(context, builder, signature, arguments):
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        line = arguments[1]
-        i8, i32 = ir.IntType(8), ir.IntType(32)
-        address = builder.add(
-            builder.ptrtoint(array.data, line.type),
-            builder.mul(line, builder.extract_value(array.strides, 0)),
-        )
-        pointer = builder.inttoptr(address, i8.as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [i8.as_pointer(), i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [i8.as_pointer()], kind)
-        builder.call(function, [pointer, i32(1), i32(3), i32(1)])
-        return context.get_dummy_value()
-
-    return types.void(table, line), codegen
-
-
-def _nothing(table, line):
-    """Stand for `_ask_for` where nothing is compiled."""
-
-
-_prefetch = _nothing if config.DISABLE_JIT else _ask_for
-
-
 @njit(cache=True, nogil=True, _nrt=False)
 def _prefetch_ahead(ring, soon, later, queue, head_at, ties, copies):
     """Ask for what two services further on in the ring will need: the next copy of a queue, and a queue."""
-    _prefetch(queue, np.int64(ring[later, 2]))
+    ask_for(queue, np.int64(ring[later, 2]))
     link = np.int64(ring[soon, 2])
     at = head_at
     if ties == FIRST_COME:
         m = np.int64(queue[link, QUEUE_HEADER])
         low = m & -m
         at += 2 * LOWEST_BIT[((low * 0x077CB531) & 0xFFFFFFFF) >> 27]
-    _prefetch(copies, max(np.int64(queue[link, at]), 0))
+    ask_for(copies, max(np.int64(queue[link, at]), 0))
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -344,7 +314,7 @@ def run(
                 beyond = np.int64(ring[soon, 0])
                 shift = np.int64(ring[soon, 3]) * degree if links == BY_DEGREE else np.int64(0)
                 for child in range(rows[beyond, 0], rows[beyond, 0] + rows[beyond, 1]):
-                    _prefetch(queue, shift + rows[child, 2])
+                    ask_for(queue, shift + rows[child, 2])
             queue[link, STATE] = TO_START
             touched[touched_count] = link
             touched_count += 1
