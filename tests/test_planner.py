@@ -7,12 +7,14 @@ import io
 import json
 import time
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 import gossamer
 from gossamer.errors import ModelError, NotApplicableError, TaskError, VerificationError
 from gossamer.networks.network import Network
+from gossamer.planning.search import _better
 from gossamer.planning.switching import resource_limits as limits
 from gossamer.questions.cases import EFFORTS, Case, Offer
 from gossamer.questions.rules import Rules
@@ -365,3 +367,17 @@ def test_networks_without_links_are_refused_by_a_path_that_is_missing(nodes, tas
 def test_what_is_no_task_is_told(ask, task):
     with pytest.raises(TaskError, match=r"a task must be a name, such as allgather, or a task of gossamer\.task, got "):
         ask("ring:4", task)
+
+
+@pytest.mark.parametrize(
+    ("time", "hops", "effort", "better"),
+    [(3, 9, "table", True), (4, 7, "solver", True), (4, 8, "solver", False), (4, 7, "search", False),
+     (5, 1, "solver", False)],
+)  # fmt: skip
+def test_of_schedules_that_take_as_long_only_a_solver_that_looked_for_fewer_hops_wins(time, hops, effort, better):
+    def outcome(time, hops, effort):
+        return SimpleNamespace(
+            completion_time=Fraction(time), facts=SimpleNamespace(size=hops), offer=SimpleNamespace(effort=effort)
+        )
+
+    assert _better(outcome(time, hops, effort), outcome(4, 8, "table")) is better

@@ -31,3 +31,13 @@ def test_messages_for_one_node_each_go_the_sum_of_their_distances():
     task = gossamer.task("permutation", destination=[4, 0, -1, -1, 3])
     (bound,) = load_bounds(Case(gossamer.network("array:5"), task, gossamer.Rules(split=True)))
     assert bound.value == Fraction(4 + 1 + 1, 8)
+
+
+@pytest.mark.parametrize(("ports", "steps", "by"), [("all", 8, "over 32 links along it"), ("one", 16, "by 16 nodes")])
+def test_hops_along_an_axis_are_made_by_links_or_by_ports(ports, steps, by):
+    """Of 16 x 15 messages each goes one hop along each axis on average: 256 over 32 links, or by 16 ports."""
+    case = Case(gossamer.network("torus:4x4"), gossamer.task("total-exchange"), gossamer.Rules(ports=ports))
+    found = {bound.name: bound for bound in load_bounds(case)}
+    (along,) = {bound.value for name, bound in found.items() if name.startswith("hops along")}
+    assert along == steps
+    assert all(by in bound.witness for name, bound in found.items() if name.startswith("hops along"))

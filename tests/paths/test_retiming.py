@@ -16,6 +16,7 @@ from gossamer.graphs.retiming import longest_hop, retimed
 from gossamer.networks import Network
 from gossamer.questions.cases import Case
 from gossamer.questions.rules import Rules
+from gossamer.schedules import Schedule
 from gossamer.testing import tasks_of
 
 SPECS = ["ring:5", "array:3x3", "torus:4x3", "hypercube:3", "star:3", "ring:1", "array:2", "fat-tree:k=2,h=3",
@@ -168,3 +169,18 @@ def test_copies_that_come_again_still_find_the_last_one_gone(seed):
     for name in ("H", "Q"):
         schedule = gossamer.plan(net, routing, algorithm=name).schedule
         assert gossamer.verify(retimed(schedule, slow)).ok
+
+
+def test_what_brings_a_copy_again_waits_for_the_departure_of_the_same_slot():
+    """Packet 1 keeps the slow link from 1 to 2 busy; until packet 0 has left node 1 by it, none may come again."""
+    line = gossamer.network("array:4")
+    link = {ends: i for i, ends in enumerate(zip(line.link_source.tolist(), line.link_target.tolist(), strict=True))}
+    task = gossamer.task("one-to-many-routing", destinations=[[1, 2], [3], [], []])
+    path = [link[0, 1], link[1, 2], link[0, 1], link[1, 2], link[2, 3]]
+    plain = Schedule(line, task, Rules(), [0, 0, 1, 1, 1], path, [0, 1, 0, 0, 1])
+    assert gossamer.verify(plain).ok
+    times = np.ones(line.link_count, int)
+    times[link[1, 2]] = 5
+    late = retimed(plain, line.with_times(times, 0 * times))
+    assert gossamer.verify(late).ok
+    assert late.slot.tolist() == [0, 0, 5, 5, 5]
