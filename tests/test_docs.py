@@ -124,6 +124,10 @@ def test_the_search_finds_the_words_of_the_field(word):
     assert any(form.search(page.read_text(encoding="utf-8")) for page in PAGES)
 
 
+BESIDE = {"schedules": ["verification"]}
+"""Packages whose names stand on the pages of another."""
+
+
 @pytest.mark.parametrize("package", ["networks", "questions.tasks", "schedules"])
 def test_every_public_name_of_a_package_stands_on_one_of_its_pages(package):
     """Their pages list names one by one, so that none is longer than ten screens."""
@@ -131,8 +135,8 @@ def test_every_public_name_of_a_package_stands_on_one_of_its_pages(package):
     text = "\n".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
     listed = re.findall(r"^\.\. auto(?:class|function):: (\w+)$", text, re.MULTILINE)
     assert len(listed) == len(set(listed))
-    module = importlib.import_module(f"gossamer.{package}")
-    assert {name for name in module.__all__ if not name.isupper()} == set(listed)
+    modules = [importlib.import_module(f"gossamer.{name}") for name in (package, *BESIDE.get(package, ()))]
+    assert {name for module in modules for name in module.__all__ if not name.isupper()} == set(listed)
 
 
 @pytest.fixture(scope="module")
