@@ -6,8 +6,9 @@
 
 Whole pages are made from the registries and from the reproductions of the sources. In all others, and in the README,
 the commands of every ``console`` block are run. `docs/generated.json` records of which inputs (the modules of gossamer
-that an output depends on, and the modules that make it) each output was made, and a hash of it. What has the same
-inputs and outputs is fresh and not made again. A picture stays as it is while it shows the same: last digits differ
+that an output depends on, and the modules that make it, without comments, layout and docstrings that it does not show)
+each output was made, and a hash of it. What has the same inputs and outputs is fresh and not made again. A page whose
+commands take a program that is not installed stays as it is. A picture stays as it is while it shows the same: last digits differ
 between machines.
 """
 

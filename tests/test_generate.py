@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import shlex
+import shutil
 import sys
 from dataclasses import replace
 from functools import partial
@@ -71,6 +72,65 @@ def test_the_hash_of_inputs_changes_with_every_module_that_is_reached_and_no_oth
     assert package(tmp_path, **{**texts, "c": "changed = 1"}).digest(["gossamer.a"]) == before
     assert package(tmp_path, **{**texts, "b": "changed = 1"}).digest(["gossamer.a"]) != before
     assert package(tmp_path, **texts).digest(["gossamer.a"], ["gossamer.c"]) != before
+
+
+def test_only_what_a_module_does_counts_and_docstrings_where_they_are_shown(tmp_path):
+    def hashed(text, words=()):
+        return package(tmp_path, a=text).digest(["gossamer.a"], words=words)
+
+    plain, said = '"""One."""\nx = 1\n"""Of x."""\n', '"""Two."""\nx = 1\n"""Of it."""\n'
+    assert hashed(plain) == hashed("# why\n" + plain.replace(" = ", "=")) == hashed(said)
+    assert hashed(plain) != hashed(plain.replace("1", "2"))
+    assert hashed(plain, ("gossamer.a",)) != hashed(said, ("gossamer.a",))
+    assert hashed(plain, ("gossamer.b",)) == hashed(said, ("gossamer.b",))
+
+
+def test_what_is_passed_over_counts_only_where_it_is_reached_by_another_way(tmp_path):
+    inputs = package(tmp_path, a="import gossamer.b, gossamer.c", b="import gossamer.d", c="", d="")
+    assert "gossamer.d" not in inputs.reached(["gossamer.a"], ["gossamer.b"])
+    assert "gossamer.b" in inputs.reached(["gossamer.a", "gossamer.b"], ["gossamer.b"])
+
+
+@pytest.fixture(scope="module")
+def stale(tmp_path_factory):
+    """A function that says which pieces are stale after a change in a module of a copy of gossamer."""
+    copy = tmp_path_factory.mktemp("copy") / "src"
+    shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    pieces = part("pieces").all_pieces()
+
+    def entries():
+        known = part("pieces").Record(inputs=part("inputs").Inputs(copy))
+        return {piece.name: known.entry(piece, ()) for piece in pieces}
+
+    before = entries()
+
+    def after(file, edit):
+        place = copy / "gossamer" / file
+        text = place.read_text(encoding="utf-8")
+        place.write_text(edit(text), encoding="utf-8")
+        try:
+            return {name for name, entry in entries().items() if entry != before[name]}
+        finally:
+            place.write_text(text, encoding="utf-8")
+
+    return after
+
+
+def test_a_changed_comment_makes_no_page_stale(stale):
+    for file in ("errors.py", "networks/network.py"):
+        assert stale(file, lambda text: "# said\n" + text.replace("\n\n\n", "\n\n\n\n")) == set()
+
+
+def test_a_changed_constant_makes_what_shows_it_stale(stale):
+    changed = stale("simulation/random_arrivals/schemes/__init__.py", lambda text: text + "\nCHANGED = 1\n")
+    assert {"docs/explanation/dynamic.md", "docs/reference/algorithms.md", "docs/reference/cli.md"} <= changed
+    shown = ("networks.md", "tasks.md")
+    assert not {"docs/api/builders.md", "docs/gallery.md", *(f"docs/reference/{name}" for name in shown)} & changed
+
+
+def test_a_changed_docstring_makes_the_reference_of_commands_stale_and_no_other(stale):
+    changed = stale("networks/network.py", lambda text: text.replace('"""', '"""Ah: ', 1))
+    assert changed == {"docs/reference/cli.md"}
 
 
 def test_modules_of_gossamer_import_each_other_by_their_full_names():
@@ -208,6 +268,19 @@ def test_text_around_commands_is_not_made_and_their_outputs_are(place):
     assert record(root).fresh(piece)
     (root / "docs/page.md").write_text(text.replace("\none", "\ntwo"))
     assert not record(root).fresh(piece)
+
+
+def test_a_page_whose_program_is_not_installed_stays_as_it_is(place, capsys):
+    root, piece = place
+    text = "```console\n$ printf 'smpirun is not %s' installed\nsmpirun said 1\n```\n"
+    job = partial(part("commands").with_outputs, text)
+    (root / "docs/page.md").write_text(text)
+    lacking = replace(piece, jobs=lambda: [job], files=lambda made: {"docs/page.md": made[0][0].encode()})
+    known = record(root)
+    assert part("").stale_files([lacking], known) == []
+    part("").renew([lacking], known)
+    assert (root / "docs/page.md").read_text() == text
+    assert "docs/page.md stays as it is: smpirun is not installed" in capsys.readouterr().err
 
 
 def test_several_processes_make_what_one_makes(place):
