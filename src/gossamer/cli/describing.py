@@ -52,7 +52,7 @@ def algorithms(network: str | Network | None, task: str | None, switching: str, 
 
     kind = named(switching)
     wanted = None if task is None else kind_of(task)
-    chosen = [(a, t) for a in kind.algorithms for t in a.tasks if t.name in TASKS and wanted in (None, t)]
+    chosen = [(a, t) for a in kind.algorithms(wanted) for t in a.tasks if t.name in TASKS and wanted in (None, t)]
     if network is not None:
         from gossamer.networks import Renumbered, as_network
         from gossamer.networks.recognition import recognized
