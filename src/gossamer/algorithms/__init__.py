@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.registry import algorithms_for
+from gossamer.lazy import lazy
 
 if TYPE_CHECKING:
     from gossamer.algorithms.registry import ALGORITHMS
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithms_for"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "ALGORITHMS":
-        raise AttributeError(f"module 'gossamer.algorithms' has no attribute {name!r}")
-    return algorithms_for(None)
+__getattr__ = lazy(__name__, registry="ALGORITHMS")
