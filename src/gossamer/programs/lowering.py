@@ -12,7 +12,7 @@ from gossamer.jit import njit
 from gossamer.programs.layout import Layout, blocks_of_message, invariant_layout, layout
 from gossamer.programs.program import Columns, Operations, Program, Templates
 from gossamer.schedules import CONTROL, Schedule, Symmetry, expand
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 from gossamer.verification import verify
 
 __all__ = ["lower"]

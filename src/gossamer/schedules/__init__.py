@@ -7,9 +7,9 @@ is valid is said by `gossamer.verification`. Another form of file is an entry of
 
 from __future__ import annotations
 
-from gossamer.schedules.files import load, save
+from gossamer.schedules.files import save
 from gossamer.schedules.packets import CONTROL, Packets, Phase
-from gossamer.schedules.schedule import Schedule
+from gossamer.schedules.schedule import Schedule, load
 from gossamer.schedules.symmetry import Symmetry
 from gossamer.schedules.timelines import Timeline, timeline
 from gossamer.schedules.torus_on_array import torus_on_array

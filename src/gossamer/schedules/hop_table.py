@@ -26,12 +26,15 @@ from gossamer.schedules.packets import CONTROL, Packets, Phase
 from gossamer.schedules.spans import slots_needed
 from gossamer.schedules.symmetry import Symmetry
 
-__all__ = ["MAX_HOPS", "HopTable", "too_many_hops"]
+__all__ = ["MAX_HOPS", "TOLD", "HopTable", "hop_columns", "too_many_hops"]
 
 _FIELDS = (
     *("network", "task", "rules", "slot", "link", "packet"),
     *("cost", "parts", "packets", "phases", "symmetry", "algorithm"),
 )
+
+TOLD = ("source", "target", "message", "part")
+"""What follows of each hop from its link and packet, and stands beside them in tables for other tools."""
 
 MAX_HOPS = 1_000_000_000
 """The most hops that a builder or an expansion may write out, 12 GB of columns."""
@@ -44,6 +47,28 @@ def too_many_hops(count: int) -> str | None:
     'would write out 2,000,000,000 hops; at most 1,000,000,000 are allowed'
     """
     return f"would write out {count:,} hops; at most {MAX_HOPS:,} are allowed" if count > MAX_HOPS else None
+
+
+def hop_columns(network: Network, table: Packets, link: IntArray, packet: IntArray) -> dict[str, npt.NDArray[Any]]:
+    """Return, for hops over links that carry packets, what is told besides: the columns `TOLD`.
+
+    Parameters
+    ----------
+    network : Network
+        Of the links.
+    table : Packets
+        What the packets are.
+    link, packet : int32[H]
+        Of the hops; packet -1 is a control packet, whose message and part are -1 as well.
+    """
+    control = packet < 0
+    row = np.where(control, 0, packet)
+    message, part = (
+        np.where(control, values.dtype.type(-1), values[row] if values.size else -1).astype(values.dtype)
+        for values in (table.message, table.part)
+    )
+    ends = network.link_source[link], network.link_target[link]
+    return dict(zip(TOLD, (*ends, message, part), strict=True))
 
 
 class HopTable:

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.networks.network import IntArray, Network
-from gossamer.questions.rules import Rules
 
-__all__ = ["hop_ends", "latencies", "link_ways", "occupancies", "plain_replay", "slots_needed"]
+__all__ = ["hop_ends", "latencies", "link_ways", "occupancies", "slots_needed"]
 
 # Which of several links between the same two nodes is meant.
 
@@ -71,24 +70,3 @@ def slots_needed(network: Network, parts: int, slot: IntArray, link: IntArray) -
     if not slot.size:
         return 0
     return int(slot[-1]) + 1 if network.plain else int(hop_ends(network, parts, slot, link).max())
-
-
-def plain_replay(network: Network, rules: Rules, copies: bool, combines: bool) -> bool:
-    """Return whether every hop ends with its slot, and switches do what terminals do.
-
-    Parameters
-    ----------
-    copies, combines : bool
-        Whether some messages are copied, or combined.
-
-    >>> import gossamer
-    >>> net = gossamer.network("fat-tree:k=2,h=2")
-    >>> plain_replay(net, Rules(), True, False), plain_replay(net, Rules(cut_through=True), True, False)
-    (True, False)
-    """
-    if not network.plain:
-        return False
-    rules = rules.on(network)
-    if network.terminal_count == network.node_count:
-        return True
-    return not rules.cut_through and (rules.replication or not copies) and (rules.reduction or not combines)

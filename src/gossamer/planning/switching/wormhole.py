@@ -15,7 +15,7 @@ from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.costs import AskedCost, Cost, LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
-from gossamer.schedules.wormhole import files
+from gossamer.schedules import files
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.simulation.flits import Routers, simulate_schedule
 from gossamer.simulation.flits.settings import Interface
@@ -116,7 +116,7 @@ class Wormhole:
 
     def load(self, path: str | os.PathLike[str]) -> WormholeSchedule:
         """Read a schedule from a file."""
-        return files.load(path)
+        return files.load(path, WormholeSchedule)
 
     def facts(self, schedule: WormholeSchedule) -> Facts:
         """Return what can be measured of a schedule."""

@@ -14,14 +14,16 @@ import numpy.typing as npt
 
 from gossamer.networks.network import IntArray
 from gossamer.questions.rules import Rules
+from gossamer.schedules import files
 from gossamer.schedules.timelines import Timeline, in_ticks
-from gossamer.schedules.wormhole import storing, worms
+from gossamer.schedules.wormhole import worms
+from gossamer.schedules.wormhole.files import FORM
 from gossamer.schedules.wormhole.message_table import MessageTable, Phase
 from gossamer.schedules.wormhole.payloads import CONTROL, Payloads, PayloadTable, Pieces
 from gossamer.schedules.wormhole.worms import Worm
 from gossamer.writing import Pictured
 
-__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule"]
+__all__ = ["CONTROL", "PayloadTable", "Payloads", "Phase", "Pieces", "WormholeSchedule", "load"]
 
 
 class WormholeSchedule(MessageTable, Pictured):
@@ -84,6 +86,7 @@ class WormholeSchedule(MessageTable, Pictured):
     """
 
     switching: ClassVar[str] = "wormhole"
+    file_form: ClassVar[files.FileForm] = FORM
 
     @cached_property
     def target(self) -> IntArray:
@@ -204,9 +207,14 @@ class WormholeSchedule(MessageTable, Pictured):
         return worms.to_frame(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schedule to a file; see `gossamer.schedules.wormhole.files.save`."""
-        storing.save(self, path)
+        """Write the schedule to a file; see `gossamer.schedules.files.save`."""
+        files.save(self, path)
 
     def __repr__(self) -> str:
         times = f"{self.completion_time} in {self.startups} start-ups, {self.message_count} messages"
         return f"<wormhole schedule of {self.task.name} on {self.network.spec}: {times}>"
+
+
+def load(path: str | os.PathLike[str]) -> WormholeSchedule:
+    """Read a wormhole schedule that `save` wrote. It is not verified; see `gossamer.schedules.files.load`."""
+    return files.load(path, WormholeSchedule)
