@@ -14,18 +14,17 @@ import numpy.typing as npt
 
 from gossamer.errors import NotApplicableError, ScheduleError, nearest, shown
 from gossamer.interchange.chakra import CHAKRA
-from gossamer.interchange.format import Format, Plan
+from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.interchange.goal import GOAL
 from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML
 from gossamer.interchange.mscclpp import MSCCLPP
-from gossamer.interchange.rows import CSV, JSON, RowText
 from gossamer.interchange.smpi import SMPI
 from gossamer.programs.files import write_program
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.writing import check_writable, whole_file, whole_folder
 
-__all__ = ["FORMATS", "MESSAGE_BYTES", "PERFETTO", "PROGRAM", "SOURCES", "C", "export"]
+__all__ = ["CSV", "FORMATS", "JSON", "MESSAGE_BYTES", "PERFETTO", "PROGRAM", "SOURCES", "C", "export"]
 
 # C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
 #
@@ -91,6 +90,53 @@ def _write_trace(plan: Plan, path: Path) -> None:
 
 
 PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+
+
+# The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
+
+_NAMES = ("start", "end", "source", "target", "message", "part", "phase")
+_CSV_ROWS = RowText(",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "\n")
+
+
+def _write_csv(plan: Plan, path: Path) -> None:
+    rows = plan.timeline
+    with path.open("wb") as file:
+        file.write((",".join(_NAMES) + "\n").encode())
+        for text in _CSV_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(text)
+
+
+CSV = Format("csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv)
+
+
+# The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
+
+_JSON_ROWS = RowText("[" + ",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "],\n")
+
+
+def _write_json(plan: Plan, path: Path) -> None:
+    schedule, rows = plan.schedule, plan.timeline
+    told = {
+        "network": schedule.network.spec,
+        "nodes": schedule.network.node_count,
+        "task": schedule.task.to_dict(),
+        "algorithm": schedule.algorithm,
+        "parts": schedule.parts,
+        "completion_time": str(schedule.completion_time),
+        "tick": str(rows.tick),
+        "phases": rows.phases,
+        "columns": _NAMES,
+    }
+    with path.open("wb") as file:
+        file.write(json.dumps(told, indent=1).encode()[:-2] + b',\n "rows": [\n')
+        held = b""
+        for text in _JSON_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(held)
+            held = text
+        file.write(held[:-2] + b"\n]}\n")  # no comma after the last row
+
+
+JSON = Format("json", "the timeline as one JSON object with a list for each block on a link", _write_json)
 
 
 # The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.

@@ -14,8 +14,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.format import Format, Plan, RowText
 from gossamer.programs import REDUCE, SEND, Operations
 from gossamer.programs.layout import plain_task
 from gossamer.questions.tasks import Broadcast, Gather, MultinodeBroadcast, Scatter, TotalExchange

@@ -297,7 +297,7 @@ def lower(schedule: Schedule) -> Program:
 
 
 class Carried(NamedTuple):
-    """What the packets of operations are: arguments of `_kernels.trace` between its operations and what it writes."""
+    """What the packets of operations are: arguments of `_trace` between its operations and what it writes."""
 
     row_of: npt.NDArray[np.int32]
     part: npt.NDArray[np.int32]
