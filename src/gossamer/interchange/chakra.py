@@ -92,18 +92,15 @@ def _nodes(sends, source, target, tag, size, waits_for, also, names, name_start,
     return at
 
 
-def _attribute(name: str, field: int) -> bytes:
+_INT32, _INT64, _BOOL = b"\x38", b"\x48", b"\xd8\x01"
+"""Keys of the fields 7, 9 and 27, in which an attribute has its number."""
+
+
+def _attribute(name: str, key: bytes) -> bytes:
     """Return an attribute up to its number: its name, and the key of the field that holds the number."""
-    key = field << 3
-    return (
-        b"\x0a"
-        + bytes([len(name)])
-        + name.encode()
-        + (bytes([key & 127 | 128, key >> 7]) if key > 127 else bytes([key]))
-    )
+    return b"\x0a" + bytes([len(name)]) + name.encode() + key
 
 
-_INT32, _INT64, _BOOL = 7, 9, 27
 _TEXTS = (
     b"receive",
     b"send",

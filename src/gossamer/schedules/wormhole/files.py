@@ -20,8 +20,7 @@ from gossamer.schedules.file_formats import OpenFile, Table, TableRows
 from gossamer.schedules.files import FORMAT_VERSION, FileForm
 from gossamer.schedules.serialization import complete, control_phases, network_to_dict, with_control
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.message_table import MessageTable, Phase
-from gossamer.schedules.wormhole.payloads import Payloads, Pieces
+from gossamer.schedules.wormhole.payloads import Payloads, Phase, Pieces
 
 __all__ = ["FORM"]
 
@@ -48,7 +47,7 @@ def _message_table(dimensions: int) -> Table:
     return Table("messages", "message", ["step", "source", *moves, "payload", "control_bytes"], line)
 
 
-def _describe(schedule: MessageTable, text: bool) -> tuple[dict[str, Any], list[TableRows]]:
+def _describe(schedule: Any, text: bool) -> tuple[dict[str, Any], list[TableRows]]:
     """Return the description and the tables of a wormhole schedule."""
     sets, pieces = schedule.payloads, {name: getattr(schedule.packets, name) for name in _PIECES.columns}
     table = _message_table(schedule.channels.dimensions)
