@@ -269,24 +269,13 @@ def _compare(network: Network, known: Columns, first: int, rows: Columns) -> Non
 
 def _links(network: Network, source: _Column, target: _Column, way: _Column | None = None) -> _Column:
     """Return the links between nodes, of parallel ones those of the given places; ValueError if there is none such."""
-    n = network.node_count
-    key = network.link_source * np.int64(n) + network.link_target
-    wanted = np.where((target >= 0) & (target < n), source * n + target, -1)
-    if way is not None:
-        ways = link_ways(network)
-        most = int(ways.max(initial=0)) + 1
-        key = key * most + ways
-        wanted = np.where((wanted >= 0) & (way >= 0) & (way < most), wanted * most + way, -1)
-    order = np.argsort(key, kind="stable")
-    place = np.searchsorted(key, wanted, sorter=order)
-    link = np.append(order, 0)[place]
-    missing = np.flatnonzero(np.append(key, -1)[np.where(place < key.size, link, key.size)] != wanted)
-    missing = missing if missing.size else np.flatnonzero(wanted < 0)
+    links = network.links_between(source, target, 0 if way is None else way)
+    missing = np.flatnonzero(links < 0)
     if missing.size:
         u, v = source[missing[0]], target[missing[0]]
         by = "" if way is None else f" by {way[missing[0]]}"
         raise ValueError(f"hop {missing[0]} is over a link {u} -> {v}{by}, which {network.spec} does not have")
-    return np.asarray(link, np.int64)
+    return links
 
 
 FORM = FileForm("store and forward", _PACKETS.name, _describe, _arguments)
