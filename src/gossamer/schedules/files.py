@@ -33,7 +33,7 @@ from gossamer.schedules.file_formats import (
     whole_schedule,
     write_tables,
 )
-from gossamer.schedules.hop_table import TOLD, HopTable, hop_columns
+from gossamer.schedules.hop_table import TOLD, HopTable, hop_columns, link_ways
 from gossamer.schedules.packets import Packets, Phase
 from gossamer.schedules.serialization import (
     complete,
@@ -45,7 +45,6 @@ from gossamer.schedules.serialization import (
     rules_to_dict,
     with_control,
 )
-from gossamer.schedules.spans import link_ways
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = ["FORM", "FORMAT_VERSION", "FileForm", "Stored", "load", "save"]

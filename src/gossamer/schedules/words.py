@@ -11,9 +11,8 @@ import numpy.typing as npt
 from gossamer.errors import NotApplicableError
 from gossamer.networks.network import Network
 from gossamer.questions.tasks import COMBINE, MOVE, Messages
-from gossamer.schedules.hop_table import HopTable, hop_columns
+from gossamer.schedules.hop_table import HopTable, hop_columns, hop_ends
 from gossamer.schedules.packets import CONTROL
-from gossamer.schedules.spans import hop_ends
 from gossamer.schedules.transform import expand
 
 __all__ = ["Hop", "chosen_hops", "frame", "hops", "message_words", "table", "to_arrow", "to_frame"]
