@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any, ClassVar, Self, cast, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,12 +37,6 @@ _FIELDS = (
     *("network", "task", "cost", "step", "source", "displacement", "payload"),
     *("payloads", "packets", "phases", "control_bytes", "algorithm", "ports"),
 )
-
-
-def _ports(given: str) -> Ports:
-    """Return the ports if there are such ones."""
-    choice(given, "ports", get_args(Ports))
-    return cast(Ports, given)
 
 
 class WormholeSchedule(Pictured):
@@ -80,6 +74,8 @@ class WormholeSchedule(Pictured):
         Name of the builder.
     ports : {"all", "one", "one-send", "one-receive"}
         Whether a node sends and receives one message on each of its channels in a step, or one in all.
+    known : (Channels, Messages), optional
+        Those of the network and the task, where they are known and fit.
 
     Raises
     ------
@@ -106,7 +102,6 @@ class WormholeSchedule(Pictured):
 
     switching: ClassVar[str] = "wormhole"
     file_form: ClassVar[files.FileForm] = FORM
-    ports: Ports
 
     def __init__(
         self,
@@ -124,66 +119,17 @@ class WormholeSchedule(Pictured):
         control_bytes: npt.ArrayLike | None = None,
         algorithm: str = "",
         ports: Ports = "all",
+        known: tuple[Channels, Messages] | None = None,
     ) -> None:
-        channels = Channels(instance(network, Network, "the network", error=ScheduleError))
-        instance(task, Task, "the task", error=ScheduleError).check(network)
-        self._ask(channels, task, task.messages(network), cost)
-        self.ports = _ports(ports)
-        self._fill(
-            step,
-            source,
-            displacement,
-            payload,
-            payloads=payloads,
-            packets=packets,
-            phases=phases,
-            control_bytes=control_bytes,
-            algorithm=algorithm,
-        )
-
-    @classmethod
-    def of(
-        cls,
-        case: WormholeCase,
-        step: npt.ArrayLike,
-        source: npt.ArrayLike,
-        displacement: npt.ArrayLike,
-        payload: npt.ArrayLike,
-        **columns: Any,
-    ) -> Self:
-        """Return the schedule of a case: its network, task and cost, with the given messages.
-
-        `columns` are the further keywords of the constructor, such as `payloads` and `phases`.
-        """
-        made = cls.__new__(cls)
-        made._ask(case.channels, case.task, case.messages, case.cost)
-        made.ports = case.rules.ports
-        made._fill(step, source, displacement, payload, **columns)
-        return made
-
-    def _ask(self, channels: Channels, task: Task, messages: Messages, cost: LinearCost) -> None:
-        """Set what is asked: where, what, and at what cost."""
-        self.channels = channels
-        self.network: Network = channels.network
-        self.task = task
-        self.messages = messages
+        if known is None:
+            channels = Channels(instance(network, Network, "the network", error=ScheduleError))
+            instance(task, Task, "the task", error=ScheduleError).check(network)
+            known = channels, task.messages(network)
+        self.channels, self.messages = known
+        self.network, self.task = network, task
         self.cost = instance(cost, LinearCost, "the cost", error=ScheduleError)
-
-    def _fill(
-        self,
-        step: npt.ArrayLike,
-        source: npt.ArrayLike,
-        displacement: npt.ArrayLike,
-        payload: npt.ArrayLike,
-        *,
-        payloads: Payloads,
-        packets: Pieces | None = None,
-        phases: Sequence[Phase] | None = None,
-        control_bytes: npt.ArrayLike | None = None,
-        algorithm: str = "",
-    ) -> None:
-        """Set the columns and the tables, checked."""
-        cost = self.cost
+        choice(ports, "ports", get_args(Ports))
+        self.ports = ports
         self.algorithm = instance(algorithm, str, "the name of the algorithm", error=ScheduleError)
         self.step: IntArray = column(step, "step")
         self.source: IntArray = column(source, "source")
@@ -220,6 +166,24 @@ class WormholeSchedule(Pictured):
         if phases is None:
             phases = [Phase(self.task.name, int(self.step[-1]) + 1 if self.step.size else 0)]
         self.phases = tuple(self._placed(phases))
+
+    @classmethod
+    def of(
+        cls,
+        case: WormholeCase,
+        step: npt.ArrayLike,
+        source: npt.ArrayLike,
+        displacement: npt.ArrayLike,
+        payload: npt.ArrayLike,
+        **columns: Any,
+    ) -> Self:
+        """Return the schedule of a case: its network, task and cost, with the given messages.
+
+        `columns` are the further keywords of the constructor, such as `payloads` and `phases`.
+        """
+        known = case.channels, case.messages
+        asked = case.network, case.task, case.cost
+        return cls(*asked, step, source, displacement, payload, ports=case.rules.ports, known=known, **columns)
 
     def _check_tables(self) -> None:
         table, sets = self.packets, self.payloads
@@ -400,13 +364,8 @@ class WormholeSchedule(Pictured):
     def replace(self, **changes: Any) -> Self:
         """Return a schedule with some constructor arguments changed."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS} | changes
-        if not {"network", "task"}.isdisjoint(changes):
-            return type(self)(**fields)
-        made = type(self).__new__(type(self))
-        made._ask(self.channels, self.task, self.messages, fields["cost"])
-        made.ports = _ports(fields["ports"])
-        made._fill(**{name: fields[name] for name in _FIELDS if name not in ("network", "task", "cost", "ports")})
-        return made
+        same = {"network", "task"}.isdisjoint(changes)
+        return type(self)(**fields, known=(self.channels, self.messages) if same else None)
 
     def __eq__(self, other: object) -> bool:
         """Equal network, task, cost, phases, pieces and messages (those of a step in any order)."""
