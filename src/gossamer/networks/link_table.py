@@ -310,7 +310,7 @@ class LinkTable:
         --------
         >>> import gossamer
         >>> gossamer.network("array:3").links_between([0, 1, 0], [1, 2, 2]).tolist()
-        [0, 2, -1]
+        [0, 1, -1]
         """
         n = self.node_count
         start, end, place = (np.asarray(c, np.int64) for c in (source, target, way))
