@@ -9,7 +9,7 @@ import pytest
 
 import gossamer
 from gossamer.cli import main
-from gossamer.schedules.wormhole.files import load
+from gossamer.wormhole import load
 
 QUICK = ("--warmup", 0, "--measured", 500)
 

@@ -32,8 +32,7 @@ from gossamer.networks import (
 from gossamer.questions.cases import Case
 from gossamer.questions.costs import clocked
 from gossamer.questions.tasks import task
-from gossamer.schedules import Schedule, Symmetry
-from gossamer.schedules.files import load
+from gossamer.schedules import Schedule, Symmetry, load
 from gossamer.verification import verify
 
 SAMPLE = Path(__file__).parent.parent / "data" / "networks" / "server_ports.edges"

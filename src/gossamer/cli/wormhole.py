@@ -428,9 +428,8 @@ def run(
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
     from gossamer.cli import simulation_pages
     from gossamer.cli.console import print_json, progress
-    from gossamer.schedules.wormhole.files import load
     from gossamer.simulation.flits import Routers, simulate_schedule
-    from gossamer.wormhole import verify
+    from gossamer.wormhole import load, verify
 
     settings = Routers.preset(preset, **routers)
     simulation_pages.check([output] if output else [], 1)

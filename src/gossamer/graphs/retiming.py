@@ -17,7 +17,7 @@ from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.rules import Rules
 from gossamer.schedules import CONTROL, Phase, Schedule
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 from gossamer.schedules.symmetry import Symmetry
 
 __all__ = ["longest_hop", "retimed"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.interchange.exporting import FORMATS, MESSAGE_BYTES, export
 from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.importing import import_schedule
+from gossamer.interchange.registry import FORMATS, MESSAGE_BYTES, export, import_schedule
 
 __all__ = ["FORMATS", "MESSAGE_BYTES", "Format", "Plan", "export", "import_schedule"]

@@ -16,7 +16,6 @@ from gossamer.questions.tasks import (
     Allreduce,
     Broadcast,
     Gather,
-    Messages,
     MultinodeBroadcast,
     Reduce,
     ReduceScatter,
@@ -403,25 +402,14 @@ def schedule_of(
             task,
             Rules(split=k > 1),
             ends[:, 0].astype(np.int32),
-            _links(network, ends[:, 1:]),
+            network.links_between(ends[:, 1], ends[:, 2]).astype(np.int32),
             (rows * k + table[:, 1]).astype(np.int32),
             parts=k,
-            packets=_packets(messages, k),
+            packets=Packets.of(messages, k),
             algorithm=algorithm,
         )
     except GossamerError as error:
         raise FileFormatError(f"{name!r} is no schedule: {error}") from None
-
-
-def _packets(messages: Messages, k: int) -> Packets:
-    return Packets.of(messages, k)
-
-
-def _links(network: Network, ends: np.ndarray) -> np.ndarray:
-    n = network.node_count
-    key = network.link_source * np.int64(n) + network.link_target
-    order = np.argsort(key, kind="stable")
-    return np.asarray(order[np.searchsorted(key, ends[:, 0] * n + ends[:, 1], sorter=order)], np.int32)
 
 
 def _allreduce_packets(name: str, hops: Sequence[Hop], n: int, k: int) -> list[tuple[int, int]]:

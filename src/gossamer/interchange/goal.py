@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from gossamer.errors import FileFormatError
 from gossamer.interchange.foreign import COLLECTIVES, Chunk, Collective, Hop, capacities, collective, schedule_of
-from gossamer.interchange.format import Format, Plan, earlier_on_link
-from gossamer.interchange.rows import RowText
+from gossamer.interchange.format import Format, Plan, RowText, earlier_on_link
 from gossamer.networks.network import Network
 from gossamer.programs import SEND, Operations
 from gossamer.reading.files import text_lines

@@ -7,21 +7,25 @@ import itertools
 import json
 import os
 import pickle
+import queue
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from time import monotonic
 from typing import Any
 
 from gossamer.errors import GossamerError, ModelError
-from gossamer.processes.job import Done, Failure, Job, Say, too_large
+from gossamer.processes.job import Done, Failure, Job, Say, attempt, too_large
+from gossamer.processes.memory import limit_data
 from gossamer.writing import memory_text
 
-__all__ = ["Processes", "packed"]
+__all__ = ["Processes", "packed", "serve"]
 
 # Points as bytes for another process, those of classes that a notebook defines included.
 
@@ -60,7 +64,7 @@ _TRIES = 3
 _QUICK, _AHEAD = 0.02, 6
 """Points of less than so many seconds are handed out this many at a time."""
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); " \
-    "from gossamer.processes.worker import main; main(int(sys.argv[1]))"  # fmt: skip
+    "from gossamer.processes.pool import serve; serve(int(sys.argv[1]))"  # fmt: skip
 _ONE_THREAD = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -273,3 +277,56 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+# A worker process: it reads points, runs them one after the other, sends what came of them, and ends when the other end
+# of its connection does.
+
+_PAUSE = 0.1
+"""Seconds between two words of progress."""
+
+
+def serve(descriptor: int) -> None:
+    """Serve the process at the other end of a socket until that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides
+    connection = Connection(descriptor)
+    given: queue.SimpleQueue[tuple[int, bytes, int]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, given), daemon=True).start()
+    connection.send(("ready", os.getpid()))
+    while True:
+        place, packed, grant = given.get()
+        done = _carried_out(connection, place, packed, grant)
+        try:
+            connection.send(("done", done))
+        except OSError:
+            os._exit(1)  # nobody reads any more
+        except Exception as error:  # whatever cannot be packed
+            lost = Failure("failed", f"what came of it cannot be sent: {error}")
+            if done.failure is not None:
+                lost = Failure(done.failure.kind, done.failure.reason)
+            connection.send(("done", Done(place, None, lost, done.seconds)))
+
+
+def _read(connection: Connection[Any, Any], given: queue.SimpleQueue[tuple[int, bytes, int]]) -> None:
+    """Queue what comes; when nothing can come any more, end the process, whatever it is doing."""
+    try:
+        while True:
+            given.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _carried_out(connection: Connection[Any, Any], place: int, packed: bytes, grant: int) -> Done:
+    said = [monotonic()]
+
+    def say(text: str) -> None:
+        if monotonic() - said[0] >= _PAUSE:
+            said[0] = monotonic()
+            connection.send(("say", text))
+
+    limit_data(grant)
+    try:
+        point = pickle.loads(packed)
+    except Exception as error:
+        return Done(place, None, Failure("failed", f"the point cannot be read by a worker: {error}"), 0.0)
+    return attempt(Job(place, point), say)

@@ -27,6 +27,7 @@ from gossamer.reading.files import (
 )
 from gossamer.reading.matrices import MATRIX_MARKET, read_matrix
 from gossamer.reading.parquet import open_parquet, parquet_batches
+from gossamer.reading.quantities import nodes
 
 __all__ = ["Row", "Traffic", "in_units", "read_traffic"]
 
@@ -36,7 +37,6 @@ _ROW = 450
 _SIDE = 2048
 """Of matrices that are read whatever the network is, so that the answer is the number of its terminals."""
 _COLUMNS = ("origin", "contributors", "destinations", "packets", "bytes", "message")
-_NODES = re.compile(r"[0-9]{1,10}(-[0-9]{1,10})?")
 
 Row = tuple[Any, list[int], list[int], int]
 """Origin (-1 in contribution rows), contributors, destinations, packets or bytes."""
@@ -241,18 +241,8 @@ def _nodes(value: Any, where: str, what: str, node_count: int) -> list[int]:
         return [_node(value, where, what)]
     if value.strip() == "all":
         return list(range(node_count))
-    found: list[int] = []
-    for word in value.replace(";", " ").split():
-        if not _NODES.fullmatch(word):
-            raise FileFormatError(f"{where}: {what} {shown(word)} is no node number, range such as 0-7, or 'all'")
-        first, _, last = word.partition("-")
-        low, high = int(first), int(last or first)
-        if high < low:
-            raise FileFormatError(f"{where}: {what}: the range {word} is empty")
-        if high >= node_count:
-            raise TaskError(f"{where}: {what} {high} is outside 0..{node_count - 1}")
-        found += range(low, high + 1)
-    return found
+    allowed = "node number, range such as 0-7, or 'all'"
+    return nodes(value.replace(";", " "), where, node_count, what=what, allowed=allowed, form_error=FileFormatError)
 
 
 def _node(value: Any, where: str, what: str) -> int:

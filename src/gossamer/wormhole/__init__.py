@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gossamer.schedules.files import save
 from gossamer.schedules.wormhole.channels import Channels
-from gossamer.schedules.wormhole.files import load, save
-from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule
+from gossamer.schedules.wormhole.schedule import Payloads, PayloadTable, Phase, Pieces, WormholeSchedule, load
 from gossamer.verification.wormhole import KINDS, verify
 from gossamer.wormhole.algorithm import WormholeAlgorithm
 

@@ -23,9 +23,8 @@ from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMulti
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.spanning_trees import ArcDisjointTrees, shallow_trees
-from gossamer.wormhole.steps import Steps
 from gossamer.wormhole.store_and_forward import add_hops
 
 __all__ = [

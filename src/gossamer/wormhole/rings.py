@@ -26,8 +26,7 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
-from gossamer.wormhole.steps import Steps
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.store_and_forward import add_phase
 
 __all__ = [

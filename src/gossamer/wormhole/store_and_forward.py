@@ -42,9 +42,8 @@ from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.channels import Channels
 from gossamer.schedules.wormhole.payloads import CONTROL, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
-from gossamer.wormhole.algorithm import WormholeAlgorithm, too_many_messages
+from gossamer.wormhole.algorithm import Steps, WormholeAlgorithm, too_many_messages
 from gossamer.wormhole.bounds import receipts
-from gossamer.wormhole.steps import Steps
 
 __all__ = [
     "PACKET_SWITCHED",

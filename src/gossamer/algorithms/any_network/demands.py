@@ -9,7 +9,7 @@ from gossamer.graphs.precedence import Roads
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Messages, Task, Together
 from gossamer.schedules import Packets
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 
 __all__ = ["GENERAL_TASKS", "demand_of", "least_slots"]
 

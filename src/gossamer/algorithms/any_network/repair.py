@@ -23,7 +23,7 @@ from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE
 from gossamer.schedules import CONTROL, Schedule, expand
-from gossamer.schedules.state import message_rows
+from gossamer.schedules.packets import message_rows
 
 __all__ = ["repaired", "rescheduled"]
 

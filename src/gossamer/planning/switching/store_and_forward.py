@@ -93,7 +93,7 @@ class StoreAndForward:
 
     def load(self, path: str | os.PathLike[str]) -> Schedule:
         """Read a schedule from a file."""
-        return files.load(path)
+        return files.load(path, Schedule)
 
     def stream(self, case: Case, offer: Offer[Schedule], say: Say) -> Streamed:
         """Check the hops of an offer as they are made, keeping none."""

@@ -19,6 +19,7 @@ from gossamer.questions.cases import Needs, Offer
 from gossamer.questions.costs import AskedCost, Cost, LinearCost
 from gossamer.questions.rules import Rules
 from gossamer.questions.tasks import Task
+from gossamer.schedules import files
 from gossamer.verification import Verification
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Wormhole:
     summary = "a message follows its whole path in one step that costs a start-up and its length"
     noun = "wormhole algorithm"
     words = ("step", "channel", "pieces")
-    format_version = 2
+    format_version = files.FORMAT_VERSION
     cost_types: tuple[type[AskedCost], ...] = (LinearCost,)
     rules: tuple[str, ...] = ("ports",)
     renames = False
@@ -130,9 +131,9 @@ class Wormhole:
 
     def load(self, path: str | os.PathLike[str]) -> WormholeSchedule:
         """Read a schedule from a file."""
-        from gossamer.schedules.wormhole.files import load
+        from gossamer.wormhole import WormholeSchedule
 
-        return load(path)
+        return files.load(path, WormholeSchedule)
 
     def facts(self, schedule: WormholeSchedule) -> Facts:
         """Return what can be measured of a schedule."""

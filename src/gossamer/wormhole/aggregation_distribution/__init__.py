@@ -91,7 +91,8 @@ def aggregation_distribution(
     Notes
     -----
     On an n x n torus with N = n/h, and with lg for the logarithm rounded up, `ATD_5` takes
-    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 as `alignment.gather_steps`; `ATD_OPT`
+    ``3 lg5(h) + 4 lg5(N) + 4 lg5(n) + R5(N) + lg3(h) + h - 1`` steps, with R5 the steps of `prefix_sums.gather_rounds`
+    with a fan of 4, two for a round with a partner 2w places away; `ATD_OPT`
     ``lg5(h) + 2 lg5(N) + 2 lg3(n) + T(h) + 2 lg5(N) + lg3(N) + lg3(h) + h//2`` with T(h) steps of tuning; `ATD_PIECE`
     the same less the ``2 lg5(N) + 2 lg3(n)`` steps of the prefix sums. None of this depends on the sources.
 

@@ -19,7 +19,6 @@ from gossamer.wormhole.partition import Ints, Partition
 __all__ = [
     "Partner",
     "gather_rounds",
-    "gather_steps",
     "gathering_cost",
     "prefix_cost",
     "prefix_sums",
@@ -96,17 +95,6 @@ def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
                 low -= count
         rounds.append(partners)
     return rounds
-
-
-def gather_steps(width: int, fan: int) -> int:
-    """Return the steps of `gather_rounds`: two for a round with a partner 2w places away, one for another.
-
-    ``ceil_log(3, N)`` with fan 2; with fan 4 at most ``2 ceil_log(5, N)``.
-
-    >>> [gather_steps(n, 4) for n in (1, 3, 5, 15, 16)], [gather_steps(n, 2) for n in (1, 3, 5, 15, 16)]
-    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 3])
-    """
-    return sum(1 + (len(partners) > 2) for partners in gather_rounds(width, fan))
 
 
 def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from gossamer.schedules.wormhole.case import WormholeCase
 from gossamer.schedules.wormhole.payloads import CONTROL, PayloadTable, Pieces
 from gossamer.schedules.wormhole.schedule import WormholeSchedule
+from gossamer.wormhole.algorithm import Steps
 from gossamer.wormhole.partition import Ints, Partition
-from gossamer.wormhole.steps import Steps
 
 __all__ = ["NOTHING", "PhaseCost", "Recording"]
 

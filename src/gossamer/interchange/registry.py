@@ -1,10 +1,10 @@
-"""Write a schedule in another tool's format."""
+"""The formats: those in which schedules are written, and those from which they are read."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -12,20 +12,33 @@ from typing import Any
 
 import numpy.typing as npt
 
-from gossamer.errors import NotApplicableError, ScheduleError, nearest, shown
+from gossamer.errors import FileFormatError, NotApplicableError, ScheduleError, nearest, shown
 from gossamer.interchange.chakra import CHAKRA
-from gossamer.interchange.format import Format, Plan
-from gossamer.interchange.goal import GOAL
-from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML
+from gossamer.interchange.format import Format, Plan, RowText
+from gossamer.interchange.goal import GOAL, read_goal
+from gossamer.interchange.msccl import MSCCL_JSON, MSCCL_XML, read_msccl_json, read_msccl_xml
 from gossamer.interchange.mscclpp import MSCCLPP
-from gossamer.interchange.rows import CSV, JSON, RowText
 from gossamer.interchange.smpi import SMPI
+from gossamer.networks import as_network
+from gossamer.networks.network import Network
 from gossamer.programs.files import write_program
 from gossamer.reading import whole
 from gossamer.schedules import Schedule
 from gossamer.writing import check_writable, whole_file, whole_folder
 
-__all__ = ["FORMATS", "MESSAGE_BYTES", "PERFETTO", "PROGRAM", "SOURCES", "C", "export"]
+__all__ = [
+    "CSV",
+    "FORMATS",
+    "JSON",
+    "MESSAGE_BYTES",
+    "PERFETTO",
+    "PROGRAM",
+    "READERS",
+    "SOURCES",
+    "C",
+    "export",
+    "import_schedule",
+]
 
 # C that carries out the schedule over MPI: an executor, compiled once, and the program file that it reads.
 #
@@ -91,6 +104,53 @@ def _write_trace(plan: Plan, path: Path) -> None:
 
 
 PERFETTO = Format("perfetto", "the timeline as trace events for ui.perfetto.dev", _write_trace)
+
+
+# The timeline as comma-separated values: a row for each block that crosses a link, times in ticks.
+
+_NAMES = ("start", "end", "source", "target", "message", "part", "phase")
+_CSV_ROWS = RowText(",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "\n")
+
+
+def _write_csv(plan: Plan, path: Path) -> None:
+    rows = plan.timeline
+    with path.open("wb") as file:
+        file.write((",".join(_NAMES) + "\n").encode())
+        for text in _CSV_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(text)
+
+
+CSV = Format("csv", "the timeline as comma-separated values, for spreadsheets and data frames", _write_csv)
+
+
+# The timeline as a JSON object: what is carried out, and a list for each block that crosses a link.
+
+_JSON_ROWS = RowText("[" + ",".join(f"{{{i}}}" for i in range(len(_NAMES))) + "],\n")
+
+
+def _write_json(plan: Plan, path: Path) -> None:
+    schedule, rows = plan.schedule, plan.timeline
+    told = {
+        "network": schedule.network.spec,
+        "nodes": schedule.network.node_count,
+        "task": schedule.task.to_dict(),
+        "algorithm": schedule.algorithm,
+        "parts": schedule.parts,
+        "completion_time": str(schedule.completion_time),
+        "tick": str(rows.tick),
+        "phases": rows.phases,
+        "columns": _NAMES,
+    }
+    with path.open("wb") as file:
+        file.write(json.dumps(told, indent=1).encode()[:-2] + b',\n "rows": [\n')
+        held = b""
+        for text in _JSON_ROWS.rows(0, [getattr(rows, name) for name in _NAMES]):
+            file.write(held)
+            held = text
+        file.write(held[:-2] + b"\n]}\n")  # no comma after the last row
+
+
+JSON = Format("json", "the timeline as one JSON object with a list for each block on a link", _write_json)
 
 
 # The program file, which the C executor and the adapter for PyTorch read; see `gossamer.programs.files`.
@@ -174,3 +234,56 @@ def export(
         raise NotApplicableError(found[0])
     with (whole_folder if format.folder else whole_file)(path) as part:
         format.write(plan, part)
+
+
+READERS: dict[str, Callable[[Path, Network, str | None], Schedule]] = {
+    ".xml": lambda path, network, task: read_msccl_xml(path, network),
+    ".json": lambda path, network, task: read_msccl_json(path, network),
+    ".goal": read_goal,
+}
+"""What reads the files of each suffix."""
+
+
+def import_schedule(path: str | os.PathLike[str], network: object, task: str | None = None) -> Schedule:
+    """Read a schedule that another tool made, for a network whose node r is rank r. It is not verified.
+
+    Parameters
+    ----------
+    path : path
+        MSCCL XML (``.xml``), the JSON of msccl-tools (``.json``) or GOAL (``.goal``).
+    network : object
+        What `gossamer.network` takes.
+    task : str, optional
+        The collective that a GOAL file is, which does not say it: ``allgather``, ``alltoall`` and so on. The others say
+        it themselves.
+
+    Returns
+    -------
+    Schedule
+        Steps become slots, as early as they can be. `gossamer.verify` judges it, and everything else that takes a
+        schedule takes it.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, its steps do not fit together or do not do what its collective is, or it sends
+        between nodes that are not linked.
+
+    Examples
+    --------
+    >>> import gossamer, pathlib, tempfile
+    >>> from gossamer.interchange import export
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ring.xml"
+    >>> export(gossamer.plan("ring:5", "allreduce").schedule, path, "msccl-xml")
+    >>> found = import_schedule(path, "ring:5")
+    >>> found.completion_time, bool(gossamer.verify(found))
+    (Fraction(4, 1), True)
+    """
+    net = as_network(network)
+    reader = READERS.get(Path(path).suffix.lower())
+    if reader is None:
+        known = ", ".join(READERS)
+        raise FileFormatError(f"foreign schedule {shown(str(path), 300)}: the suffix must be one of {known}")
+    if task is not None and reader is not read_goal:
+        raise FileFormatError(f"{str(path)!r} says itself which collective it is; name a task for .goal only")
+    return reader(Path(path), net, task)

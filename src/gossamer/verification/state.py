@@ -1,16 +1,15 @@
-"""The arrays on which the checking and measuring kernels work."""
+"""What the checkers know at the start: packets with their disciplines and goals, as arrays for the kernels."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.questions.tasks import COMBINE, COPY, MOVE, Messages
+from gossamer.questions.tasks import COMBINE, COPY, MOVE
 from gossamer.schedules.hop_table import HopTable
-from gossamer.schedules.packets import Packets
-from gossamer.schedules.spans import plain_replay
+from gossamer.schedules.packets import message_rows
 
-__all__ = ["ReplayState", "message_rows", "plain_schedule"]
+__all__ = ["ReplayState", "plain_schedule"]
 
 
 class ReplayState:
@@ -95,19 +94,8 @@ class ReplayState:
 
 def plain_schedule(schedule: HopTable, state: ReplayState) -> bool:
     """Return whether every hop ends with its slot, and switches do what terminals do."""
+    network, rules = schedule.network, schedule.rules.on(schedule.network)
+    if not network.plain or network.terminal_count == network.node_count:
+        return network.plain
     copies, combines = (bool((state.kind == kind).any()) for kind in (COPY, COMBINE))
-    return plain_replay(schedule.network, schedule.rules, copies, combines)
-
-
-def message_rows(messages: Messages, table: Packets) -> npt.NDArray[np.int32]:
-    """Return the row of each packet's message among `messages`, -1 where the task has no such message."""
-    if not messages.count:
-        return np.full(table.count, -1, np.int32)
-    low, span = int(messages.ids[0]), int(messages.ids[-1] - messages.ids[0]) + 1
-    if span <= 4 * max(messages.count, table.count):  # numbers lie densely: a table of rows
-        row_of_id = np.full(span + 1, -1, np.int32)  # the last place stays empty, for numbers out of range
-        row_of_id[messages.ids - low] = np.arange(messages.count, dtype=np.int32)
-        place = table.message - low
-        return row_of_id[np.where((place >= 0) & (place < span), place, span)]
-    rows = np.minimum(np.searchsorted(messages.ids, table.message), messages.count - 1).astype(np.int32)
-    return np.where(messages.ids[rows] == table.message, rows, np.int32(-1))
+    return not rules.cut_through and (rules.replication or not copies) and (rules.reduction or not combines)
