@@ -5,8 +5,8 @@ and the next arrival, and there is no heap of events. One *instant* is all that 
 that end, in the order in which they began, then the arrivals, then every link that is idle or has become idle takes
 the copy of its queue that comes first, in the order in which the links were touched.
 
-The kernel reads `Rules`, `Trees` and `Requests`, and changes `InFlight`, `Statistics` and, where a run is recorded, a
-`Log`. Free copies and free broadcasts are linked through the columns ``next`` and ``age``.
+The kernel reads `Rules`, `Trees`, `Choices` and `Requests`, and changes `Queues`, `InFlight`, `Statistics` and, where a
+run is recorded, a `Log`. Free copies and free broadcasts are linked through the columns ``next`` and ``age``.
 
 In large networks most of the time goes into waiting for memory. As the order of events is known, what the services a
 few places further on in the ring will touch is asked for ahead.
@@ -21,7 +21,10 @@ import numpy as np
 from gossamer.jit import njit
 from gossamer.jit.intrinsics import ask_for, lowest, natural
 
-__all__ = ["MASK_BITS", "QUEUE_HEADER", "InFlight", "Log", "Requests", "Rules", "Statistics", "Trees", "run"]
+__all__ = [
+    "MASK_BITS", "QUEUE_HEADER", "Choices", "InFlight", "Log", "Queues", "Requests", "Rules", "Statistics", "Trees",
+    "run",
+]  # fmt: skip
 
 # why `run` came back
 WANTS_ARRIVALS, WANTS_COPIES, WANTS_CASTS, FINISHED, WANTS_ROOM = range(5)
@@ -77,7 +80,7 @@ class Rules(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """A scheme; S sources (1 for all alike), C choices, P parts, K places of the list of children, D dimensions."""
+    """The trees of a scheme; K places of the list of children, D dimensions."""
 
     rows: Any  # int32[K, 4] first child, children, step, class * 2 + counted
     key: Any  # int64[K] class, then remaining height
@@ -85,6 +88,11 @@ class Trees(NamedTuple):
     link_table: Any  # int32[nodes, degree]
     link_source: Any  # int32[links]
     dimension: Any  # int32[steps]
+
+
+class Choices(NamedTuple):
+    """The trees among which a source chooses; S sources (1 for all alike), C choices, P parts, D dimensions."""
+
     source_nodes: Any  # the node of each source
     entry_first: Any  # int64[S, C, P] first place of what the source sends
     entry_last: Any  # int64[S, C, P] one more than the last
@@ -105,22 +113,27 @@ class Requests(NamedTuple):
     uniform: Any  # float64[n, 2] in [0, 1), for choices that look at the load
 
 
-class InFlight(NamedTuple):
-    """Everything that changes as time goes on; arrays are changed in place.
+class Queues(NamedTuple):
+    """The queues of the links and the copies in them; arrays are changed in place.
 
     A line of `queue` is state, services, target, words of the class mask, then head and tail of each class. With other
     ties than first come, the words are missing and the only head is the root of a pairing heap.
     """
 
-    state: Any  # int64[13]
-    clock: Any  # float64[4] the time, the last request's, cells of both histograms per unit of time
     queue: Any  # int32[links, 3 + ...]
-    ring: Any  # int32[2^k, 4] place, broadcast, link, target of each copy in service
-    ring_time: Any  # float64[2^k] when the service ends
     touched: Any  # int32[links] the links touched in this instant
     copies: Any  # int32[., 4] place, broadcast, next, first child in the heap of each copy that waits
     copy_key: Any  # int64[.] of the heap
     copy_order: Any  # int64[.] in which the copies came
+
+
+class InFlight(NamedTuple):
+    """What else changes as time goes on; arrays are changed in place."""
+
+    state: Any  # int64[13]
+    clock: Any  # float64[4] the time, the last request's, cells of both histograms per unit of time
+    ring: Any  # int32[2^k, 4] place, broadcast, link, target of each copy in service
+    ring_time: Any  # float64[2^k] when the service ends
     casts: Any  # int32[., 4] receivers left, copies, cell, age of each broadcast
     birth: Any  # float64[.] when it was generated
     got: Any  # uint8[., nodes] parts that each node has
@@ -190,16 +203,16 @@ def _without_root(copies, key, order, root):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _take_first(rules, trees, flight, link):
+def _take_first(rules, rows, queues, link):
     """Take the copy that comes first from the queue of a link; return it, or -1, and its class."""
-    queue, copies = flight.queue, flight.copies
+    queue, copies = queues.queue, queues.copies
     head_at = natural(QUEUE_HEADER + rules.words)
     c, rank = np.int64(-1), np.int64(0)
     if rules.ties != FIRST_COME:
         c = np.int64(queue[link, head_at])
         if c >= 0:
-            queue[link, head_at] = _without_root(copies, flight.copy_key, flight.copy_order, c)
-            rank = np.int64(trees.rows[copies[c, 0], 3]) >> 1
+            queue[link, head_at] = _without_root(copies, queues.copy_key, queues.copy_order, c)
+            rank = np.int64(rows[copies[c, 0], 3]) >> 1
     else:
         for w in range(rules.words):
             m = np.int64(queue[link, natural(QUEUE_HEADER + w)])
@@ -214,18 +227,17 @@ def _take_first(rules, trees, flight, link):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _queue_up(rules, trees, flight, link, c, rank):
+def _queue_up(rules, key, queues, state, link, c, rank, age):
     """Put a copy into the queue of a link; one that is idle is to start."""
-    state, queue, copies = flight.state, flight.queue, flight.copies
+    queue, copies = queues.queue, queues.copies
     head_at = natural(QUEUE_HEADER + rules.words)
     if rules.ties != FIRST_COME:
         copies[c, 2] = copies[c, 3] = -1
-        row, age = copies[c, 0], flight.casts[copies[c, 1], 3]
-        flight.copy_key[c] = trees.key[row] if rules.ties == LONGEST else (rank << CLASS_SHIFT) | age
-        flight.copy_order[c] = state[ORDER]
+        queues.copy_key[c] = key[copies[c, 0]] if rules.ties == LONGEST else (rank << CLASS_SHIFT) | age
+        queues.copy_order[c] = state[ORDER]
         state[ORDER] += 1
         root = np.int64(queue[link, head_at])
-        queue[link, head_at] = c if root < 0 else _merge(copies, flight.copy_key, flight.copy_order, root, c)
+        queue[link, head_at] = c if root < 0 else _merge(copies, queues.copy_key, queues.copy_order, root, c)
     else:
         # without branches: an empty queue's new copy is its own predecessor
         at = natural(head_at + 2 * rank)
@@ -237,7 +249,7 @@ def _queue_up(rules, trees, flight, link, c, rank):
         queue[link, natural(QUEUE_HEADER + (rank >> WORD_SHIFT))] |= 1 << (rank & (MASK_BITS - 1))
     if queue[link, STATE] == IDLE:
         queue[link, STATE] = TO_START
-        flight.touched[natural(state[TOUCHED])] = link
+        queues.touched[natural(state[TOUCHED])] = link
         state[TOUCHED] += 1
 
 
@@ -339,54 +351,56 @@ def _cheapest(probability, demand, weight, load, many, uniform):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _chosen(rules, trees, flight, requests, i, node, table):
+def _chosen(rules, choices, requests, flight, queue, link_source, degree, i, node, table):
     """Return the tree that request i takes: the one drawn, or the one that the load at its node asks for."""
     choose, load = rules.choose, flight.load
     line, many = np.int64(-1), 1
     if choose == GLOBAL:
         line = np.int64(0)
     elif choose == LOCAL or (
-        choose == GUARDED
-        and requests.uniform[i, 1] >= rules.mixture
-        and flight.waiting[node] <= rules.guard * trees.link_table.shape[1]
+        choose == GUARDED and requests.uniform[i, 1] >= rules.mixture and flight.waiting[node] <= rules.guard * degree
     ):
         line = node
     elif choose == NEIGHBORS:
-        line, many = np.int64(load.shape[0] - 1), _around(load, flight.queue, trees.link_source, node)
+        line, many = np.int64(load.shape[0] - 1), _around(load, queue, link_source, node)
     if line < 0:
         return np.int64(requests.choice[i])
     uniform = requests.uniform[i, 0]
-    return np.int64(_cheapest(trees.probability[table], trees.demand[table], trees.weight, load[line], many, uniform))
+    return np.int64(
+        _cheapest(choices.probability[table], choices.demand[table], choices.weight, load[line], many, uniform)
+    )
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _enter(rules, trees, requests, flight, log):
+def _enter(rules, trees, choices, requests, flight, queue, log):
     """Generate the broadcast of the next request; return it, its node, and the table and choice of its tree."""
     state, clock, casts = flight.state, flight.clock, flight.casts
     b, i, now = state[FREE_CAST], state[ENTERED], clock[NOW]
     source = np.int64(requests.source[i])
-    node = np.int64(trees.source_nodes[source])
+    node = np.int64(choices.source_nodes[source])
     if log is not None:
         at = log.counts[BIRTHS]
         log.counts[BIRTHS] = at + 1
         log.number[b], log.birth[at], log.source[at] = at, now, node
-    table = source if trees.entry_first.shape[0] > 1 else np.int64(0)
-    choice = _chosen(rules, trees, flight, requests, i, node, table)
+    table = source if choices.entry_first.shape[0] > 1 else np.int64(0)
+    choice = _chosen(
+        rules, choices, requests, flight, queue, trees.link_source, trees.link_table.shape[1], i, node, table
+    )
     if rules.choose == GLOBAL:
         for d in range(flight.load.shape[1]):
-            flight.load[0, d] += trees.demand[table, choice, d]
+            flight.load[0, d] += choices.demand[table, choice, d]
     if now > clock[LAST_BIRTH]:
         clock[LAST_BIRTH] = now
         state[AGE] += 1
     state[FREE_CAST] = casts[b, 3]
     flight.birth[b] = now
-    casts[b, 0] = trees.receivers[table, choice]
+    casts[b, 0] = choices.receivers[table, choice]
     casts[b, 1] = 0
     casts[b, 2] = requests.cell[i]
     casts[b, 3] = state[AGE]
     if requests.cell[i] >= rules.first_cell:
         state[OPEN] += 1
-    state[WORK] += trees.total[table, choice]
+    state[WORK] += choices.total[table, choice]
     if rules.parts > 1:
         for u in range(flight.got.shape[1]):
             flight.got[b, u] = 0
@@ -398,9 +412,9 @@ def _enter(rules, trees, requests, flight, log):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _send(rules, trees, flight, statistics, b, node, first, more, log):
+def _send(rules, trees, queues, flight, statistics, b, node, first, more, log):
     """Queue copies of broadcast b at a node: those of `more` places from `first` on."""
-    state, copies, casts = flight.state, flight.copies, flight.casts
+    state, copies, casts = flight.state, queues.copies, flight.casts
     now, measured = flight.clock[NOW], casts[b, 2] >= rules.first_cell
     degree = np.int64(trees.link_table.shape[1])
     c = state[FREE_COPY]
@@ -418,7 +432,7 @@ def _send(rules, trees, flight, statistics, b, node, first, more, log):
         if log is not None:
             log.queued[c], log.link[c] = now, link
         rank = natural(np.int64(trees.rows[row, 3]) >> 1)
-        _queue_up(rules, trees, flight, link, c, rank)
+        _queue_up(rules, trees.key, queues, state, link, c, rank, casts[b, 3])
         if measured:
             statistics.wait_sum[rank] -= now
         if rules.choose >= LOCAL:
@@ -432,15 +446,15 @@ def _send(rules, trees, flight, statistics, b, node, first, more, log):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _start(rules, trees, flight, statistics, log):
+def _start(rules, trees, queues, flight, statistics, log):
     """Let each link touched in this instant take up the copy that comes first in its queue."""
-    state, queue, copies, ring = flight.state, flight.queue, flight.copies, flight.ring
+    state, queue, copies, ring = flight.state, queues.queue, queues.copies, flight.ring
     now, mask = flight.clock[NOW], np.int64(flight.ring_time.size - 1)
     end = state[RING_FIRST] + state[RING_COUNT]
     first, free = end, state[FREE_COPY]
     for t in range(state[TOUCHED]):
-        link = natural(flight.touched[t])
-        c, rank = _take_first(rules, trees, flight, link)
+        link = natural(queues.touched[t])
+        c, rank = _take_first(rules, trees.rows, queues, link)
         if c < 0:
             queue[link, STATE] = IDLE
             continue
@@ -479,25 +493,24 @@ def _start(rules, trees, flight, statistics, log):
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _prefetch(rules, trees, flight):
+def _prefetch(rules, rows, degree, queues, ring, first):
     """Ask for what services further on in the ring will touch: the next copy of a queue, a queue, queues beyond."""
-    ring, queue = flight.ring, flight.queue
-    first, mask = flight.state[RING_FIRST], np.int64(flight.ring_time.size - 1)
+    queue, mask = queues.queue, np.int64(ring.shape[0] - 1)
     ask_for(queue, np.int64(ring[(first + 11) & mask, 2]))
     link = np.int64(ring[(first + 5) & mask, 2])
     at = np.int64(QUEUE_HEADER + rules.words)
     if rules.ties == FIRST_COME:
         at += 2 * (lowest(np.int64(queue[link, QUEUE_HEADER]) | (1 << MASK_BITS)) & (MASK_BITS - 1))
-    ask_for(flight.copies, max(np.int64(queue[link, at]), 0))
+    ask_for(queues.copies, max(np.int64(queue[link, at]), 0))
     soon = (first + 8) & mask
     place = np.int64(ring[soon, 0])
-    shift = np.int64(ring[soon, 3]) * trees.link_table.shape[1] if rules.links == BY_DEGREE else np.int64(0)
-    for child in range(trees.rows[place, 0], trees.rows[place, 0] + trees.rows[place, 1]):
-        ask_for(queue, shift + trees.rows[child, 2])
+    shift = np.int64(ring[soon, 3]) * degree if rules.links == BY_DEGREE else np.int64(0)
+    for child in range(rows[place, 0], rows[place, 0] + rows[place, 1]):
+        ask_for(queue, shift + rows[child, 2])
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
-def _end(rules, trees, flight, statistics):
+def _end(rules, trees, queues, flight, statistics):
     """End the service that began first; return its broadcast, the node reached, and the place of the tree."""
     state, ring, casts = flight.state, flight.ring, flight.casts
     at = natural(state[RING_FIRST])
@@ -505,10 +518,10 @@ def _end(rules, trees, flight, statistics):
     link, node = natural(ring[at, 2]), natural(ring[at, 3])
     state[RING_FIRST] = (at + 1) & np.int64(flight.ring_time.size - 1)
     state[RING_COUNT] -= 1
-    if rules.links != BY_TABLE and flight.queue.size > FAR:
-        _prefetch(rules, trees, flight)
-    flight.queue[link, STATE] = TO_START
-    flight.touched[natural(state[TOUCHED])] = link
+    if rules.links != BY_TABLE and queues.queue.size > FAR:
+        _prefetch(rules, trees.rows, trees.link_table.shape[1], queues, ring, state[RING_FIRST])
+    queues.queue[link, STATE] = TO_START
+    queues.touched[natural(state[TOUCHED])] = link
     state[TOUCHED] += 1
     state[DONE] += 1
     state[WORK] -= 1
@@ -521,8 +534,8 @@ def _end(rules, trees, flight, statistics):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def run(rules, trees, requests, flight, statistics, log):
-    """Simulate until the requests given are used up, or a table is full; return why, with everything in `flight`.
+def run(rules, trees, choices, requests, queues, flight, statistics, log):
+    """Simulate until the requests given are used up, or a table is full; return why.
 
     ``state[ENTERED]`` counts the requests used. Everything is written to the log unless it is None; the kernel without
     one is compiled as if there were no such thing.
@@ -542,7 +555,7 @@ def run(rules, trees, requests, flight, statistics, log):
             if log is not None:  # noqa: SIM102 - the compiler sees `None` in a condition of its own only
                 if log.counts[ROWS] + state[TOUCHED] > log.which.shape[0]:
                     return WANTS_ROOM
-            _start(rules, trees, flight, statistics, log)
+            _start(rules, trees, queues, flight, statistics, log)
             if state[RING_COUNT] > 0:
                 ends = flight.ring_time[natural(state[RING_FIRST])]
             if min(ends, comes) == np.inf:
@@ -558,16 +571,16 @@ def run(rules, trees, requests, flight, statistics, log):
             if log is not None:  # noqa: SIM102
                 if log.counts[BIRTHS] == log.birth.size:
                     return WANTS_ROOM
-            b, node, table, choice = _enter(rules, trees, requests, flight, log)
+            b, node, table, choice = _enter(rules, trees, choices, requests, flight, queues.queue, log)
             first = more = np.int64(0)
         else:
-            b, node, place = _end(rules, trees, flight, statistics)
+            b, node, place = _end(rules, trees, queues, flight, statistics)
             first, more = np.int64(trees.rows[place, 0]), np.int64(trees.rows[place, 1])
         for part in range(rules.parts if entering else 1):
             if entering:
-                first = np.int64(trees.entry_first[table, choice, part])
-                more = np.int64(trees.entry_last[table, choice, part]) - first
-            _send(rules, trees, flight, statistics, b, node, first, more, log)
+                first = np.int64(choices.entry_first[table, choice, part])
+                more = np.int64(choices.entry_last[table, choice, part]) - first
+            _send(rules, trees, queues, flight, statistics, b, node, first, more, log)
         state[MOST] = max(state[MOST], state[RING_COUNT] - state[FREE_COPIES])
         if casts[b, 1] == 0:
             casts[b, 3] = state[FREE_CAST]

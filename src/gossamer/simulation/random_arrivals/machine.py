@@ -204,9 +204,11 @@ class Machine:
         words = 0 if tables.ties else -(-ranks // k.MASK_BITS)
         self._trees = k.Trees(
             tables.rows, tables.key, tables.below, scheme.link_table if scheme.link_table is not None else _NO_TABLE,
-            network.link_source, scheme.dimension if scheme.dimension is not None else _NO_LINE, scheme.source_nodes,
-            scheme.entry_first, scheme.entry_last, tables.total, tables.reached, scheme.probability, tables.demand,
-            tables.weight,
+            network.link_source, scheme.dimension if scheme.dimension is not None else _NO_LINE,
+        )  # fmt: skip
+        self._choices = k.Choices(
+            scheme.source_nodes, scheme.entry_first, scheme.entry_last, tables.total, tables.reached,
+            scheme.probability, tables.demand, tables.weight,
         )  # fmt: skip
         entering = (scheme.entry_last - scheme.entry_first).sum(axis=2)
         fan = max(int(entering.max(initial=0)), int(tables.rows[:, 1].max(initial=0)))
@@ -377,11 +379,11 @@ class Machine:
         requests = k.Requests(time, source, choice, cell, uniform)
         statistics = k.Statistics(self.cell_sum, self.cell_count, self.histogram, self.wait_sum, self.wait_count)
         while True:
+            queues = k.Queues(self.queue, self._touched, self.copies, self._copy_key, self._copy_order)
             flight = k.InFlight(
-                self.state, self.clock, self.queue, *self._ring, self._touched, self.copies, self._copy_key,
-                self._copy_order, self.casts, self._birth, self._got, self._load, self._waiting,
-            )  # fmt: skip
-            why = k.run(self._rules, self._trees, requests, flight, statistics, self.log)
+                self.state, self.clock, *self._ring, self.casts, self._birth, self._got, self._load, self._waiting
+            )
+            why = k.run(self._rules, self._trees, self._choices, requests, queues, flight, statistics, self.log)
             if why == k.WANTS_COPIES:
                 if self.copies.shape[0] >= self.most_copies:
                     return False
