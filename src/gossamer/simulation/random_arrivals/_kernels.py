@@ -12,6 +12,9 @@ In large networks most of the time goes into waiting for memory. As the order of
 few places further on in the ring will touch is asked for ahead.
 """
 
+# NumPy's integers pass for int here:
+# mypy: disable-error-code="arg-type,assignment"
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
