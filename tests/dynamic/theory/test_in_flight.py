@@ -10,8 +10,8 @@ import pytest
 import gossamer
 from gossamer.errors import ModelError
 from gossamer.simulation.random_arrivals import Settings, simulate
+from gossamer.simulation.random_arrivals.delays import TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import mixed, scheme
-from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
 from gossamer.simulation.random_arrivals.theory import Prepared, best_bound, in_flight_bound
 from gossamer.simulation.random_arrivals.theory.bounds import _count_waiting
 

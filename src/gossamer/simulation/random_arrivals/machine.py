@@ -202,12 +202,20 @@ class Machine:
         scheme, network = tables.scheme, tables.scheme.network
         links, ranks = network.link_count, tables.classes.size
         words = 0 if tables.ties else -(-ranks // k.MASK_BITS)
+        self._trees = k.Trees(
+            tables.rows, tables.key, tables.below, scheme.link_table if scheme.link_table is not None else _NO_TABLE,
+            network.link_source, scheme.dimension if scheme.dimension is not None else _NO_LINE,
+        )  # fmt: skip
+        self._choices = k.Choices(
+            scheme.source_nodes, scheme.entry_first, scheme.entry_last, tables.total, tables.reached,
+            scheme.probability, tables.demand, tables.weight,
+        )  # fmt: skip
         entering = (scheme.entry_last - scheme.entry_first).sum(axis=2)
         fan = max(int(entering.max(initial=0)), int(tables.rows[:, 1].max(initial=0)))
-        self._settings = np.array(
-            [tables.links, tables.ties, tables.choose, scheme.parts, 0, k.ARRIVALS_USED, fan, words], np.int64
-        )
-        self._mixture, self._guard = mixture, guard
+        self._rules = k.Rules(
+            tables.links, tables.ties, tables.choose, scheme.parts, 0, k.ARRIVALS_USED, fan, words,
+            float(mixture), float(guard),
+        )  # fmt: skip
         self.queue = np.full((links, k.QUEUE_HEADER + (1 if tables.ties else words + 2 * ranks)), -1, np.int32)
         self.queue[:, : k.QUEUE_HEADER + words] = 0
         self.queue[:, k.TARGET] = network.link_target
@@ -335,14 +343,14 @@ class Machine:
 
     def measure(self, cells: int) -> None:
         """Add cells in which the broadcasts that name them are measured; earlier cells are no longer measured."""
-        self._settings[4] = self.cell_sum.shape[1]
+        self._rules = self._rules._replace(first_cell=self.cell_sum.shape[1])
         self.cell_sum = np.concatenate([self.cell_sum, np.zeros((2, cells))], axis=1)
         self.cell_count = np.concatenate([self.cell_count, np.zeros((2, cells), np.int64)], axis=1)
 
     @property
     def first_cell(self) -> int:
         """The first measured cell."""
-        return int(self._settings[4])
+        return int(self._rules.first_cell)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -365,23 +373,17 @@ class Machine:
         """
         from gossamer.simulation.random_arrivals import _kernels as k
 
-        tables, scheme = self.tables, self.tables.scheme
-        self._settings[5] = {"": k.ARRIVALS_USED, "done": k.ALL_DONE, "measured": k.MEASURED_DONE}[until]
+        ends = {"": k.ARRIVALS_USED, "done": k.ALL_DONE, "measured": k.MEASURED_DONE}
+        self._rules = self._rules._replace(until=ends[until])
         self.state[k.ENTERED] = 0
-        link_table = scheme.link_table if scheme.link_table is not None else _NO_TABLE
+        requests = k.Requests(time, source, choice, cell, uniform)
+        statistics = k.Statistics(self.cell_sum, self.cell_count, self.histogram, self.wait_sum, self.wait_count)
         while True:
-            why = k.run(
-                self._settings, self._mixture, self._guard,
-                tables.rows, tables.key, tables.below, link_table, scheme.network.link_source,
-                scheme.dimension if scheme.dimension is not None else _NO_LINE, scheme.source_nodes,
-                scheme.entry_first, scheme.entry_last, tables.total, tables.reached, scheme.probability,
-                tables.demand, tables.weight,
-                time, source, choice, cell, uniform,
-                self.state, self.clock, self.queue, *self._ring, self._touched,
-                self.copies, self._copy_key, self._copy_order, self.casts, self._birth, self._got,
-                self._load, self._waiting, self.cell_sum, self.cell_count, self.histogram, self.wait_sum,
-                self.wait_count, self.log,
-            )  # fmt: skip
+            queues = k.Queues(self.queue, self._touched, self.copies, self._copy_key, self._copy_order)
+            flight = k.InFlight(
+                self.state, self.clock, *self._ring, self.casts, self._birth, self._got, self._load, self._waiting
+            )
+            why = k.run(self._rules, self._trees, self._choices, requests, queues, flight, statistics, self.log)
             if why == k.WANTS_COPIES:
                 if self.copies.shape[0] >= self.most_copies:
                     return False

@@ -13,10 +13,9 @@ from gossamer.networks.network import Network
 from gossamer.reading import instance
 from gossamer.simulation.random_arrivals.arrivals import Trace
 from gossamer.simulation.random_arrivals.machine import Machine
-from gossamer.simulation.random_arrivals.replication import Requests
+from gossamer.simulation.random_arrivals.replication import Requests, Setup
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.setup import Setup
 from gossamer.simulation.random_arrivals.simulator import prepare
 
 __all__ = ["MOST_ROWS", "Recording", "record"]

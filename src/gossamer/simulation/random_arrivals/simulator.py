@@ -18,11 +18,10 @@ from gossamer.errors import ModelError
 from gossamer.reading import instance, number
 from gossamer.simulation.random_arrivals.arrivals import Arrivals, Trace
 from gossamer.simulation.random_arrivals.machine import Tables
-from gossamer.simulation.random_arrivals.replication import Run, replicate
+from gossamer.simulation.random_arrivals.replication import Run, Setup, replicate
 from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.setup import Setup
 from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Histogram, over_replications
 from gossamer.simulation.random_arrivals.theory import stability_limit
 from gossamer.simulation.random_arrivals.traffic import KindDelays

@@ -13,10 +13,9 @@ from gossamer.networks.network import Network
 from gossamer.reading.quantities import LEAST_LOAD, fractions
 from gossamer.simulation.flits import Saturation, TrafficRun, TrafficSettings, saturation_throughput, simulate_traffic
 from gossamer.simulation.random_arrivals.arrivals import Trace
-from gossamer.simulation.random_arrivals.delays import Delays, RandomBroadcasts
+from gossamer.simulation.random_arrivals.delays import Delays, RandomBroadcasts, TreeBroadcasts
 from gossamer.simulation.random_arrivals.schemes import Mix, broadcasts, options_of, scheme
 from gossamer.simulation.random_arrivals.settings import Settings
-from gossamer.simulation.random_arrivals.sweep_adapter import TreeBroadcasts
 from gossamer.studies.sweeps.engines import run_points
 from gossamer.studies.sweeps.points import Progress
 
