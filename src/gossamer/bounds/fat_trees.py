@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gossamer.bounds.bound import Bound
+from gossamer.bounds.proofs import Cut, Load
 from gossamer.networks.structures import Levels
 from gossamer.questions.cases import Case
 from gossamer.questions.cases.demands import Counts, HubDemand
@@ -51,8 +52,8 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             # one shared message for all: the last one up must still get to the leaves furthest from this branch
             climbs = len(demands) == 1 and demands[0].shared and (way == 0) == demands[0].outward
             wait = 2 * levels.height - 1 if climbs else 2 * i - 1
-            steps = case.steps(number, capacity, wait)
-            if best is not None and steps <= best.value:
+            cut = Cut.of(number, capacity, wait, case.whole)
+            if best is not None and cut.value <= best.value:
                 continue
             text = (
                 f"{'1 leaf' if leaves == 1 else f'{leaves:,} leaves'} below a level-{i} branch of capacity "
@@ -60,7 +61,7 @@ def branch_bounds(case: Case) -> Iterator[Bound]:
             )
             if case.whole:
                 text += f", {quantity(wait, 'more step')} before and after"
-            best = Bound("branch cut", steps, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
+            best = Bound.of("branch cut", cut, text, "cut", "Dimakopoulos 1996, (6.4), for every level")
     if best is not None:
         yield best
 
@@ -76,14 +77,14 @@ def routing_node_bounds(case: Case) -> Iterator[Bound]:
         best: Bound | None = None
         for i in range(1, levels.height + 1):
             for count, sends, wait in _loads(case, demand, i):
-                steps = case.steps(count, 1, wait)
-                if best is None or steps > best.value:
+                load = Load.of(count, 1, wait, case.whole)
+                if best is None or load.value > best.value:
                     verb = "send" if sends else "receive"
                     text = f"a level-{i} node must {verb} {quantity(count, demand.what)}, one a step"
                     if case.whole:
                         text += f", {quantity(wait, 'more step')} before and after"
-                    best = Bound(
-                        f"routing node {verb}s", steps, text, "separator",
+                    best = Bound.of(
+                        f"routing node {verb}s", load, text, "separator",
                         "Dimakopoulos 1996, Theorems 6.3 and 6.6, for every level",
                     )  # fmt: skip
         if best is not None:
