@@ -1,4 +1,4 @@
-"""Every bound follows from the numbers of its proof: each kind computed anew, in plain Python, over cases of all kinds."""
+"""Every bound follows from the numbers of its proof: each kind computed anew, in plain Python, over many cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gossamer.questions.cases import Case
 from gossamer.questions.tasks import COMBINE, COPY, TASKS
 from gossamer.testing import NETWORKS, tasks_of
 
-IN_WORDS = {"nothing to do", "tree broadcast", "time on the way", "idle leaves"}
+IN_WORDS = {"nothing to do", "tree broadcast", "idle leaves"}
 
 
 def passed(load, time):

@@ -67,7 +67,7 @@ class Growth:
     Examples
     --------
     >>> Growth(9, 0).value, Growth(5, 3).value, Growth(4, 0, 5, 5, 2).value
-    (Fraction(4, 1), Fraction(5, 1), Fraction(9, 1))
+    (Fraction(4, 1), Fraction(4, 1), Fraction(9, 1))
     """
 
     nodes: int
@@ -82,10 +82,10 @@ class Growth:
         return Fraction(self.after(max(self.distance, 0) - 1))
 
     def after(self, low: int) -> int:
-        """Return the first slot after `low`, which is too early, by which so many nodes can be informed."""
-        high = low + 1
+        """Return the first slot after `low` by which so many nodes can be informed."""
+        high, step = low + 1, 2
         while not self.informs(high):
-            low, high = high, 2 * high + 1
+            low, high, step = high, high + step, 2 * step
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.informs(middle) else (middle, high)
@@ -250,23 +250,10 @@ def doubling_time(profile: Counts) -> tuple[int, int, int]:
     best = (0, 0, int(far[0]))
     # on long paths, large distances decide
     for d in sorted({0, *range(max(1, far.size - MAX_DEPTH), far.size)}):
-        steps, nodes = max(best[0], d), int(far[d])
-        while not _reaches(steps, d, nodes):
-            steps += 1
+        steps = Growth(int(far[d]), d).after(max(best[0], d) - 1)
         if steps > best[0]:
-            best = (steps, d, nodes)
+            best = (steps, d, int(far[d]))
     return best
-
-
-def _reaches(steps: int, distance: int, nodes: int) -> bool:
-    """Whether C(steps, distance) + ... + C(steps, steps) >= nodes."""
-    total, term = 0, 1
-    for length in range(steps, distance - 1, -1):
-        total += term
-        if total >= nodes:
-            return True
-        term = term * length // (steps - length + 1)
-    return False
 
 
 def tree_time(case: Case, root: int, targets: Counts | None) -> int:
@@ -660,10 +647,7 @@ def spread_time(times: Counts, least: int, most: int, every: int) -> tuple[int, 
     distances = np.unique(times)
     for d in [0, *distances[distances > 0][-64:].tolist()]:
         growth = Growth(int(times.size - np.searchsorted(times, d)), d, least, most, every)
-        low = max(best[0], d) - 1  # too early, or no better
-        if low >= 0 and growth.informs(low):
-            continue
-        time = growth.after(low)
+        time = growth.after(max(best[0], d) - 1)
         if time > best[0]:
             best = time, d, growth.nodes
     return best

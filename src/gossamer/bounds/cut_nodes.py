@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.bounds.bound import Bound
-from gossamer.bounds.cuts import SOURCE, LayerCut, layer_cut
+from gossamer.bounds.cuts import SOURCE, LayerCut, layer_cut, prefix_cut
 from gossamer.bounds.proofs import Cut, Load
 from gossamer.jit import njit
 from gossamer.networks.network import Network
@@ -168,16 +168,6 @@ def _cuts(case: Case, swept: Swept, layered: bool) -> Iterator[tuple[LayerCut, b
             cut = prefix_cut(case, way, widths)
         if cut is not None:
             yield cut, upward
-
-
-def prefix_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
-    """Return the best cut between a position and the next, where links may lead anywhere."""
-    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
-    ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
-    i = int(np.argmax(ratio))
-    if not ratio[i]:
-        return None
-    return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
 
 
 def descends_by_one(swept: Swept) -> bool:

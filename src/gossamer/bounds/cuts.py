@@ -24,7 +24,7 @@ from gossamer.questions.cases.links import Links
 from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
 
-__all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "thin_cuts"]
+__all__ = ["SOURCE", "Floats", "LayerCut", "amounts", "cut_bounds", "layer_cut", "prefix_cut", "thin_cuts"]
 
 # Sets of nodes that most messages must leave for the links that lead out, found by maximum flows.
 #
@@ -166,6 +166,16 @@ class LayerCut(NamedTuple):
         return Cut.of(self.messages, self.capacity, self.high - self.low - 1, case.whole)
 
 
+def prefix_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
+    """Return the best cut between a position and the next, where links may lead anywhere."""
+    count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
+    ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
+    i = int(np.argmax(ratio)) if ratio.size else 0
+    if not ratio.size or not ratio[i]:
+        return None
+    return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+
+
 def layer_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
@@ -183,14 +193,9 @@ def layer_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
     LayerCut or None
         None if nothing has to go up.
     """
-    matrix = case.whole and line.size <= MAX_POSITIONS
-    count: Counts = sum(d.upward(line, matrix) for d in case.demands)  # type: ignore[assignment]
-    if not matrix:
-        ratio = np.where(count > 0, count / np.maximum(capacity, 1), -1.0)
-        if ratio.max(initial=-1) < 0:
-            return None
-        i = int(np.argmax(ratio))
-        return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
+    if not case.whole or line.size > MAX_POSITIONS:
+        return prefix_cut(case, line, capacity)
+    count: Counts = sum(d.upward(line, True) for d in case.demands)  # type: ignore[assignment]
     narrowest = np.zeros((line.size, line.size), np.int64)  # [i, j]: the least capacity between i and j > i
     for i in range(line.size - 1):
         narrowest[i, i + 1 :] = np.minimum.accumulate(capacity[i:])

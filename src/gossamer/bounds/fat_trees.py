@@ -176,11 +176,15 @@ def least_with_ways(levels: Levels, leaf_capacity: int = 1) -> int:
     >>> [least_with_ways(Levels.uniform(k, h)) for k, h in [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (4, 2)]]
     [6, 11, 21, 11, 31, 18]
     """
+    return int(_ways(levels, leaf_capacity).value)
+
+
+def _ways(levels: Levels, leaf_capacity: int) -> Load:
+    """Return what the n - 1 messages of a leaf need of its steps: their ways, and waits at both ends."""
     n = levels.leaves[-1]
     full, rest = divmod(n - 1, leaf_capacity)
     first = leaf_capacity * full * (full + 1) // 2 + rest * (full + 1)
-    least: int = -(-(_distances(levels) + 2 * first) // (n - 1)) - 2
-    return least
+    return Load.of(_distances(levels) + 2 * first, n - 1, -2)
 
 
 def _distances(levels: Levels) -> int:
@@ -199,7 +203,7 @@ def leaf_bounds(case: Case) -> Iterator[Bound]:
         f"each leaf sends and receives {quantity(n - 1, 'message')}, at most {capacity:,} a step, "
         f"and its messages go {_distances(levels):,} hops in all"
     )
-    yield Bound("time on the way", Fraction(least_with_ways(levels, capacity)), text, "load", "gossamer")
+    yield Bound.of("time on the way", _ways(levels, capacity), text, "load", "gossamer")
     steps, level = max((least_with_holes(levels, i, capacity), -i) for i in range(1, h + 1))
     missed = quantity(max(capacity * (steps - 1) - n + 1, 0), "reception")
     text = (

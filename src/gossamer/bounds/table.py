@@ -96,17 +96,9 @@ _PLAIN: tuple[Callable[[Case], Iterator[Bound]], ...] = (
 """Families that know plain links and storing switches; on other networks they bound the plain one."""
 
 
-def _plain(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, _PLAIN)
-
-
-def _sending_prices(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, (sending_price_bounds,))
-
-
-def _fat_trees(case: Case) -> Iterator[Bound]:
-    return relaxed_bounds(case, (fat_tree_time_bounds,))
-
+_plain = partial(relaxed_bounds, families=_PLAIN)
+_sending_prices = partial(relaxed_bounds, families=(sending_price_bounds,))
+_fat_trees = partial(relaxed_bounds, families=(fat_tree_time_bounds,))
 
 FAMILIES: tuple[Callable[[Case], Iterator[Bound]], ...] = (
     arrival_bounds,
