@@ -73,6 +73,19 @@ def test_the_hash_of_inputs_changes_with_every_module_that_is_reached_and_no_oth
     assert package(tmp_path, **texts).digest(["gossamer.a"], ["gossamer.c"]) != before
 
 
+def test_comments_layout_and_docstrings_change_nothing_but_for_pieces_that_show_docstrings(tmp_path):
+    before = package(tmp_path / "a", a='"""One."""\nX = 1\n"""Of X."""\ndef f():\n    """Two."""\n    return X\n')
+    other = '"""1."""\n\nX = 1  # one\n"""X."""\n\n\ndef f():\n    """2."""\n    return (X)\n'
+    after, changed = package(tmp_path / "b", a=other), package(tmp_path / "c", a=other.replace("X = 1", "X = 2"))
+    assert before.digest(["gossamer.a"]) == after.digest(["gossamer.a"]) != changed.digest(["gossamer.a"])
+    assert before.digest(["gossamer.a"], words=True) != after.digest(["gossamer.a"], words=True)
+
+
+def test_what_a_piece_does_not_run_does_not_count(tmp_path):
+    inputs = package(tmp_path, a="import gossamer.b, gossamer.c", b="X = 1", c="Y = 1")
+    assert "gossamer.b" not in inputs.reached(["gossamer.a"], without=["gossamer.b"])
+
+
 def test_modules_of_gossamer_import_each_other_by_their_full_names():
     """What `inputs` relies on: nothing is reached through the names that `gossamer` itself offers."""
     source = ROOT / "src" / "gossamer"

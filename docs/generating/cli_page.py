@@ -7,25 +7,31 @@ from typing import Any
 
 from generating.markdown import page, table
 
-__all__ = ["cli_page"]
+__all__ = ["cli_page", "commands"]
 
 
-def cli_page() -> str:
-    """Return the reference of the command line, from the signatures of the commands."""
+def commands() -> dict[str, Callable[..., Any]]:
+    """Return the function of every command, by the words that one types."""
     from gossamer.cli.app import app
-    from gossamer.cli.command_group import EXAMPLES, PURPOSES
 
     found = [("", c) for c in app.registered_commands]
     for group in app.registered_groups:
         found += [(f"{group.typer_instance.info.name} ", c) for c in group.typer_instance.registered_commands]
-    commands = {prefix + (c.name or c.callback.__name__): c.callback for prefix, c in found if c.callback is not None}
+    return {prefix + (c.name or c.callback.__name__): c.callback for prefix, c in found if c.callback is not None}
+
+
+def cli_page() -> str:
+    """Return the reference of the command line, from the signatures of the commands."""
+    from gossamer.cli.command_group import EXAMPLES, PURPOSES
+
+    functions = commands()
     purposes = [
         f"**{purpose}**\n\n"
         + table(
             ["command", "what it does"],
             [
                 [f"[`{n}`](#gossamer-{n.replace(' ', '-')})", _first(f)]
-                for n, f in commands.items()
+                for n, f in functions.items()
                 if n.partition(" ")[0] in names
             ],
         )
@@ -33,7 +39,7 @@ def cli_page() -> str:
     ]
     toc = "\n\n".join(purposes)
     sections = []
-    for name, function in commands.items():
+    for name, function in functions.items():
         arguments, options = parameters(function)
         usage = " ".join(["gossamer", name, *(a[0].strip("`") for a in arguments), *(["[OPTIONS]"] if options else [])])
         parts = [f"## gossamer {name}", _first(function), f"```text\n{usage}\n```", f"```sh\n{EXAMPLES[name]}\n```"]

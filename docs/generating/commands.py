@@ -35,9 +35,25 @@ _VARYING = (
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+class NotInstalledError(Exception):
+    """A command takes a program that is not installed here."""
+
+
 def blocks(text: str) -> list[str]:
     """Return what stands in the ``console`` blocks of a page."""
     return _BLOCK.findall(text)
+
+
+def typed(text: str) -> list[str]:
+    """Return what the commands of a page ask of `gossamer`."""
+    lines = [line for block in blocks(text) for line in block.splitlines() if line.startswith("$ ")]
+    return [asked for line in lines for asked in re.findall(r"\bgossamer ([^|;&>]+)", line)]
+
+
+def machines(root: Path) -> tuple[str, ...]:
+    """Return the files that commands find, from the root of the repository."""
+    files = (file for name in EXAMPLES for file in (root / "examples" / name).glob("*"))
+    return tuple(sorted(file.relative_to(root).as_posix() for file in files))
 
 
 @contextlib.contextmanager
@@ -89,6 +105,8 @@ def with_outputs(text: str) -> tuple[str, dict[str, bytes]]:
     def renewed(block: re.Match[str]) -> str:
         commands = [line[2:] for line in block[1].splitlines() if line.startswith("$ ")]
         body = "".join(f"$ {command}\n{output_of(command)}" for command in commands)
+        if (lacking := re.search(r"\S+ is not installed", body)) and lacking[0] not in block[1]:
+            raise NotInstalledError(lacking[0])
         return f"```console\n{body}```"
 
     with workplace() as folder:

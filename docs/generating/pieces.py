@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -13,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from generating import bounds_figures, gallery, notebooks, registry_pages, reproductions
-from generating.cli_page import cli_page
-from generating.commands import EXAMPLES, PICTURES, blocks, with_outputs
+from generating.cli_page import cli_page, commands
+from generating.commands import PICTURES, NotInstalledError, blocks, machines, typed, with_outputs
 from generating.coverage import coverage_page
 from generating.inputs import ROOT, Inputs, digest
 from generating.pictures import same_picture
@@ -35,7 +37,7 @@ class Piece:
     name : str
         Its page, or what its pictures are of.
     entries : tuple of str
-        The modules of gossamer that make it, with all that they import; none: all modules there are.
+        The modules of gossamer of which it tells, with all that they import; none: all modules there are.
     jobs : function
         Returns the work, in parts that may be done at the same time.
     files : function
@@ -44,6 +46,10 @@ class Piece:
         Modules of which only the words appear in it, and not what they do.
     data : tuple of str
         Files, from the root of the repository, of which it is made as well.
+    without : tuple of str
+        Modules that do not count although others name them: those of the commands that it does not run.
+    words : bool
+        Whether it shows docstrings.
     """
 
     name: str
@@ -52,6 +58,8 @@ class Piece:
     files: Callable[[list[Any]], dict[str, bytes]]
     titles: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    words: bool = False
 
 
 def all_pieces(root: Path = ROOT) -> list[Piece]:
@@ -70,15 +78,32 @@ def all_pieces(root: Path = ROOT) -> list[Piece]:
             lambda: [bounds_figures.drawn],
             lambda made: {f"docs/_static/{bounds_figures.FILE}": made[0]},
         ),
-        _page("docs/reference/algorithms.md", registry_pages.algorithms_page),
-        _page("docs/explanation/multinode_broadcast_on_arrays.md", registry_pages.array_broadcasts_page),
-        _page("docs/reference/networks.md", registry_pages.networks_page),
-        _page("docs/reference/tasks.md", registry_pages.tasks_page),
-        _page("docs/reference/cli.md", cli_page),
-        _page("docs/papers/coverage.md", coverage_page),
+        _page(
+            "docs/reference/algorithms.md",
+            registry_pages.algorithms_page,
+            "gossamer.testing",
+            "gossamer.wormhole.registry",
+            "gossamer.simulation.random_arrivals.schemes",
+        ),
+        _page(
+            "docs/explanation/multinode_broadcast_on_arrays.md",
+            registry_pages.array_broadcasts_page,
+            "gossamer.algorithms",
+            "gossamer.bounds",
+            "gossamer.verification",
+        ),
+        _page("docs/reference/networks.md", registry_pages.networks_page, "gossamer.networks.families"),
+        _page("docs/reference/tasks.md", registry_pages.tasks_page, "gossamer.questions.tasks"),
+        _page("docs/reference/cli.md", cli_page, "gossamer.cli.app", words=True),
+        _page(
+            "docs/papers/coverage.md",
+            coverage_page,
+            "gossamer.studies.reproductions",
+            data=("docs/papers/coverage.toml",),
+        ),
         Piece(
             "docs/api/builders.md",
-            (),
+            ("gossamer.algorithms",),
             lambda: [registry_pages.builders_pages],
             lambda made: {name: text.encode() for name, text in made[0].items()},
         ),
@@ -94,24 +119,40 @@ def _hand_written(root: Path) -> list[Path]:
 def _notebook(path: Path) -> Piece:
     text, name = path.read_text(encoding="utf-8"), path.stem
     return Piece(
-        f"{notebooks.FOLDER}/{path.name}", (), lambda: [partial(notebooks.made, text, name)], lambda made: made[0]
+        f"{notebooks.FOLDER}/{path.name}",
+        (),
+        lambda: [partial(notebooks.made, text, name)],
+        lambda made: made[0],
+        data=machines(path.parents[2]),
     )
 
 
-def _page(name: str, make: Callable[[], str]) -> Piece:
-    return Piece(name, (), lambda: [make], lambda made: {name: made[0].encode()})
+def _page(name: str, make: Callable[[], str], *entries: str, **more: Any) -> Piece:
+    return Piece(name, entries, lambda: [make], lambda made: {name: made[0].encode()}, **more)
 
 
 def _with_commands(root: Path, path: Path) -> Piece | None:
     text, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
     if not blocks(text):
         return None
+    asked = typed(text)
+    module = {command: function.__module__ for command, function in commands().items()}
+    first = {line.split()[0] for line in asked}
+    shown = {module[command] for command in module if command.split()[0] in first}
 
     def files(made: list[Any]) -> dict[str, bytes]:
         page, pictures = made[0]
         return {name: page.encode()} | {f"docs/_static/{file}": data for file, data in pictures.items()}
 
-    return Piece(name, (), lambda: [partial(with_outputs, text)], files)
+    return Piece(
+        name,
+        ("gossamer.__main__", *sorted(shown)),
+        lambda: [partial(with_outputs, text)],
+        files,
+        data=machines(root),
+        without=tuple(sorted({*module.values()} - shown)),
+        words=any(re.search(r"(^| )(-h|--help|manual|reproduce)( |$)", line) for line in asked),
+    )
 
 
 def _drawn(root: Path, path: Path) -> Piece:
@@ -135,6 +176,7 @@ def _reproduced(name: str) -> Piece:
         lambda made: {page: reproductions.reproduction_page(name, made).encode()},
         ("gossamer.studies.reproductions", "gossamer.plots.paper_figures"),
         ("docs/papers/coverage.toml",),
+        words=True,
     )
 
 
@@ -181,14 +223,14 @@ class Record:
         (self.root / RECORD).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
     def _entry(self, piece: Piece, files: Iterable[str]) -> dict[str, Any]:
-        inputs = self.inputs.digest(piece.entries or self.inputs.modules, piece.titles)
-        if not piece.entries:  # commands may read the example machines and studies
-            machines = sorted(file for name in EXAMPLES for file in (self.root / "examples" / name).glob("*"))
-            inputs = digest(b"\0".join([inputs.encode(), *(file.read_bytes() for file in machines)]))
-        if piece.data:
-            inputs = digest(b"\0".join([inputs.encode(), *((self.root / file).read_bytes() for file in piece.data)]))
+        makers = {getattr(job, "func", job).__module__ for job in piece.jobs()}
+        parts = [
+            self.inputs.digest(makers, ["generating.pieces"]).encode(),
+            self.inputs.digest(piece.entries or self.inputs.modules, piece.titles, piece.without, piece.words).encode(),
+            *((self.root / file).read_bytes() for file in piece.data),
+        ]
         return {
-            "inputs": inputs,
+            "inputs": digest(b"\0".join(parts)),
             "outputs": {file: self._shown(file) for file in files},
         }
 
@@ -212,18 +254,29 @@ def same(path: Path, data: bytes) -> bool:
 
 
 def made(pieces: Sequence[Piece], processes: int | None = None) -> Iterator[tuple[Piece, dict[str, bytes]]]:
-    """Yield each piece with its files and what belongs into them, made by several processes."""
+    """Yield each piece with its files and what belongs into them, made by several processes.
+
+    A piece that takes what is not installed here is left out, and that is said.
+    """
     jobs = [list(piece.jobs()) for piece in pieces]
     count = min(processes or os.cpu_count() or 1, sum(map(len, jobs)))
     if count <= 1:
         for piece, work in zip(pieces, jobs, strict=True):
-            yield piece, piece.files([job() for job in work])
+            try:
+                done = [job() for job in work]
+            except NotInstalledError as error:
+                print(f"{piece.name} stays as it is: {error}", file=sys.stderr)
+                continue
+            yield piece, piece.files(done)
         return
     with ProcessPoolExecutor(count, get_context("spawn")) as pool:
         futures: list[list[Future[Any]]] = [[pool.submit(job) for job in work] for work in jobs]
         for piece, results in zip(pieces, futures, strict=True):
             try:
                 done = [result.result() for result in results]
+            except NotInstalledError as error:
+                print(f"{piece.name} stays as it is: {error}", file=sys.stderr)
+                continue
             except Exception as error:
                 pool.shutdown(cancel_futures=True)
                 error.add_note(f"while making {piece.name}")
