@@ -6,7 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from gossamer.algorithms.any_network.down_trees import Arcs, disjoint_trees, pipelined
+from gossamer.algorithms.any_network.down_trees import pipelined
+from gossamer.graphs.disjoint_trees import Arcs, disjoint_trees
 
 
 def graph_of(seed):
