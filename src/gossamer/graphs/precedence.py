@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.hops import PortTable
 from gossamer.jit import njit
 from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError, ScheduleError
-from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.hops import PortTable
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.rules import Rules

@@ -5,9 +5,8 @@ from __future__ import annotations
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.scatter.area_division import AREA_DIVISION
 from gossamer.algorithms.scatter.balanced_branches import BALANCED_BRANCHES
-from gossamer.algorithms.scatter.extended_ring import EXTENDED_RING_PATHS
 from gossamer.algorithms.scatter.flow_over_time import FLOW_OVER_TIME
-from gossamer.algorithms.scatter.furthest_first import FURTHEST_FIRST
+from gossamer.algorithms.scatter.furthest_first import EXTENDED_RING_PATHS, FURTHEST_FIRST
 
 __all__ = ["SCATTER"]
 
