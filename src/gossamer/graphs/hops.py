@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.jit import njit
 from gossamer.networks.network import IntArray, Network
 
-__all__ = ["Hops", "Paths", "PortTable", "leads_on"]
+__all__ = ["Hops", "Paths", "PortTable", "hold_ports", "leads_on", "ports_free"]
 
 
 class Paths(NamedTuple):
@@ -132,3 +133,31 @@ class PortTable(NamedTuple):
     def turned_round(self) -> PortTable:
         """Return the ports of the links in opposite direction."""
         return self._replace(sending=self.receiving, receiving=self.sending)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def ports_free(e, takes, ports, free, turn):
+    """Return from when on the shared ports of link e let a hop start that is over `takes` slots later.
+
+    `free` int64[] is when each place of a port, as in `PortTable.ring`, is free again, and `turn` int64[P] which place
+    of a port comes next.
+    """
+    x, y, hold, ring = ports[0][e], ports[1][e], ports[2], ports[3]
+    start = np.int64(0)
+    if x >= 0:
+        start = max(start, free[ring[x] + turn[x]])
+    if y >= 0:
+        start = max(start, free[ring[y] + turn[y]] - takes + hold[y])
+    return start
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def hold_ports(e, start, takes, ports, free, turn):
+    """Put a hop that starts then into the shared ports of its link, as for `ports_free`."""
+    x, y, hold, ring = ports[0][e], ports[1][e], ports[2], ports[3]
+    if x >= 0:
+        free[ring[x] + turn[x]] = start + hold[x]
+        turn[x] = (turn[x] + 1) % (ring[x + 1] - ring[x])
+    if y >= 0:
+        free[ring[y] + turn[y]] = start + takes
+        turn[y] = (turn[y] + 1) % (ring[y + 1] - ring[y])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.hops import PortTable
+from gossamer.graphs.hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
 from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
@@ -227,11 +227,7 @@ def _list_schedule(
                     if receive_limited:
                         free = max(free, receiving[v] - wait)
                     if shared:
-                        x, y = sends_by[e], receives_by[e]
-                        if x >= 0:
-                            free = max(free, port_free[port_ring[x] + port_turn[x]])
-                        if y >= 0:
-                            free = max(free, port_free[port_ring[y] + port_turn[y]] - o - wait + hold[y])
+                        free = max(free, ports_free(e, o + wait, ports, port_free, port_turn))
                     if free > t:
                         soonest = min(soonest, free)
                         break
@@ -248,12 +244,7 @@ def _list_schedule(
                         receiving[v] = t + wait + o
                         left_receive[v] -= o
                     if shared:
-                        if x >= 0:
-                            port_free[port_ring[x] + port_turn[x]] = t + hold[x]
-                            port_turn[x] = (port_turn[x] + 1) % (port_ring[x + 1] - port_ring[x])
-                        if y >= 0:
-                            port_free[port_ring[y] + port_turn[y]] = t + o + wait
-                            port_turn[y] = (port_turn[y] + 1) % (port_ring[y + 1] - port_ring[y])
+                        hold_ports(e, t, o + wait, ports, port_free, port_turn)
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]
