@@ -303,8 +303,6 @@ class Growth:
     ----------
     roads : Roads
         Links and ports.
-    names : sequence of str
-        Names of the nodes for errors.
 
     Examples
     --------
