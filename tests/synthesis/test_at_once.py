@@ -12,7 +12,7 @@ from gossamer.errors import NetworkError, NotApplicableError
 from gossamer.graphs.precedence import Roads
 from gossamer.questions.cases import Case
 from gossamer.questions.tasks import UnevenExchange
-from gossamer.questions.tasks.patterns.traffic import traffic_matrix
+from gossamer.questions.tasks.patterns import traffic_matrix
 
 NAME = "shared-shortest-ways"
 

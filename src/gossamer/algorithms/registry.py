@@ -74,7 +74,7 @@ _FORWARD: tuple[_Line, ...] = (
     _line("broadcast.matching_rounds:MATCHING_ROUNDS", Broadcast),
     _line("scatter.furthest_first:FURTHEST_FIRST", Scatter),
     _line("scatter.area_division:AREA_DIVISION", Scatter),
-    _line("scatter.extended_ring:EXTENDED_RING_PATHS", Scatter),
+    _line("scatter.furthest_first:EXTENDED_RING_PATHS", Scatter),
     _line("scatter.balanced_branches:BALANCED_BRANCHES", Scatter),
     _line("scatter.flow_over_time:FLOW_OVER_TIME", Scatter),
     _line("multinode_broadcast.cayley:TRANSLATED_TREE", MultinodeBroadcast),

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.graphs.port_table import PortTable
+from gossamer.graphs.hops import PortTable, hold_ports, ports_free
 from gossamer.jit import njit
+from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
@@ -36,7 +37,8 @@ class _Desk(NamedTuple):
     left_receive: Any  # int64[N]
     sending: Any  # int64[N]: until when a node sends, and receives
     receiving: Any  # int64[N]
-    heap: Any  # int32[H]: hops that may begin, of each link those of the lowest ranks first
+    heap: Any  # int32[H]: ranks of the hops that may begin, a heap for each link
+    hop_of: Any  # int32[H]: the hop of each rank
     ready: Any  # int64[H]: when all before a hop have come
     follower: Any  # int32[H]: the next in a list of the calendar
     calendar: Any  # int32[S]: a hop that may begin in that slot, or -1
@@ -51,11 +53,11 @@ class _Desk(NamedTuple):
     def of(cls, hops: int, links: int, nodes: int, longest: int, places: int, ports: int) -> _Desk:
         """Return room for so many hops, links, nodes, slots from start to end of a hop, and places in so many ports."""
         longs = [np.zeros(size, np.int64) for size in (places, ports, ports, links + 1, links, links, *[nodes] * 4)]
-        heap, follower = np.empty((2, hops), np.int32)
+        heap, hop_of, follower = np.empty((3, hops), np.int32)
         calendar = np.full(longest + 1, -1, np.int32)
         active, moved = np.empty((2, links), np.int64)
         rest = active, moved, np.zeros(links, np.bool_), *np.empty((3, links))
-        return cls._make([*longs, heap, np.zeros(hops, np.int64), follower, calendar, *rest])
+        return cls._make([*longs, heap, hop_of, np.zeros(hops, np.int64), follower, calendar, *rest])
 
 
 @njit(cache=True, nogil=True, _nrt=False, forceinline=True)
@@ -90,42 +92,6 @@ def _turned_round(first, following, need, behind, before):
             g = hops - 1 - following[i]
             before[place[g]] = hops - 1 - h
             place[g] += 1
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _push(heap, low, size, e, h, rank):
-    i = size[e]
-    size[e] += 1
-    base = low[e]
-    while i > 0:
-        above = (i - 1) >> 1
-        if rank[heap[base + above]] <= rank[h]:
-            break
-        heap[base + i] = heap[base + above]
-        i = above
-    heap[base + i] = h
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _pop(heap, low, size, e, rank):
-    base = low[e]
-    top = heap[base]
-    size[e] -= 1
-    n = size[e]
-    h = heap[base + n]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= n:
-            break
-        if below + 1 < n and rank[heap[base + below + 1]] < rank[heap[base + below]]:
-            below += 1
-        if rank[heap[base + below]] >= rank[h]:
-            break
-        heap[base + i] = heap[base + below]
-        i = below
-    heap[base + i] = h
-    return top
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -198,9 +164,10 @@ def _list_schedule(
     sending, receiving, heap, ready, follower = desk.sending, desk.receiving, desk.heap, desk.ready, desk.follower
     active, moved, listed = desk.active, desk.moved, desk.listed
     top, key, moved_key = desk.top, desk.key, desk.moved_key
-    hops, links, span = link.size, source.size, calendar.size
+    hops, links, span, hop_of = link.size, source.size, calendar.size, desk.hop_of
     for h in range(hops):
         e = link[h]
+        hop_of[rank[h]] = h
         low[e + 1] += 1
         if send_limited:
             left_send[source[e]] += occupancy[e]
@@ -233,7 +200,7 @@ def _list_schedule(
             calendar[t % span] = -1
             while h >= 0:
                 e = link[h]
-                _push(heap, low, size, e, h, rank)
+                size[e] = push(heap, low[e], size[e], rank[h])
                 if not listed[e]:
                     listed[e] = True
                     active[count] = e
@@ -242,7 +209,7 @@ def _list_schedule(
                 h = follower[h]
             if limited:
                 for i in range(count):
-                    top[i] = rank[heap[low[active[i]]]]
+                    top[i] = heap[low[active[i]]]
                 _sorted_links(
                     active, count, top, left_send, left_receive, left_port, source, target, sends_by, receives_by,
                     key, moved, moved_key,
@@ -260,15 +227,12 @@ def _list_schedule(
                     if receive_limited:
                         free = max(free, receiving[v] - wait)
                     if shared:
-                        x, y = sends_by[e], receives_by[e]
-                        if x >= 0:
-                            free = max(free, port_free[port_ring[x] + port_turn[x]])
-                        if y >= 0:
-                            free = max(free, port_free[port_ring[y] + port_turn[y]] - o - wait + hold[y])
+                        free = max(free, ports_free(e, o + wait, ports, port_free, port_turn))
                     if free > t:
                         soonest = min(soonest, free)
                         break
-                    h = _pop(heap, low, size, e, rank)
+                    h = hop_of[pop(heap, low[e], size[e])]
+                    size[e] -= 1
                     start[h] = t
                     begun += 1
                     room[place] = t + o
@@ -280,12 +244,7 @@ def _list_schedule(
                         receiving[v] = t + wait + o
                         left_receive[v] -= o
                     if shared:
-                        if x >= 0:
-                            port_free[port_ring[x] + port_turn[x]] = t + hold[x]
-                            port_turn[x] = (port_turn[x] + 1) % (port_ring[x + 1] - port_ring[x])
-                        if y >= 0:
-                            port_free[port_ring[y] + port_turn[y]] = t + o + wait
-                            port_turn[y] = (port_turn[y] + 1) % (port_ring[y + 1] - port_ring[y])
+                        hold_ports(e, t, o + wait, ports, port_free, port_turn)
                     over = max(over, t + o + wait)
                     for j in range(first[h], first[h + 1]):
                         s = following[j]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gossamer.graphs.hops import Paths
 from gossamer.jit import njit
+from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.grids import grid_links
 from gossamer.networks.network import IntArray, Network
 
@@ -162,41 +163,6 @@ def _monotone(origin, target, begin, end, path, load, cost, visit, sides, wraps,
             load[best[i]] += 1
 
 
-@njit(cache=True, nogil=True)
-def _rise(heap, place, i, distance):
-    x = heap[i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if distance[heap[above]] <= distance[x]:
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = x
-    place[x] = i
-
-
-@njit(cache=True, nogil=True)
-def _nearest(heap, place, size, distance):
-    """Take the nearest node off a heap of `size` nodes."""
-    nearest, x = heap[0], heap[size - 1]
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size - 1:
-            break
-        if below + 1 < size - 1 and distance[heap[below + 1]] < distance[heap[below]]:
-            below += 1
-        if distance[heap[below]] >= distance[x]:
-            break
-        heap[i] = heap[below]
-        place[heap[i]] = i
-        i = below
-    heap[i] = x
-    place[x] = i
-    return nearest
-
-
 @njit(cache=True, nogil=True, small=100_000)
 def _anywhere(
     origin, target, begin, end, path, used, load, cost, visit, crowded, searches, first_link, link_source, link_target
@@ -231,7 +197,7 @@ def _anywhere(
         distance[u], heap[0], place[u] = 0.0, u, 0
         size = 1
         while size:
-            x = _nearest(heap, place, size, distance)
+            x = pop_node(heap, place, size, distance)
             size -= 1
             if x == v or distance[x] >= now:
                 break
@@ -243,7 +209,7 @@ def _anywhere(
                     if place[y] < 0:
                         heap[size], place[y] = y, size
                         size += 1
-                    _rise(heap, place, place[y], distance)
+                    rise(heap, place, place[y], distance)
         if distance[v] < now:
             hops, x = 0, v
             while x != u:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.graphs.mesh_packing import links_along, rotations
 from gossamer.graphs.parallel_prefix import prefix_phase
-from gossamer.graphs.rotation import links_along, rotations
 from gossamer.questions.cases import Offer, Refusal
 from gossamer.questions.costs import LinearCost
 from gossamer.questions.tasks import Broadcast, MultinodeBroadcast, PartialMultinodeBroadcast

@@ -7,7 +7,6 @@ to go (`gossamer.graphs.precedence`). Little is lost there: a schedule is often 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from math import ceil
 from typing import NamedTuple
@@ -18,9 +17,10 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.squeezed import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Demand, Forest, Growth, charge_ports, toll
+from gossamer.graphs.forests import Demand, Forest, Growth, charge, cost_of, toll
 from gossamer.graphs.precedence import Roads, Starts, scheduled
 from gossamer.jit import njit
+from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import (
@@ -51,72 +51,6 @@ __all__ = ["PRICED_PATHS", "PRICED_TREES", "branching", "bundled", "propose_move
 # choose takes a sixth of the time.
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _price(load, scale, power):
-    return math.exp(min(power * math.log(max(load / scale, 1e-9)), 500.0)) + 1e-7
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _charge(e, times, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited):
-    loads[0][e] += times * use[e]
-    price[0][e] = _price(loads[0][e] + use[e], scale, power)
-    if send_limited:
-        u = tail[e]
-        loads[1][u] += times * occupancy[e]
-        price[1][u] = _price(loads[1][u] + occupancy[e], scale, power)
-    if receive_limited:
-        v = head[e]
-        loads[2][v] += times * occupancy[e]
-        price[2][v] = _price(loads[2][v] + occupancy[e], scale, power)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited):
-    cost = use[e] * price[0][e]
-    if send_limited:
-        cost += occupancy[e] * price[1][tail[e]]
-    if receive_limited:
-        cost += occupancy[e] * price[2][head[e]]
-    return cost
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _rise(heap, place, i, key):
-    x = heap[i]
-    while i > 0:
-        above = (i - 1) >> 1
-        if key[heap[above]] <= key[x]:
-            break
-        heap[i] = heap[above]
-        place[heap[i]] = i
-        i = above
-    heap[i] = x
-    place[x] = i
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _nearest(heap, place, size, key):
-    nearest, x = heap[0], heap[size - 1]
-    place[nearest] = -1
-    if size == 1:
-        return nearest
-    i = 0
-    while True:
-        below = 2 * i + 1
-        if below >= size - 1:
-            break
-        if below + 1 < size - 1 and key[heap[below + 1]] < key[heap[below]]:
-            below += 1
-        if key[heap[below]] >= key[x]:
-            break
-        heap[i] = heap[below]
-        place[heap[i]] = i
-        i = below
-    heap[i] = x
-    place[x] = i
-    return nearest
-
-
 @njit(cache=True, nogil=True, _nrt=False, small=100_000)
 def _sweep(
     visit, source, first_packet, target, first, out, tail, head, use, occupancy, delay, ports, depth_cost,
@@ -137,6 +71,8 @@ def _sweep(
     place, heap, order : int64[N]
         Room.
     """
+    roads = tail, head, use, occupancy, ports, send_limited, receive_limited
+    market = loads, price, scale, power
     nodes, shared = first.size - 1, ports[2].size > 0
     for i in visit:
         s = source[i]
@@ -145,18 +81,14 @@ def _sweep(
                 x = target[j]
                 while x != s:
                     e = old[i, x]
-                    _charge(
-                        e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                    )
-                    if shared:
-                        charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
+                    charge(e, -1.0, roads, market)
                     x = tail[e]
         for x in range(nodes):
             key[x], place[x], new[i, x] = np.inf, -1, -1
         key[s], heap[0], place[s] = 0.0, s, 0
         size, seen = 1, 0
         while size:
-            x = _nearest(heap, place, size, key)
+            x = pop_node(heap, place, size, key)
             size -= 1
             order[seen] = x
             seen += 1
@@ -164,7 +96,7 @@ def _sweep(
                 e = out[j]
                 y = head[e]
                 cost = key[x] + depth_cost * delay[e]
-                cost += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                cost += cost_of(e, 0.0, roads, price)
                 if shared:
                     cost += toll(e, ports, price[3])
                 if cost < key[y]:
@@ -172,7 +104,7 @@ def _sweep(
                     if place[y] < 0:
                         heap[size], place[y] = y, size
                         size += 1
-                    _rise(heap, place, place[y], key)
+                    rise(heap, place, place[y], key)
         for j in range(first_packet[i], first_packet[i + 1]):
             if key[target[j]] == np.inf:
                 return i
@@ -181,11 +113,7 @@ def _sweep(
             x = order[k]
             if count[x] > 0.0:
                 e = new[i, x]
-                _charge(
-                    e, count[x], tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited
-                )
-                if shared:
-                    charge_ports(e, count[x], ports, loads[3], price[3], scale, power)
+                charge(e, count[x], roads, market)
                 count[tail[e]] += count[x]
                 count[x] = 0.0
         count[s] = 0.0
@@ -201,6 +129,8 @@ def _choose(
 
     `owner` int32[P] is the place of each packet's source, `trees` int32[R, S, N], and `choice` int32[P] is changed.
     """
+    roads = tail, head, use, occupancy, ports, send_limited, receive_limited
+    market = loads, price, scale, power
     shared = ports[2].size > 0
     for p in visit:
         i = owner[p]
@@ -208,9 +138,7 @@ def _choose(
         x = target[p]
         while x != s:
             e = trees[choice[p], i, x]
-            _charge(e, -1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
-            if shared:
-                charge_ports(e, -1.0, ports, loads[3], price[3], scale, power)
+            charge(e, -1.0, roads, market)
             x = tail[e]
         least, best = np.inf, choice[p]
         for r in range(trees.shape[0]):
@@ -218,7 +146,7 @@ def _choose(
             while x != s and total < least:
                 e = trees[r, i, x]
                 total += depth_cost * delay[e]
-                total += _cost(e, tail, head, use, occupancy, price, send_limited, receive_limited)
+                total += cost_of(e, 0.0, roads, price)
                 if shared:
                     total += toll(e, ports, price[3])
                 x = tail[e]
@@ -228,9 +156,7 @@ def _choose(
         x = target[p]
         while x != s:
             e = trees[best, i, x]
-            _charge(e, 1.0, tail, head, use, occupancy, loads, price, scale, power, send_limited, receive_limited)
-            if shared:
-                charge_ports(e, 1.0, ports, loads[3], price[3], scale, power)
+            charge(e, 1.0, roads, market)
             x = tail[e]
 
 

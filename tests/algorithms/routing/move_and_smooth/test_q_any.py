@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gossamer
+from algorithms.routing.move_and_smooth.enumeration import column_movement, worst_row
 from gossamer import Rules
 from gossamer.algorithms.routing.move_and_smooth import table as q_any
-from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, column_movement, row_movement, worst_row
+from gossamer.algorithms.routing.move_and_smooth.lines import column_bound, row_movement
 from gossamer.algorithms.routing.move_and_smooth.mappings import MAPPINGS, multiplicity, second_mapping, variant_c
 from gossamer.algorithms.routing.move_and_smooth.regions import Cells, Regions, Routes, halves
 from gossamer.algorithms.routing.move_and_smooth.smoothing import Traffic

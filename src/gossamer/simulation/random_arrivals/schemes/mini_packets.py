@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
-from gossamer.simulation.random_arrivals.schemes.products import flattened, product_factors, product_scheme
+from gossamer.graphs.disjoint_trees import disjoint_tree, grown_trees, grown_trees_reason
+from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened, product_factors
+from gossamer.simulation.random_arrivals.schemes.products import product_scheme
 from gossamer.simulation.random_arrivals.schemes.rows import Rows, add_tree
 from gossamer.simulation.random_arrivals.schemes.star import star_orders, star_reason
 

@@ -14,6 +14,7 @@ from gossamer.simulation.random_arrivals.intervals import IntervalBroadcasts, in
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.schemes.arc import arc, arc_reason
 from gossamer.simulation.random_arrivals.schemes.edge_disjoint_trees import trees_reason
+from gossamer.simulation.random_arrivals.schemes.factor_trees import flattened
 from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     hypercube_reason,
     mini_packets,
@@ -21,7 +22,6 @@ from gossamer.simulation.random_arrivals.schemes.mini_packets import (
     minis_reason,
     star_minis,
 )
-from gossamer.simulation.random_arrivals.schemes.products import flattened
 from gossamer.simulation.random_arrivals.schemes.stamoulis_tsitsiklis import (
     indirect_reason,
     stamoulis_tsitsiklis_direct,

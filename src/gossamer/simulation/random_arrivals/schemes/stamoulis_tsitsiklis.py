@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gossamer.errors import NotApplicableError
-from gossamer.simulation.random_arrivals.schemes.disjoint_trees import disjoint_tree
+from gossamer.graphs.disjoint_trees import disjoint_tree
 from gossamer.simulation.random_arrivals.schemes.mini_packets import hypercube_reason
 from gossamer.simulation.random_arrivals.schemes.rows import Rows, over_the_root
 from gossamer.simulation.random_arrivals.schemes.star import star
