@@ -56,3 +56,21 @@ def test_no_module_names_one_of_a_higher_layer():
 def test_an_arrow_up_in_a_text_is_found(tmp_path):
     (tmp_path / "errors.py").write_text('"""Text."""\nHOME = "gossamer.plots.notebooks"\n', encoding="utf-8")
     assert arrows_up(tmp_path) == [("gossamer.errors", "gossamer.plots.notebooks")]
+
+
+PAGE = (ROOT / "docs" / "explanation" / "code_map.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_code_shows_every_layer_in_order():
+    plan = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)[1]
+    shown = [word for line in plan.splitlines() for word in line[:27].split() if f"gossamer.{word}" in LEVEL]
+    assert sorted(set(shown)) == sorted(name.removeprefix("gossamer.") for name in LEVEL)
+    first = list(dict.fromkeys(shown))
+    assert [LEVEL[f"gossamer.{name}"] for name in first] == sorted(LEVEL.values())
+
+
+def test_every_file_that_the_page_of_the_code_names_is_there():
+    table = PAGE[PAGE.index("## To change what") :]
+    named = {path for path in re.findall(r"`([\w/]+(?:\.py|/))`", table) if "/" in path}
+    assert len(named) > 40
+    assert [path for path in sorted(named) if not (SOURCE / path).exists()] in ([], ["cli/old_spellings.py"])
