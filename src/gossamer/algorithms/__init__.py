@@ -1,4 +1,9 @@
-"""Builders of schedules, one folder a task; `registry` is the table of them."""
+"""Algorithms for store-and-forward switching: builders of schedules, a folder a task.
+
+An algorithm takes a case (`gossamer.questions.cases`) and gives offers, which say before anything is built how long the
+schedule will take, or a refusal. `any_network` covers every network; `derived` reverses, composes and folds other
+algorithms; `each_group` works in groups of nodes. A new one is a file and a line in `registry`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Pictures of schedules: load and occupancy of links, trees, timetables and queues, and messages in motion."""
+"""Pictures: networks, load and occupancy of links, trees, timetables, messages in motion, curves.
+
+A figure takes a schedule, a network or results and gives a figure of Matplotlib; `drawing` writes pictures to files,
+`terminal` draws in text, `layouts` says where nodes stand, `appearance` has colors, sizes and headings for all. A new
+picture is a file with a function that makes the figure, and a line in `drawing`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Wormhole switching: messages on dimension-ordered paths in steps of channel-disjoint messages."""
+"""Wormhole switching: messages on dimension-ordered paths in steps of channel-disjoint messages.
+
+An algorithm takes a `WormholeCase` and gives offers of wormhole schedules, or a refusal; `bounds` gives lower bounds.
+Schedules and their files stand in `gossamer.schedules.wormhole`, the checker in `gossamer.verification.wormhole`. A new
+algorithm is a file and a line in `registry`.
+"""
 
 from __future__ import annotations
 
