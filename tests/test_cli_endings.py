@@ -17,7 +17,7 @@ import typer
 
 from gossamer.cli import main
 from gossamer.cli.console import print_error, progress
-from gossamer.processes.job import Job, attempt
+from gossamer.processes.job import WorkItem, attempt
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort(), typer.Exit(130)], ids=lambda e: type(e).__name__)
@@ -65,7 +65,7 @@ def test_ctrl_c_in_a_compiled_function_is_no_failure_of_a_point():
             returned_while_interrupted()
 
     with pytest.raises(KeyboardInterrupt):
-        attempt(Job(0, Interrupted()), print)
+        attempt(WorkItem(0, Interrupted()), print)
 
 
 COMMAND = """

@@ -22,7 +22,7 @@ from gossamer.bounds.proofs import Cut, Load
 from gossamer.jit import njit
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, HubDemand, Line
+from gossamer.questions.cases.demands import Counts, HubDemand, NodeLine
 from gossamer.questions.cases.metric import MAX_VISITS, axes_of
 from gossamer.writing import quantity
 
@@ -63,12 +63,12 @@ class Swept:
         self.copies = copies
         self.size = int(position.max()) + 1
 
-    def line(self, case: Case) -> Line:
+    def line(self, case: Case) -> NodeLine:
         """Return the positions of the case's terminals."""
         n = self.network.node_count
         own = self.network.terminal_count if self.copies == 1 else n
         terminals = np.bincount(self.position[:own], minlength=self.size) * self.copies
-        return Line(self.size, lambda nodes: self.position[nodes // self.stride % n], terminals)
+        return NodeLine(self.size, lambda nodes: self.position[nodes // self.stride % n], terminals)
 
     def capacity(self, case: Case, upward: bool) -> Counts:
         """Return the packets per slot that cross from positions <= k to positions > k (`upward`), or back."""
@@ -249,7 +249,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
     for axis in axes_of(case.metric):
         if axis.wraps is False and axis.size > 2:
             size = np.full(axis.size, case.network.node_count // axis.size, np.int64)
-            line = Line(axis.size, axis.place, size)
+            line = NodeLine(axis.size, axis.place, size)
             yield from _layers(case, line, size, f"at place {{}} of {axis.name}", far=True)
     for name, network, stride in swept_networks(case):
         copies = case.network.node_count // network.node_count
@@ -263,7 +263,7 @@ def separator_bounds(case: Case) -> Iterator[Bound]:
                 yield from _layers(case, swept.line(case), np.bincount(distance) * copies, where)
 
 
-def _layers(case: Case, line: Line, size: Counts, where: str, far: bool = False) -> Iterator[Bound]:
+def _layers(case: Case, line: NodeLine, size: Counts, where: str, far: bool = False) -> Iterator[Bound]:
     """Yield the best layer of a line, of `size` nodes each, for sending and for receiving.
 
     With `far` no hop goes further than to the next layer, so that a message for all has a layer a step to go.
@@ -302,7 +302,7 @@ def _layers(case: Case, line: Line, size: Counts, where: str, far: bool = False)
             )
 
 
-def _rest(case: Case, line: Line, send: bool) -> Counts:
+def _rest(case: Case, line: NodeLine, send: bool) -> Counts:
     """Return the hops that the last packet which a layer sends has left, or the first that it receives has behind it.
 
     What is counted are the first copies that enter a part, or the results of a reduction that leave it; each message is

@@ -19,7 +19,7 @@ from gossamer.bounds.bound import Bound
 from gossamer.bounds.loads import axis_capacity
 from gossamer.bounds.proofs import Cut, Mask, least_cut
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.links import Links
 from gossamer.questions.cases.metric import Axis, axes_of
 from gossamer.writing import quantity
@@ -166,7 +166,7 @@ class LayerCut(NamedTuple):
         return Cut.of(self.messages, self.capacity, self.high - self.low - 1, case.whole)
 
 
-def prefix_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
+def prefix_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     """Return the best cut between a position and the next, where links may lead anywhere."""
     count: Counts = sum(d.upward(line, False) for d in case.demands)  # type: ignore[assignment]
     ratio = np.where(count > 0, count / np.maximum(capacity, 1), 0.0)
@@ -176,14 +176,14 @@ def prefix_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
     return LayerCut(case.steps(count[i], capacity[i]), int(count[i]), int(capacity[i]), i, i + 1)
 
 
-def layer_cut(case: Case, line: Line, capacity: Counts) -> LayerCut | None:
+def layer_cut(case: Case, line: NodeLine, capacity: Counts) -> LayerCut | None:
     """Return the best cut of a line upwards, where no link leads more than one position up.
 
     Parameters
     ----------
     case : Case
         What is asked.
-    line : Line
+    line : NodeLine
         Positions of the terminals.
     capacity : int64[m-1]
         Packets per slot from each position to the next.
@@ -217,9 +217,9 @@ def cut_bounds(case: Case) -> Iterator[Bound]:
                 yield bound
 
 
-def _line(case: Case, axis: Axis) -> Line:
+def _line(case: Case, axis: Axis) -> NodeLine:
     area = case.network.node_count // axis.size
-    return Line(axis.size, axis.place, np.full(axis.size, area, np.int64))
+    return NodeLine(axis.size, axis.place, np.full(axis.size, area, np.int64))
 
 
 def _array(case: Case, axis: Axis) -> Bound | None:
@@ -309,7 +309,7 @@ def _slab_widths(case: Case, axis: Axis, lengths: Counts, area: int) -> tuple[Co
 
 
 def _slab_crossings(
-    case: Case, demand: HubDemand | PairDemand, line: Line, firsts: Counts, lengths: Counts
+    case: Case, demand: HubDemand | PairDemand, line: NodeLine, firsts: Counts, lengths: Counts
 ) -> tuple[Counts, Counts]:
     """Return the messages that must leave, and enter, each slab: int64[firsts, lengths]."""
     s = line.size

@@ -22,7 +22,7 @@ from gossamer.bounds.cuts import SOURCE, Floats, thin_cuts
 from gossamer.bounds.proofs import Cut, Load, Mask, least_cut, served
 from gossamer.networks.network import Network
 from gossamer.questions.cases import Case
-from gossamer.questions.cases.demands import Counts, Demand, HubDemand, Line, PairDemand
+from gossamer.questions.cases.demands import Counts, Demand, HubDemand, NodeLine, PairDemand
 from gossamer.questions.cases.links import FAR
 from gossamer.questions.cases.metric import axes_of
 from gossamer.writing import quantity
@@ -387,7 +387,7 @@ def _prefixes(case: Case) -> Iterator[Mask]:
 def _prefix_cuts(case: Case, rank: Counts) -> Mask | None:
     """Return the nodes up to the rank that most messages must leave for the links that lead up."""
     links, n = case.links, rank.size
-    line = Line(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
+    line = NodeLine(n, lambda nodes: rank[nodes], np.bincount(rank[: links.terminal_count], minlength=n))
     low, high = rank[links.source], rank[links.target]
     up = low < high
     rate = np.bincount(low[up], links.fair_rate[up], n) - np.bincount(high[up], links.fair_rate[up], n)

@@ -13,7 +13,7 @@ from gossamer.reading.tables import named_nodes
 
 if TYPE_CHECKING:
     from gossamer.networks.network import Network
-    from gossamer.simulation.random_arrivals.arrivals import Arrivals
+    from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess
     from gossamer.simulation.random_arrivals.delays import Delays
     from gossamer.simulation.random_arrivals.schemes import Mix
 
@@ -43,7 +43,7 @@ def mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
 
 
 def dynamic(
-    asked: Asked, process: Arrivals, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
+    asked: Asked, process: ArrivalProcess, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
 ) -> None:
     """Simulate schemes at loads; print, write and draw the delays."""
     from gossamer.cli import simulation_pages
@@ -84,9 +84,9 @@ def dynamic(
         print(f"wrote {path}")
 
 
-def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> Arrivals:
+def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> ArrivalProcess:
     """Return the arrivals that the options name."""
-    from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, Trace
+    from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, RequestTrace
 
     if trace is None and loads is None:
         raise ModelError("say which loads to simulate: --load 0.5, or --load 0.1:0.95:0.05")
@@ -95,7 +95,7 @@ def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None
             raise ModelError("a trace has a load of its own; leave out --load")
         if name != "poisson":
             raise ModelError("a trace has arrivals of its own; leave out --arrivals")
-        return Trace.read(trace)
+        return RequestTrace.read(trace)
     if burst is not None and name != "on-off":
         raise ModelError("--burst is for on-off arrivals; add --arrivals on-off, or leave it out")
     if name != "on-off":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.cli.destination_options import Destined
-    from gossamer.simulation.flits import Freedom, Saturation, ScheduleRun, TrafficRun, TrafficSettings
+    from gossamer.simulation.flits import DeadlockFreedom, Saturation, ScheduleRun, TrafficRun, TrafficSettings
     from gossamer.verification import Verification
 
 __all__ = [
@@ -35,7 +35,7 @@ _PROVED = 1024
 """Nodes up to which the routing function of a simulation is proved; beyond, `gossamer wormhole routing` does it."""
 
 
-def freedom_proofs(networks: list[str], settings: TrafficSettings) -> dict[str, Freedom]:
+def freedom_proofs(networks: list[str], settings: TrafficSettings) -> dict[str, DeadlockFreedom]:
     """Return for each network what the dependency graph of the routing function says; none where it is too large."""
     from gossamer.errors import ModelError
     from gossamer.networks import as_network
@@ -110,7 +110,10 @@ def simulated(
 
 
 def print_traffic(
-    curves: dict[str, Sequence[TrafficRun]], found: dict[str, Saturation], proofs: dict[str, Freedom], json: bool
+    curves: dict[str, Sequence[TrafficRun]],
+    found: dict[str, Saturation],
+    proofs: dict[str, DeadlockFreedom],
+    json: bool,
 ) -> None:
     """Print what came of each network."""
     from gossamer.cli.console import print_json

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import NetworkError
-from gossamer.graphs.precedence import HopGraph, Roads
+from gossamer.graphs.precedence import HopGraph, LinkResources
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
 
-__all__ = ["Demand", "Forest", "Growth", "charge", "cost_of", "grow", "prices", "toll"]
+__all__ = ["Forest", "PacketDemand", "TreeGrowth", "charge", "cost_of", "grow", "prices", "toll"]
 
 # No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) they are sooner compiled.
 
@@ -247,7 +247,7 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-class Demand(NamedTuple):
+class PacketDemand(NamedTuple):
     """Packets and where they must get.
 
     Attributes
@@ -296,24 +296,24 @@ class Forest(NamedTuple):
         return HopGraph.of_parents(self.link[place], packet, parent)
 
 
-class Growth:
+class TreeGrowth:
     """Trees of several demands that share links, grown again and again.
 
     Parameters
     ----------
-    roads : Roads
+    roads : LinkResources
         Links and ports.
 
     Examples
     --------
     >>> import gossamer
-    >>> growth = Growth(Roads.of(gossamer.network("ring:4"), gossamer.Rules()))
-    >>> demand = Demand(np.zeros(1, np.int32), np.array([0, 3]), np.array([1, 2, 3], np.int32))
+    >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
+    >>> demand = PacketDemand(np.zeros(1, np.int32), np.array([0, 3]), np.array([1, 2, 3], np.int32))
     >>> growth.grow(demand, np.ones(4, bool), None, power=4.0).hops, growth.congestion
     (3, 1.0)
     """
 
-    def __init__(self, roads: Roads) -> None:
+    def __init__(self, roads: LinkResources) -> None:
         self.roads = roads
         self.use: Floats = roads.occupancy / roads.capacity
         self.occupancy: Floats = roads.occupancy.astype(np.float64)
@@ -358,7 +358,7 @@ class Growth:
 
     def grow(
         self,
-        demand: Demand,
+        demand: PacketDemand,
         branches: npt.NDArray[np.bool_],
         old: Forest | None,
         *,
@@ -373,7 +373,7 @@ class Growth:
 
         Parameters
         ----------
-        demand : Demand
+        demand : PacketDemand
             The packets.
         branches : bool[N]
             Whether a node sends several copies of what it received once.

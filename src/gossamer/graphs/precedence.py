@@ -18,7 +18,7 @@ from gossamer.jit.heap import pop, push
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.rules import Rules
 
-__all__ = ["HopGraph", "Roads", "Starts", "heights", "scheduled", "shaken"]
+__all__ = ["HopGraph", "LinkResources", "StartTimes", "heights", "scheduled", "shaken"]
 
 # A hop may begin when all hops before it have brought what they carry, in the graph that `first` and `following` hold:
 # hop h is before ``following[first[h]:first[h + 1]]``, which are later hops.
@@ -326,7 +326,7 @@ class HopGraph(NamedTuple):
         return HopGraph(self.link[::-1].copy(), self.packet[::-1].copy(), behind, before)
 
 
-class Roads(NamedTuple):
+class LinkResources(NamedTuple):
     """The links and ports on which hops are scheduled.
 
     Attributes
@@ -352,7 +352,7 @@ class Roads(NamedTuple):
     ports: PortTable
 
     @classmethod
-    def of(cls, network: Network, rules: Rules, parts: int = 1) -> Roads:
+    def of(cls, network: Network, rules: Rules, parts: int = 1) -> LinkResources:
         """Return the links of a network under rules, for messages of so many parts."""
         limited = rules.send_limited or rules.receive_limited
         capacity = np.ones(network.link_count, np.int64) if limited else network.link_capacity.astype(np.int64)
@@ -368,7 +368,7 @@ class Roads(NamedTuple):
             PortTable.of(network),
         )
 
-    def turned_round(self) -> Roads:
+    def turned_round(self) -> LinkResources:
         """Return the links in opposite direction."""
         return self._replace(
             source=self.target,
@@ -379,14 +379,14 @@ class Roads(NamedTuple):
         )
 
 
-class Starts(NamedTuple):
+class StartTimes(NamedTuple):
     """When hops begin, int64[H], and the slots that all take together."""
 
     slots: int
     start: Longs
 
 
-def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
+def heights(graph: HopGraph, roads: LinkResources) -> tuple[Longs, Longs]:
     """Return the slots from the start of each hop to the end of all that wait for it, and how many these are."""
     height, weight = np.empty(graph.link.size, np.int64), np.empty(graph.link.size, np.int64)
     _heights(
@@ -405,21 +405,21 @@ def heights(graph: HopGraph, roads: Roads) -> tuple[Longs, Longs]:
 
 def scheduled(
     graph: HopGraph,
-    roads: Roads,
+    roads: LinkResources,
     *,
     least: int = 0,
     tries: int = 3,
     rounds: int = 2,
     orders: Sequence[npt.NDArray[np.float64]] | None = None,
     seed: int = 0,
-) -> Starts:
+) -> StartTimes:
     """Return the shortest schedule found for hops that wait for each other.
 
     Parameters
     ----------
     graph : HopGraph
         The hops.
-    roads : Roads
+    roads : LinkResources
         Where.
     least : int
         Stop at so many slots.
@@ -444,14 +444,14 @@ def scheduled(
     Examples
     --------
     >>> import gossamer
-    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
     >>> scheduled(hops, roads).start.tolist()
     [0, 1, 1]
     """
     if not graph.link.size:
-        return Starts(0, np.zeros(0, np.int64))
-    found: list[Starts] = []
+        return StartTimes(0, np.zeros(0, np.int64))
+    found: list[StartTimes] = []
     runs = tries + 2 * rounds if orders is None else len(orders) + 2 * rounds * _KEPT
     for rank in _ranks(graph, roads, tries, orders, np.random.default_rng(seed)):
         found.append(_run(graph, roads, rank))
@@ -469,7 +469,7 @@ def scheduled(
 
 def _ranks(
     graph: HopGraph,
-    roads: Roads,
+    roads: LinkResources,
     tries: int,
     orders: Sequence[npt.NDArray[np.float64]] | None,
     draw: np.random.Generator,
@@ -499,7 +499,7 @@ def _ranked(*keys: npt.NDArray[np.generic]) -> Longs:
     return rank
 
 
-def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = None) -> Starts:
+def _run(graph: HopGraph, roads: LinkResources, rank: Longs, need: IntArray | None = None) -> StartTimes:
 
     links = roads.source.size
     used = np.bincount(graph.link, minlength=links)
@@ -514,7 +514,7 @@ def _run(graph: HopGraph, roads: Roads, rank: Longs, need: IntArray | None = Non
         roads.latency, ring, np.zeros(int(ring[-1]), np.int64), roads.send_limited, roads.receive_limited,
         ports, roads.cut, start, desk,
     )  # fmt: skip
-    return Starts(int(slots), start)
+    return StartTimes(int(slots), start)
 
 
 def _foreseen(hops: int) -> None:
@@ -525,7 +525,7 @@ def _foreseen(hops: int) -> None:
         often(_list_schedule)
 
 
-def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: int) -> Starts:
+def _tightened(graph: HopGraph, roads: LinkResources, best: StartTimes, least: int, rounds: int) -> StartTimes:
     """Schedule backwards what ended last first, then forwards what then begins first, again and again."""
     if not rounds:
         return best
@@ -544,22 +544,22 @@ def _tightened(graph: HopGraph, roads: Roads, best: Starts, least: int, rounds: 
     return best
 
 
-def _backwards(turned: HopGraph, against: Roads, now: Starts, takes: Longs) -> Starts:
+def _backwards(turned: HopGraph, against: LinkResources, now: StartTimes, takes: Longs) -> StartTimes:
     """Return the schedule in which, from the end on, what ends last goes first, and every hop as late as it can."""
     back = _run(turned, against, _ranked(-(now.start + takes)[::-1]))
-    return Starts(back.slots, back.slots - back.start[::-1] - takes)
+    return StartTimes(back.slots, back.slots - back.start[::-1] - takes)
 
 
 def shaken(
-    graph: HopGraph, roads: Roads, best: Starts, *, least: int = 0, seed: int = 0, most: int = _SHAKES
-) -> Starts:
+    graph: HopGraph, roads: LinkResources, best: StartTimes, *, least: int = 0, seed: int = 0, most: int = _SHAKES
+) -> StartTimes:
     """Return a schedule found from a known one by moving some packets in time and scheduling all hops again.
 
     Parameters
     ----------
-    graph, roads : HopGraph, Roads
+    graph, roads : HopGraph, LinkResources
         The hops, and where.
-    best : Starts
+    best : StartTimes
         The schedule that is known.
     least : int
         Stop at so many slots.
@@ -577,9 +577,9 @@ def shaken(
     Examples
     --------
     >>> import gossamer
-    >>> roads = Roads.of(gossamer.network("array:3"), gossamer.Rules())
+    >>> roads = LinkResources.of(gossamer.network("array:3"), gossamer.Rules())
     >>> hops = HopGraph.of_parents(*(np.array(x, np.int32) for x in ([0, 2, 0], [0, 0, 1], [-1, 0, -1])))
-    >>> shaken(hops, roads, Starts(3, np.array([1, 2, 0]))).start.tolist()
+    >>> shaken(hops, roads, StartTimes(3, np.array([1, 2, 0]))).start.tolist()
     [0, 1, 1]
     """
     count = min(most, _SHAKEN // (3 * graph.link.size)) if graph.link.size else 0

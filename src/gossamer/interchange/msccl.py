@@ -20,8 +20,8 @@ from gossamer.errors import FileFormatError
 from gossamer.interchange.foreign import (
     Block,
     Chunk,
-    Collective,
-    Hop,
+    ChunkHop,
+    ForeignCollective,
     Step,
     capacities,
     carry_out,
@@ -336,14 +336,14 @@ def _schedule(name: str, fields: dict[str, Any], network: Network, stem: str) ->
         raise FileFormatError(f"{name!r} has messages of several numbers of chunks")
     steps = _slots(fields["steps"])
     capacity = capacities(name, network, {(u, v) for _, _, sends in steps for _, u, v in sends})
-    hops: list[Hop] = []
+    hops: list[ChunkHop] = []
     used: dict[tuple[int, int, int], int] = {}
     for first, rounds, sends in steps:
         for address, *ends in sends:
             u, v = ends
             slot = next((t for t in range(first, first + rounds) if used.get((t, u, v), 0) < capacity[u, v]), first)
             used[slot, u, v] = used.get((slot, u, v), 0) + 1
-            hops.append(Hop(slot, u, v, Chunk(*keys[address])))
+            hops.append(ChunkHop(slot, u, v, Chunk(*keys[address])))
     return schedule_of(name, network, kind, hops, n, k, root, str(fields.get("name") or stem))
 
 
@@ -443,7 +443,7 @@ def _number(element: ElementTree.Element, attribute: str, name: str) -> int:
     return int(text)
 
 
-def _root(kind: Collective, sizes: list[tuple[int, int]]) -> int:
+def _root(kind: ForeignCollective, sizes: list[tuple[int, int]]) -> int:
     """Return the root: the only rank with an input, or an output, where one alone has it, else rank 0."""
     have = [v for v, size in enumerate(sizes) if size[0 if kind.root_input else 1]]
     return have[0] if len(have) == 1 and (kind.root_input or kind.root_output) else 0
@@ -476,7 +476,7 @@ def _threadblocks(gpu: ElementTree.Element, rank: int, name: str) -> list[Block]
 
 
 def _aliases(
-    kind: Collective, algo: ElementTree.Element, v: int, n: int, k: int
+    kind: ForeignCollective, algo: ElementTree.Element, v: int, n: int, k: int
 ) -> dict[tuple[str, int], tuple[str, int]]:
     """Return which places are the same where input and output are one buffer."""
     if algo.get("inplace", "0") != "1" or algo.get("outofplace", "0") == "1":
@@ -489,7 +489,7 @@ def _aliases(
 
 
 def _check_outputs(
-    name: str, kind: Collective, memory: list[dict[tuple[str, int], Chunk]],
+    name: str, kind: ForeignCollective, memory: list[dict[tuple[str, int], Chunk]],
     alias: list[dict[tuple[str, int], tuple[str, int]]], n: int, k: int, root: int,
 ) -> None:  # fmt: skip
     """Refuse a file that leaves anything but the collective's result in an output."""

@@ -22,7 +22,7 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Broadcast, Chunked
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["DOWN_TREES", "Hops", "down_trees", "pipelined"]
+__all__ = ["DOWN_TREES", "TreeHops", "down_trees", "pipelined"]
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +108,7 @@ def _pipelined(root, terminals, packets, trees, tail, head, tree_of, place, orde
 _MOST_TREES = 62
 
 
-class Hops(NamedTuple):
+class TreeHops(NamedTuple):
     """Slots that all take together; slot, arc and packet of each hop, int32[H], by slot."""
 
     slots: int
@@ -119,7 +119,7 @@ class Hops(NamedTuple):
 
 def pipelined(
     arcs: Arcs, trees: DisjointTrees, root: int, terminals: int, packets: int, delay: npt.NDArray[np.float64]
-) -> Hops:
+) -> TreeHops:
     """Return hops that bring packets from the root to all terminals, a packet a slot and arc.
 
     Every packet goes down a tree, and every tree has its packets in turn. An arc with nothing to send from its own tree
@@ -156,7 +156,7 @@ def pipelined(
     slots, hops = _pipelined(
         root, terminals, packets, count, arcs.tail, arcs.head, trees.tree, place, order, slot, arc, packet
     )
-    return Hops(int(slots), slot[:hops], arc[:hops], packet[:hops])
+    return TreeHops(int(slots), slot[:hops], arc[:hops], packet[:hops])
 
 
 _WORK = 1_000_000
@@ -194,7 +194,7 @@ def down_trees(case: Case) -> Schedule:
     network, root, packets = case.network, int(case.messages.origin[0]), case.messages.packet_count
     link = np.repeat(np.arange(network.link_count), np.minimum(network.link_capacity, _MOST_TREES))
     arcs = Arcs.of(network.link_source[link], network.link_target[link], network.node_count)
-    best: Hops | None = None
+    best: TreeHops | None = None
     for trees in _packings(case, arcs, root, packets):
         for delay in (trees.depth.mean(axis=1), np.zeros(trees.depth.shape[0])):
             found = pipelined(arcs, trees, root, network.terminal_count, packets, delay)

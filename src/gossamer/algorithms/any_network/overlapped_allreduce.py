@@ -17,7 +17,7 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import least_slots
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.algorithms.any_network.together import grown_halves, halves_of, joined
-from gossamer.graphs.precedence import HopGraph, Roads, Starts, heights, scheduled, shaken
+from gossamer.graphs.precedence import HopGraph, LinkResources, StartTimes, heights, scheduled, shaken
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Allreduce, Chunked
@@ -56,7 +56,7 @@ def overlapped_allreduce(case: Case) -> Schedule:
     >>> overlapped_allreduce(Case(gossamer.network("array:7"), gossamer.task("allreduce"))).completion_time
     Fraction(12, 1)
     """
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     outward = halves_of(case)[-1].demand
     # and a contribution before the first result
     least = max(least_slots(outward, roads, moved=False) + 1, ceil(case.floor))
@@ -77,14 +77,14 @@ def overlapped_allreduce(case: Case) -> Schedule:
 class _Built(NamedTuple):
     """The starts of the hops of both halves, the hops with the result that each is for, and their packets."""
 
-    starts: Starts
+    starts: StartTimes
     graph: HopGraph
     packet: IntArray
 
 
 def _built(case: Case, depth_cost: float, least: int) -> _Built:
     """Return the schedule of trees in which a slot of delay costs so much."""
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     halves = halves_of(case)
     results = halves[-1].demand.origin
     forests = grown_halves(case, roads, halves, depth_cost)
@@ -96,7 +96,7 @@ def _built(case: Case, depth_cost: float, least: int) -> _Built:
 
 
 def _orders(
-    case: Case, graph: HopGraph, roads: Roads, reductions: int, origin: IntArray
+    case: Case, graph: HopGraph, roads: LinkResources, reductions: int, origin: IntArray
 ) -> list[npt.NDArray[np.float64]]:
     """Return orders in which roots are served in turn, their results some turns later than contributions for them."""
     draw, roots = np.random.default_rng(case.seed), origin.size

@@ -17,8 +17,8 @@ from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.squeezed import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
-from gossamer.graphs.forests import Demand, Forest, Growth, charge, cost_of, toll
-from gossamer.graphs.precedence import Roads, Starts, scheduled
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth, charge, cost_of, toll
+from gossamer.graphs.precedence import LinkResources, StartTimes, scheduled
 from gossamer.jit import njit
 from gossamer.jit.heap import pop_node, rise
 from gossamer.networks.network import IntArray
@@ -192,14 +192,14 @@ _MOST_TREES = 100_000_000
 _CHOICES = 12
 
 
-def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> Forest:
+def bundled(growth: TreeGrowth, demand: PacketDemand, depth_cost: float, seed: int) -> Forest:
     """Return a path for each packet, chosen by prices, and put them on the links of `growth`.
 
     Parameters
     ----------
-    growth : Growth
+    growth : TreeGrowth
         Links without loads.
-    demand : Demand
+    demand : PacketDemand
         Packets for one node each, those of one origin in a row.
     depth_cost : float
         What a slot of delay costs; a slot of a most loaded link costs 1.
@@ -224,10 +224,10 @@ def bundled(growth: Growth, demand: Demand, depth_cost: float, seed: int) -> For
     Examples
     --------
     >>> import gossamer
-    >>> from gossamer.graphs.precedence import Roads
-    >>> growth = Growth(Roads.of(gossamer.network("ring:4"), gossamer.Rules()))
+    >>> from gossamer.graphs.precedence import LinkResources
+    >>> growth = TreeGrowth(LinkResources.of(gossamer.network("ring:4"), gossamer.Rules()))
     >>> pairs = np.array([(a, b) for a in range(4) for b in range(4) if a != b], np.int32)
-    >>> bundled(growth, Demand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion
+    >>> bundled(growth, PacketDemand(pairs[:, 0], np.arange(13), pairs[:, 1]), 0.01, 0).hops, growth.congestion
     (16, 2.0)
     """
     roads, draw = growth.roads, np.random.default_rng(seed)
@@ -312,7 +312,7 @@ def routed(case: Case) -> Schedule:
     >>> routed(case).completion_time
     Fraction(6, 1)
     """
-    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     moved = case.messages.count > 0 and bool((case.messages.discipline == MOVE).all())
     least = max(least_slots(demand, roads, moved), ceil(case.floor))
     best: _Tried | None = None
@@ -329,21 +329,21 @@ def routed(case: Case) -> Schedule:
     patience = STEADY if moved and case.limited and case.floor else QUICK
     shorter = squeezed(demand, roads, branching(case) | moved, best.starts.slots, least, case.seed, patience)
     if shorter is not None:
-        best = _Tried(Starts(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
+        best = _Tried(StartTimes(shorter[0], shorter[1].astype(np.int64)), shorter[2], shorter[3])
     return timed(case, *best)
 
 
 class _Tried(NamedTuple):
     """The starts, links and packets of all hops."""
 
-    starts: Starts
+    starts: StartTimes
     link: IntArray
     packet: IntArray
 
 
 def _tried(case: Case, moved: bool, depth_cost: float, least: int) -> _Tried:
     """Return the schedule of trees in which a slot of delay costs so much."""
-    demand, roads = demand_of(case), Roads.of(case.network, case.rules)
+    demand, roads = demand_of(case), LinkResources.of(case.network, case.rules)
     if moved and _bundles(demand, roads):
         forests = iter([_exchanged(demand, roads, depth_cost, least, case.seed)])
     else:
@@ -369,13 +369,19 @@ def branching(case: Case) -> np.ndarray:
 
 
 def _grown(
-    demand: Demand, roads: Roads, branches: np.ndarray, depth_cost: float, least: int, load: int, seed: int
+    demand: PacketDemand,
+    roads: LinkResources,
+    branches: np.ndarray,
+    depth_cost: float,
+    least: int,
+    load: int,
+    seed: int,
 ) -> Iterator[Forest]:
     """Yield trees of a congestion that is enough for a schedule of `least` slots, then those of the least congestion.
 
     There are no trees of less congestion than `load`. With room to spare the schedule is often shorter.
     """
-    growth, draw = Growth(roads), np.random.default_rng(seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(seed)
     best: Forest | None = None
     now: Forest | None = None
     lowest, vain = np.inf, 0
@@ -398,15 +404,15 @@ def _grown(
         yield best
 
 
-def _bundles(demand: Demand, roads: Roads) -> bool:
+def _bundles(demand: PacketDemand, roads: LinkResources) -> bool:
     """Return whether packets of an origin are so many that they are routed together."""
     origins = int(np.count_nonzero(np.diff(demand.origin, prepend=-1)))
     return demand.origin.size * roads.source.size * _ROUNDS > _WORK and demand.origin.size > 4 * origins
 
 
-def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed: int) -> Forest:
+def _exchanged(demand: PacketDemand, roads: LinkResources, depth_cost: float, least: int, seed: int) -> Forest:
     """Return paths found for all packets of an origin at once; those on the most loaded links are then chosen anew."""
-    growth, draw = Growth(roads), np.random.default_rng(seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(seed)
     best = now = bundled(growth, demand, depth_cost, seed)
     lowest, vain, looks = growth.congestion, 0, 0
     branches = np.ones(roads.cut.size, bool)
@@ -424,13 +430,13 @@ def _exchanged(demand: Demand, roads: Roads, depth_cost: float, least: int, seed
     return best
 
 
-def _powers(demand: Demand, roads: Roads) -> list[float]:
+def _powers(demand: PacketDemand, roads: LinkResources) -> list[float]:
     rounds = max(2, min(_ROUNDS, _WORK // max(1, demand.origin.size * roads.source.size)))
     powers: list[float] = np.geomspace(_BLUNT, _STEEP, rounds).tolist()
     return powers
 
 
-def timed(case: Case, starts: Starts, link: IntArray, packet: IntArray) -> Schedule:
+def timed(case: Case, starts: StartTimes, link: IntArray, packet: IntArray) -> Schedule:
     """Return the schedule of hops with their starts."""
     order = np.argsort(starts.start, kind="stable")
     phases = [Phase(case.task.name, starts.slots)]

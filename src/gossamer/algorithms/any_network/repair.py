@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gossamer.algorithms.any_network.priced_routing import timed
 from gossamer.algorithms.any_network.together import Half, halves_of, joined
 from gossamer.errors import NotApplicableError
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import HopGraph, Roads, heights, scheduled, shaken
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
+from gossamer.graphs.precedence import HopGraph, LinkResources, heights, scheduled, shaken
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case
 from gossamer.schedules import CONTROL, Schedule, expand
@@ -87,9 +87,9 @@ def repaired(schedule: Schedule, case: Case, link: IntArray) -> Schedule:
     True
     """
     _refuse(schedule)
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     hops = _hops_of(schedule, case, link)
-    growth, draw = Growth(roads), np.random.default_rng(case.seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(case.seed)
     halves = halves_of(case)
     old = [_kept(hops, half, roads) for half in halves]
     for forest, _ in old:
@@ -149,7 +149,7 @@ def rescheduled(schedule: Schedule, case: Case) -> Schedule | None:
     >>> two.completion_time, rescheduled(two, case).completion_time
     (Fraction(8, 1), Fraction(8, 1))
     """
-    roads = Roads.of(case.network, case.rules)
+    roads = LinkResources.of(case.network, case.rules)
     hops = _hops_of(schedule, case, np.arange(case.network.link_count, dtype=np.int32))
     forests = {}
     for half in halves_of(case):
@@ -179,7 +179,7 @@ def _refuse(schedule: Schedule) -> None:
         raise NotApplicableError("a schedule under a limit of the buffers is not repaired; plan it anew")
 
 
-def _kept(hops: _Hops, of: Half, roads: Roads) -> tuple[Forest, Longs]:
+def _kept(hops: _Hops, of: Half, roads: LinkResources) -> tuple[Forest, Longs]:
     """Return the trees of the packets whose hops still make one, and the places of the other packets."""
     inward, numbers, demand, branches = of
     count, nodes = numbers.size, roads.cut.size
@@ -224,7 +224,7 @@ def _kept(hops: _Hops, of: Half, roads: Roads) -> tuple[Forest, Longs]:
     return forest, np.flatnonzero(broken)
 
 
-def _load(growth: Growth, forest: Forest) -> None:
+def _load(growth: TreeGrowth, forest: Forest) -> None:
     """Put the hops of trees on links and ports."""
     size = forest.end - forest.begin
     offset = np.cumsum(size) - size
@@ -241,7 +241,7 @@ def _load(growth: Growth, forest: Forest) -> None:
         growth.loads[3][:] += np.bincount(side[link] + 1, minlength=growth.ports[2].size + 1)[1:] * growth.ports[2]
 
 
-def _regrown(growth: Growth, half: Half, forest: Forest, broken: Longs, draw: np.random.Generator) -> Forest:
+def _regrown(growth: TreeGrowth, half: Half, forest: Forest, broken: Longs, draw: np.random.Generator) -> Forest:
     """Return all trees, those of some packets grown anew."""
     if not broken.size:
         return forest
@@ -249,7 +249,7 @@ def _regrown(growth: Growth, half: Half, forest: Forest, broken: Longs, draw: np
     count = np.diff(demand.first)[broken]
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
     place = np.arange(first[-1]) + np.repeat(demand.first[broken] - first[:-1], count)
-    some = Demand(demand.origin[broken], first, demand.target[place])
+    some = PacketDemand(demand.origin[broken], first, demand.target[place])
     new: Forest | None = None
     for power in _POWERS:
         visit = draw.permutation(broken.size)
@@ -262,7 +262,7 @@ def _regrown(growth: Growth, half: Half, forest: Forest, broken: Longs, draw: np
 
 
 def _orders(
-    graph: HopGraph, packet: IntArray, hops: _Hops, roads: Roads, draw: np.random.Generator
+    graph: HopGraph, packet: IntArray, hops: _Hops, roads: LinkResources, draw: np.random.Generator
 ) -> list[npt.NDArray[np.float64]]:
     """Return orders of the hops: as they were, new ones as late as they may be; and by what is still to come."""
     links = roads.source.size

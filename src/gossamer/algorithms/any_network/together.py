@@ -16,8 +16,8 @@ import numpy.typing as npt
 from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
-from gossamer.graphs.forests import Demand, Forest, Growth
-from gossamer.graphs.precedence import HopGraph, Roads, scheduled
+from gossamer.graphs.forests import Forest, PacketDemand, TreeGrowth
+from gossamer.graphs.precedence import HopGraph, LinkResources, scheduled
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages
@@ -81,7 +81,7 @@ def together(case: Case) -> Schedule:
     >>> together(Case(gossamer.network("array:2x3"), task)).completion_time
     Fraction(4, 1)
     """
-    roads, halves = Roads.of(case.network, case.rules), halves_of(case)
+    roads, halves = LinkResources.of(case.network, case.rules), halves_of(case)
     least = max((least_slots(half.demand, roads, moved=False) for half in halves if not half.inward), default=0)
     best: Schedule | None = None
     for depth_cost in _DEPTH_COSTS:
@@ -105,7 +105,7 @@ class Half(NamedTuple):
 
     inward: bool
     numbers: Longs
-    demand: Demand
+    demand: PacketDemand
     branches: npt.NDArray[np.bool_]
 
 
@@ -124,12 +124,12 @@ def halves_of(case: Case) -> list[Half]:
     return found
 
 
-def grown_halves(case: Case, roads: Roads, halves: list[Half], depth_cost: float) -> dict[bool, Forest]:
+def grown_halves(case: Case, roads: LinkResources, halves: list[Half], depth_cost: float) -> dict[bool, Forest]:
     """Return trees to the roots (True) and trees from the origins (False) that share links, of least congestion.
 
     A slot of delay costs `depth_cost`, in slots of a most loaded link.
     """
-    growth, draw = Growth(roads), np.random.default_rng(case.seed)
+    growth, draw = TreeGrowth(roads), np.random.default_rng(case.seed)
     packets = sum(half.numbers.size for half in halves)
     rounds = max(2, min(_ROUNDS, _WORK // max(1, packets * roads.source.size)))
     growth.seldom(rounds * packets)

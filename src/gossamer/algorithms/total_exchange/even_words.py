@@ -28,10 +28,10 @@ from gossamer.schedules import Schedule, Symmetry
 
 __all__ = [
     "EVEN_WORDS",
-    "Effort",
+    "ChoiceLimits",
     "Fluid",
-    "Pool",
-    "Words",
+    "PacketWords",
+    "WordPool",
     "chosen",
     "chosen_words",
     "draw_words",
@@ -432,7 +432,7 @@ class Fluid(NamedTuple):
     price: Reals
 
 
-class Effort(NamedTuple):
+class ChoiceLimits(NamedTuple):
     """How hard words are chosen: of how many of each offset, and the most nodes of a tree search and its seconds."""
 
     words: int
@@ -440,7 +440,7 @@ class Effort(NamedTuple):
     seconds: float
 
 
-class Pool(NamedTuple):
+class WordPool(NamedTuple):
     """Cheap words of every offset.
 
     Attributes
@@ -514,7 +514,7 @@ def fluid_optimum(network: Network) -> Fluid:
     return Fluid(time, 1.0 - few.ineqlin.marginals)
 
 
-def drawn_words(network: Network, symmetry: Symmetry, left: Elements, price: Reals, seed: int) -> Pool | None:
+def drawn_words(network: Network, symmetry: Symmetry, left: Elements, price: Reals, seed: int) -> WordPool | None:
     """Return words that are cheap at about the prices given, several of each offset; None where they would be too many.
 
     Parameters
@@ -563,10 +563,10 @@ def drawn_words(network: Network, symmetry: Symmetry, left: Elements, price: Rea
     place = np.empty(cheap.size, np.int64)
     place[cheap] = np.arange(cheap.size) - np.repeat(begin, np.diff(np.append(begin, cheap.size)))
     words = letters.reshape(-1, most)[fits]
-    return Pool(words, length.reshape(-1)[fits], row, kind, loads, owner, place)
+    return WordPool(words, length.reshape(-1)[fits], row, kind, loads, owner, place)
 
 
-def chosen(pool: Pool, most: int, effort: Effort) -> Elements | None:
+def chosen(pool: WordPool, most: int, effort: ChoiceLimits) -> Elements | None:
     """Return the kinds of words, one for each offset, with which no class of links has more letters than `most`.
 
     None if there are none among those offered, or none were found.
@@ -609,7 +609,7 @@ _WORK = 60_000_000
 """Letters looked at, over which fewer passes are made."""
 
 
-class Words(NamedTuple):
+class PacketWords(NamedTuple):
     """A word for each packet of an invariant schedule.
 
     Attributes
@@ -641,7 +641,7 @@ class Words(NamedTuple):
         return int(self.load.max(initial=0))
 
 
-def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
+def even_words(case: Case, by: tuple[int, ...] | None = None) -> PacketWords:
     """Return a word for every offset, such that the largest load of a generator is as small as it was found.
 
     Parameters
@@ -653,7 +653,7 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
 
     Returns
     -------
-    Words
+    PacketWords
         Shortest words, and longer ones if shortest words load some generators more than others.
 
     Notes
@@ -687,12 +687,12 @@ def even_words(case: Case, by: tuple[int, ...] | None = None) -> Words:
         needed = max(goal, int(np.ceil(least - 1e-6)))
         if int(load.max()) <= needed:
             break
-    return Words(symmetry, left, letters, length, load, needed)
+    return PacketWords(symmetry, left, letters, length, load, needed)
 
 
 def chosen_words(
-    case: Case, most: int, price: npt.NDArray[np.float64], by: tuple[int, ...] | None, effort: Effort, draws: int
-) -> Iterator[Words]:
+    case: Case, most: int, price: npt.NDArray[np.float64], by: tuple[int, ...] | None, effort: ChoiceLimits, draws: int
+) -> Iterator[PacketWords]:
     """Yield words of which no class of links has more than so many letters, `draws` times, or none at all.
 
     Parameters
@@ -705,7 +705,7 @@ def chosen_words(
         Prices of letters at which cheapest words are drawn (`fluid_optimum`).
     by : tuple of int or None
         Elements that generate the subgroup under which the words look the same; None: the whole group.
-    effort : Effort
+    effort : ChoiceLimits
         Of the integer program that chooses the words.
     draws : int
         How often words of equal loads are drawn anew.
@@ -727,8 +727,8 @@ def chosen_words(
 
 
 def _words_of(
-    pool: Pool, kinds: Elements, symmetry: Symmetry, left: Elements, most: int, rng: np.random.Generator
-) -> Words:
+    pool: WordPool, kinds: Elements, symmetry: Symmetry, left: Elements, most: int, rng: np.random.Generator
+) -> PacketWords:
     """Return words of the kinds chosen, one at random of those that are alike."""
     mixed = rng.permutation(pool.kind.size)
     one = np.zeros(len(pool.owner), np.int64)
@@ -737,7 +737,7 @@ def _words_of(
     letters = np.zeros((left.size, pool.letters.shape[1]), np.int8)
     length = np.zeros(left.size, np.int64)
     letters[rows], length[rows] = pool.letters[drawn], pool.length[drawn]
-    return Words(symmetry, left, letters, length, pool.load[kinds].sum(axis=0), most)
+    return PacketWords(symmetry, left, letters, length, pool.load[kinds].sum(axis=0), most)
 
 
 def _translated(symmetry: Symmetry) -> Elements:
@@ -838,7 +838,7 @@ def generators_commute(network: Network) -> bool:
     return bool((twice == twice.T).all())
 
 
-def listed_as_open_shop(network: Network, words: Words) -> tuple[IntArray, IntArray, IntArray]:
+def listed_as_open_shop(network: Network, words: PacketWords) -> tuple[IntArray, IntArray, IntArray]:
     """Return slot, link and packet of every hop, int32[S]: as many slots as the largest load or the longest word.
 
     `words` are the same at every node of a Cayley network whose generators commute.
@@ -873,14 +873,14 @@ _SUBGROUPS = 6
 _MOST_COSETS = 20_000
 _MOST_CHOSEN = 12_000
 """Nodes times degree up to which an integer program chooses the words."""
-_EFFORTS = Effort(12, 400, 60.0), Effort(48, 3_000, 60.0)
+_EFFORTS = ChoiceLimits(12, 400, 60.0), ChoiceLimits(48, 3_000, 60.0)
 _DRAWS, _ORDERS = 6, 10
 _MOST_LISTED = 1_000_000_000
 """Slots times words times classes of links up to which words are listed by the queues that they feed, too."""
 _HOP_SECONDS = 4e-6  # with its share of the words that are tried
 
 
-def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
+def listed(case: Case, words: PacketWords, tries: int = _TRIES) -> Schedule:
     """Return the schedule in which every class of links serves the word with most letters left, slot by slot.
 
     Where that takes more slots than the largest load, also the one in which letters count more whose queues are short;
@@ -891,7 +891,7 @@ def listed(case: Case, words: Words, tries: int = _TRIES) -> Schedule:
     ----------
     case : Case
         The total exchange of the words.
-    words : Words
+    words : PacketWords
         Of `even_words`.
     tries : int
         Orders of equal words that are tried until the slots are the largest load.
@@ -969,7 +969,7 @@ def even_words_exchange(case: Case) -> Schedule:
     if best.completion_time <= least:
         return best
     network = case.network
-    made: Iterator[Words]
+    made: Iterator[PacketWords]
     if network.node_count * network.degree > _MOST_CHOSEN:
         made = (even_words(case, by) for by in _subgroups(network, case.seed))
     else:

@@ -13,16 +13,16 @@ from gossamer.simulation.random_arrivals.result import Result
 from gossamer.simulation.random_arrivals.scheme import Scheme
 from gossamer.simulation.random_arrivals.settings import Settings
 from gossamer.simulation.random_arrivals.simulator import simulate
-from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, Estimate
-from gossamer.simulation.random_arrivals.theory import Prepared, best_bound, delay_estimate, in_flight_bound
+from gossamer.simulation.random_arrivals.statistics import NO_ESTIMATE, ConfidenceInterval
+from gossamer.simulation.random_arrivals.theory import PreparedScheme, best_bound, delay_estimate, in_flight_bound
 
-__all__ = ["Delays", "Limit", "RandomBroadcasts", "TreeBroadcasts", "by_scheme"]
+__all__ = ["Delays", "LoadLimit", "RandomBroadcasts", "TreeBroadcasts", "by_scheme"]
 
 NONE = float("nan")
 
 
 @dataclass(frozen=True)
-class Limit:
+class LoadLimit:
     """The load at which a scheme can no longer be stable.
 
     Attributes
@@ -50,13 +50,13 @@ class Delays:
         Spec and name.
     load : float
         Load factor.
-    limit : Limit
+    limit : LoadLimit
         From which load on the scheme is not stable.
     stable : bool
         Whether delays settle; False also where the load is not below the limit, and was not simulated.
     reason : str
         Why it is not stable.
-    reception, broadcast : Estimate
+    reception, broadcast : ConfidenceInterval
         Mean delays with 95% confidence; without a mean where not stable or not measured.
     reception_bound, broadcast_bound : float
         Lower bounds; nan where none holds (arrivals that are not Poisson have only those by distance). That of
@@ -72,11 +72,11 @@ class Delays:
     network: str
     scheme: str
     load: float
-    limit: Limit
+    limit: LoadLimit
     stable: bool
     reason: str
-    reception: Estimate = NO_ESTIMATE
-    broadcast: Estimate = NO_ESTIMATE
+    reception: ConfidenceInterval = NO_ESTIMATE
+    broadcast: ConfidenceInterval = NO_ESTIMATE
     reception_bound: float = NONE
     broadcast_bound: float = NONE
     broadcast_upper_bound: float = NONE
@@ -144,7 +144,7 @@ class RandomBroadcasts(Protocol):
     def check(self, settings: Settings) -> None:
         """Raise NotApplicableError if it cannot be simulated with these settings."""
 
-    def limit(self, settings: Settings) -> Limit:
+    def limit(self, settings: Settings) -> LoadLimit:
         """Return the load from which on it cannot be stable."""
 
     def delays(self, load: float | None, settings: Settings, progress: Callable[[str], None] | None = None) -> Delays:
@@ -168,7 +168,7 @@ class TreeBroadcasts:
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
-        self._known = Prepared(scheme)
+        self._known = PreparedScheme(scheme)
         self._everywhere = True
 
     @property
@@ -190,11 +190,11 @@ class TreeBroadcasts:
     def check(self, settings: Settings) -> None:
         """Do nothing: what does not fit is refused with the scheme's own tables."""
 
-    def limit(self, settings: Settings) -> Limit:
+    def limit(self, settings: Settings) -> LoadLimit:
         """Return the load at which the busiest link is saturated; 1 if the choice looks at the load."""
         if settings.choose != "oblivious":
-            return Limit(1.0, "it is not stable from load")
-        return Limit(float(self._known.limit), "its links are saturated at load")
+            return LoadLimit(1.0, "it is not stable from load")
+        return LoadLimit(float(self._known.limit), "its links are saturated at load")
 
     def delays(self, load: float | None, settings: Settings, progress: Callable[[str], None] | None = None) -> Delays:
         """Simulate at a load, or as a trace says."""
@@ -221,7 +221,7 @@ class TreeBroadcasts:
         )
 
     def _theory(
-        self, load: float, limit: Limit, settings: Settings, measured: float
+        self, load: float, limit: LoadLimit, settings: Settings, measured: float
     ) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return lower bounds and estimates of both delays; nan where there is none.
 

@@ -15,7 +15,7 @@ from gossamer.simulation.random_arrivals.settings import CHOICES, TIES
 if TYPE_CHECKING:
     from gossamer.simulation.random_arrivals._kernels import Log
 
-__all__ = ["Machine", "Tables"]
+__all__ = ["QueueState", "SchemeTables"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ FIRST_CELLS = 64
 
 
 @dataclass(frozen=True)
-class Tables:
+class SchemeTables:
     """A scheme as the kernel reads it: one line for every place of the list of children.
 
     Attributes
@@ -64,7 +64,7 @@ class Tables:
     depth: int
 
     @classmethod
-    def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> Tables:
+    def of(cls, scheme: Scheme, ties: str = "fifo", choose: str = "oblivious") -> SchemeTables:
         """Prepare a scheme for one rule of ties and one of choice. O(rows * depth) at most.
 
         Raises
@@ -166,12 +166,12 @@ def _places(first: LongArray, last: LongArray, rows: LongArray) -> LongArray:
     return np.repeat(first[rows] - ends + count, count) + np.arange(ends[-1] if ends.size else 0)
 
 
-class Machine:
+class QueueState:
     """The state of one run; times in units of one transmission.
 
     Parameters
     ----------
-    tables : Tables
+    tables : SchemeTables
         The scheme, prepared.
     most_copies : int
         Copies that may be in flight before the run gives up.
@@ -189,7 +189,7 @@ class Machine:
 
     def __init__(
         self,
-        tables: Tables,
+        tables: SchemeTables,
         *,
         most_copies: int,
         mixture: float = 0.5,

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer.errors import ModelError
-from gossamer.simulation.random_arrivals.arrivals import Arrivals, OnOff, Trace
-from gossamer.simulation.random_arrivals.machine import Machine, Tables
+from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess, OnOff, RequestTrace
+from gossamer.simulation.random_arrivals.machine import QueueState, SchemeTables
 from gossamer.simulation.random_arrivals.settings import MOST_STEPS, Settings
-from gossamer.simulation.random_arrivals.statistics import Estimate, Histogram, batch_means, grows, warmup_end
+from gossamer.simulation.random_arrivals.statistics import ConfidenceInterval, Histogram, batch_means, grows, warmup_end
 
-__all__ = ["MOST_TRANSMISSIONS", "Run", "Setup", "replicate"]
+__all__ = ["MOST_TRANSMISSIONS", "Replication", "Setup", "replicate"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ class Setup:
 
     Attributes
     ----------
-    tables : Tables
+    tables : SchemeTables
         The scheme, prepared for its rules.
     settings : Settings
         How it is simulated.
@@ -54,14 +54,14 @@ class Setup:
         Broadcasts measured, and broadcasts before them.
     """
 
-    tables: Tables
+    tables: SchemeTables
     settings: Settings
     rate: float
     count: int
     lead: int
 
     @classmethod
-    def of(cls, tables: Tables, settings: Settings, rate: float, load: float) -> Setup:
+    def of(cls, tables: SchemeTables, settings: Settings, rate: float, load: float) -> Setup:
         """Find the length of the runs; `load` is the load factor that `rate` makes.
 
         Raises
@@ -73,7 +73,7 @@ class Setup:
         total = rate * tables.scheme.source_nodes.size
         count = _measured(settings, total, load)
         lead = _lead(settings, count, total)
-        if not isinstance(process, Trace):
+        if not isinstance(process, RequestTrace):
             _check_effort(tables, settings, count + lead, total)
         elif lead >= process.time.size:
             raise ModelError(
@@ -92,7 +92,7 @@ def _measured(settings: Settings, per_step: float, load: float) -> float:
         return settings.broadcasts
     if settings.steps is not None:
         return max(1, _whole(per_step * settings.steps))
-    if isinstance(process, Trace):
+    if isinstance(process, RequestTrace):
         return process.time.size
     least = max(2000, int(180 / (1 - min(load, 0.95)) ** 2))  # a queue forgets in about 1 / (1 - load)^2 services
     return max(least, _whole(per_step * (3000 if load <= 0.7 else 5000 if load <= 0.9 else 9000)))
@@ -102,8 +102,8 @@ def _lead(settings: Settings, count: float, per_step: float) -> float:
     """Return how many broadcasts come before the measurement."""
     process, warmup = settings.arrivals, settings.warmup
     if isinstance(warmup, str):
-        return 0 if isinstance(process, Trace) else max(1, count // 3)
-    if isinstance(process, Trace):
+        return 0 if isinstance(process, RequestTrace) else max(1, count // 3)
+    if isinstance(process, RequestTrace):
         return int(np.searchsorted(process.time, warmup))
     return _whole(per_step * warmup)
 
@@ -112,7 +112,7 @@ def _whole(number: float) -> float:
     return int(number) if number < 2**62 else number
 
 
-def _check_effort(tables: Tables, settings: Settings, broadcasts: float, per_step: float) -> None:
+def _check_effort(tables: SchemeTables, settings: Settings, broadcasts: float, per_step: float) -> None:
     """Say how much would be simulated, and refuse what would not end."""
     probability = tables.scheme.probability
     each = float((tables.total * probability).sum(axis=1).mean())
@@ -131,7 +131,7 @@ def _check_effort(tables: Tables, settings: Settings, broadcasts: float, per_ste
     _check_turns(settings.arrivals, steps)
 
 
-def _check_turns(process: Arrivals, steps: float) -> None:
+def _check_turns(process: ArrivalProcess, steps: float) -> None:
     if isinstance(process, OnOff) and process.turns(steps) > MOST_TURNS:
         raise ModelError(
             f"each node would go on and off {process.turns(steps):.2g} times in {steps:,.0f} steps, of at most "
@@ -140,15 +140,15 @@ def _check_turns(process: Arrivals, steps: float) -> None:
 
 
 @dataclass(frozen=True)
-class Run:
+class Replication:
     """What one run found; times in steps. `reason` is empty unless the run was unstable.
 
     `sums` float64[2] and `counts` int64[2] are of the reception and the broadcast delays. The rest is as in `Result`.
     """
 
     reason: str
-    reception: Estimate
-    broadcast: Estimate
+    reception: ConfidenceInterval
+    broadcast: ConfidenceInterval
     sums: FloatArray
     counts: LongArray
     wait_sum: FloatArray
@@ -162,7 +162,7 @@ class Run:
     measured: float
     settled: bool
     backlog: FloatArray
-    kinds: tuple[tuple[Estimate, Estimate], ...] = ()
+    kinds: tuple[tuple[ConfidenceInterval, ConfidenceInterval], ...] = ()
 
 
 class Requests:
@@ -218,7 +218,7 @@ class Requests:
 
 def replicate(
     setup: Setup, seeds: np.random.SeedSequence, title: str = "", progress: Callable[[str], None] | None = None
-) -> Run:
+) -> Replication:
     """Run once: warm up, measure, and go on until every measured broadcast is finished.
 
     Parameters
@@ -262,7 +262,7 @@ def replicate(
     sums, counts = each_sum.sum(axis=1), each_count.sum(axis=1)
     widths = machine.histogram_widths / parts
     span = max(ended - began, 1.0)
-    return Run(
+    return Replication(
         reason=reason,
         reception=batch_means(sums[0], counts[0]),
         broadcast=batch_means(sums[1], counts[1]),
@@ -295,7 +295,9 @@ class _Running:
         self.setup, self._title, self._progress = setup, title, progress
         rules = setup.settings
         self._requests = Requests(setup, seeds)
-        self.machine = Machine(setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard)
+        self.machine = QueueState(
+            setup.tables, most_copies=rules.most_in_flight, mixture=rules.mixture, guard=rules.guard
+        )
         self.machine.measure(0)
         self._chunk = min(max(1, -(-setup.count // CHUNKS)), LARGEST_CHUNK)
         self.samples: list[tuple[float, int, int]] = []

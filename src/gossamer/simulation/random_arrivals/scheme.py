@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gossamer.errors import ScheduleError
 from gossamer.networks import Network
 from gossamer.reading import instance, whole
-from gossamer.simulation.random_arrivals.traffic import Traffic
+from gossamer.simulation.random_arrivals.traffic import RequestKinds
 
 __all__ = ["Scheme", "scheme_from_parents"]
 
@@ -79,7 +79,7 @@ class Scheme:
         Link that leaves each node by each column. Default, with `translated`: the network's links in their order.
     exact_probability : tuple of tuples of Fraction, optional
         `probability` without rounding, where it is known: the theory's limits are then exact.
-    traffic : Traffic, optional
+    traffic : RequestKinds, optional
         Which choices are no broadcasts, see `gossamer.simulation.random_arrivals.schemes.mixed`. Default: all are.
 
     Raises
@@ -118,7 +118,7 @@ class Scheme:
     dimension: IntArray | None = None
     link_table: IntArray | None = field(default=None, repr=False)
     exact_probability: tuple[tuple[Fraction, ...], ...] | None = field(default=None, repr=False)
-    traffic: Traffic | None = field(default=None, repr=False)
+    traffic: RequestKinds | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         network, name = self.network, self.name

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, Recording
-from gossamer.wormhole.contraction import Moves, contraction, group_tree
+from gossamer.wormhole.aggregation_distribution.recording import NOTHING, PhaseCost, ScheduleRecorder
+from gossamer.wormhole.contraction import TreeMoves, contraction, group_tree
 from gossamer.wormhole.partition import Ints, Partition
 
 __all__ = [
@@ -97,12 +97,12 @@ def gather_rounds(width: int, fan: int) -> list[list[Partner]]:
     return rounds
 
 
-def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
+def tell_all(recording: ScheduleRecorder, fan: int, name: str = "all-gather") -> None:
     """Let the nodes on the main diagonal of every DDN know all units of the DDN.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; all holders are on the main diagonals of the DDNs.
     fan : {4, 2}
         Most partners of a round.
@@ -129,7 +129,7 @@ def tell_all(recording: Recording, fan: int, name: str = "all-gather") -> None:
             known = _rings(recording, known, t)
 
 
-def _windows(recording: Recording, known: dict[int, Ints], t: int, fan: int) -> dict[int, Ints]:
+def _windows(recording: ScheduleRecorder, known: dict[int, Ints], t: int, fan: int) -> dict[int, Ints]:
     """Let each node know what those know that are up to g places away along the plane of dimensions 0 and t."""
     partition = recording.partition
     h, g = partition.h, partition.diagonals
@@ -157,7 +157,7 @@ def _windows(recording: Recording, known: dict[int, Ints], t: int, fan: int) -> 
     return {int(x): union(int(x), min(low, 0), g) for x in nodes} if g > 1 else known
 
 
-def _rings(recording: Recording, known: dict[int, Ints], t: int) -> dict[int, Ints]:
+def _rings(recording: ScheduleRecorder, known: dict[int, Ints], t: int) -> dict[int, Ints]:
     """Let each node know what those know that are a multiple of the block's side away along dimension t."""
     partition = recording.partition
     block = partition.h * partition.diagonals
@@ -232,12 +232,12 @@ class _Level:
         return tuple(int(np.abs(way).sum(axis=1).max()) for way in self.ways)
 
 
-def prefix_sums(recording: Recording, fan: int) -> Ints:
+def prefix_sums(recording: ScheduleRecorder, fan: int) -> Ints:
     """Find for every node how many units the nodes before it hold.
 
     Parameters
     ----------
-    recording : Recording
+    recording : ScheduleRecorder
         The schedule so far; all holders are nodes of DDNs. The control messages of the phase are written to it.
     fan : {3, 5}
         Groups along the diagonal of the torus: of 5, in two steps a level, or of 3, in one.
@@ -281,7 +281,7 @@ def prefix_sums(recording: Recording, fan: int) -> Ints:
     return base
 
 
-def ranks(recording: Recording, before: Ints) -> Ints:
+def ranks(recording: ScheduleRecorder, before: Ints) -> Ints:
     """Return the rank of every unit: the prefix sum of its holder and its place among the units there, int64[units]."""
     order = np.argsort(recording.holder, kind="stable")
     at = recording.holder[order]
@@ -320,7 +320,7 @@ def _levels(partition: Partition, fan: int) -> list[_Level]:
     return levels
 
 
-def _along_moves(moves: Moves) -> _Level:
+def _along_moves(moves: TreeMoves) -> _Level:
     return _Level(moves.source, moves.target, -moves.displacement.sum(axis=1), (moves.displacement,))
 
 
