@@ -1,0 +1,79 @@
+"""Spellings of commands and options from before, which go on working: one table, new words for old ones.
+
+Help, completion, the manual and the docs show the new ones only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["COMMANDS", "OPTIONS", "in_new_words"]
+
+COMMANDS: dict[str, str] = {
+    "networks": "list networks",
+    "tasks": "list tasks",
+    "algorithms": "list algorithms",
+    "schemes": "list schemes",
+    "formats": "list formats",
+    "bounds": "lower-bounds",
+    "dynamic": "simulate arrivals",
+    "wormhole traffic": "simulate traffic",
+    "wormhole saturation": "simulate saturation",
+    "wormhole run": "simulate wormhole",
+    "wormhole routing": "deadlock",
+    "wormhole": "simulate",
+}
+"""Commands: their old words, and their words now."""
+
+OPTIONS: tuple[tuple[str, str, str], ...] = (
+    ("list algorithms", "--network", ""),
+    ("plan", "--explore", "--output"),
+    ("draw", "--to terminal", ""),
+    ("simulate", "--mpi", "--own all"),
+    ("simulate", "--against", "--own"),
+)
+"""Options: how the command begins now, the old words, and the words now; without any, what follows is an argument."""
+
+
+def in_new_words(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in the words of today.
+
+    Examples
+    --------
+    >>> in_new_words(["wormhole", "traffic", "torus:4x4", "--load", "0.2"])
+    ['simulate', 'traffic', 'torus:4x4', '--load', '0.2']
+    >>> in_new_words(["algorithms", "--network=star:4", "--json"])
+    ['list', 'algorithms', 'star:4', '--json']
+    >>> in_new_words(["plan", "torus:4x4", "allgather"])
+    ['plan', 'torus:4x4', 'allgather']
+    """
+    words = list(arguments)
+    for old, new in COMMANDS.items():
+        if words[: len(old.split())] == old.split():
+            words[: len(old.split())] = new.split()
+            break
+    for command, old, new in OPTIONS:
+        if words[: len(command.split())] == command.split():
+            words = _replaced(words, old.split(), new.split())
+    return words
+
+
+def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
+    """Return words with some replaced by others, given in words of their own or as ``--option=value``."""
+    found: list[str] = []
+    place = 0
+    while place < len(words):
+        name, sign, value = words[place].partition("=")
+        if words[place : place + len(old)] == old:
+            found += new
+            place += len(old)
+        elif sign and [name] == old:
+            found += [*new[:-1], f"{new[-1]}={value}"] if new else [value]
+            place += 1
+        elif sign and [name, value] == old:
+            found += new
+            place += 1
+        else:
+            found.append(words[place])
+            place += 1
+    return found
