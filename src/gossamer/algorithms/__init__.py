@@ -1,8 +1,16 @@
-"""Builders of schedules, one folder a task."""
+"""Builders of schedules, one folder a task; `registry` is the table of them."""
 
 from __future__ import annotations
 
-from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.registry import ALGORITHMS
+from typing import TYPE_CHECKING
 
-__all__ = ["ALGORITHMS", "Algorithm"]
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.registry import algorithms_for
+from gossamer.lazy import lazy
+
+if TYPE_CHECKING:
+    from gossamer.algorithms.registry import ALGORITHMS
+
+__all__ = ["ALGORITHMS", "Algorithm", "algorithms_for"]
+
+__getattr__ = lazy(__name__, registry="ALGORITHMS")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gossamer.algorithms.algorithm import Algorithm
-from gossamer.algorithms.any_network import PRICED_TREES
 from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.any_network.priced_routing import PRICED_TREES
 from gossamer.algorithms.any_network.repair import rescheduled
 from gossamer.algorithms.derived import dual
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import GREEDY_FLOODING

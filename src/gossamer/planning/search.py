@@ -89,7 +89,7 @@ class Search:
         if not isinstance(options, Mapping):
             raise ModelError(f"options must be a dict of words and values, got {shown(options)}")
         task = self.case.task
-        of_task = {a.name: a for a in self.kind.algorithms if isinstance(task, a.tasks)}
+        of_task = {a.name: a for a in self.kind.algorithms(type(task))}
         if algorithm == "best":
             named = list(of_task.values())
         elif algorithm in of_task:

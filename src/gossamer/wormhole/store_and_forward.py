@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gossamer.algorithms.multinode_broadcast.greedy_flooding import greedy_flooding
 from gossamer.algorithms.multinode_broadcast.partial import ROTATED_DIMENSIONS, rotated_dimensions_split
-from gossamer.algorithms.registry import ALGORITHMS
+from gossamer.algorithms.registry import algorithms_for
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.cases.offers import about_hops, needs
@@ -264,7 +264,7 @@ def _whole_offers(case: WormholeCase) -> list[Offer[WormholeSchedule]]:
     plain = Case(case.network, case.task, seed=case.seed)
     each = case.cost.startup + case.cost.message_bytes * case.cost.per_byte
     offers = []
-    for algorithm in ALGORITHMS:
+    for algorithm in algorithms_for(type(case.task)):
         found = algorithm.offers(plain)
         if isinstance(found, Refusal) or algorithm.name == "greedy-flooding":
             continue

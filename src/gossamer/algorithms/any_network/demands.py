@@ -7,11 +7,14 @@ import numpy as np
 from gossamer.graphs.forests import Demand
 from gossamer.graphs.precedence import Roads
 from gossamer.questions.cases import Case
-from gossamer.questions.tasks import Messages
+from gossamer.questions.tasks import Chunked, DemandTable, Grouped, Messages, Task, Together
 from gossamer.schedules import Packets
 from gossamer.schedules.state import message_rows
 
-__all__ = ["demand_of", "least_slots"]
+__all__ = ["GENERAL_TASKS", "demand_of", "least_slots"]
+
+GENERAL_TASKS: tuple[type[Task], ...] = (Chunked, Grouped, DemandTable, Together)
+"""Tasks whose messages may be of any kind."""
 
 
 def demand_of(case: Case, messages: Messages | None = None) -> Demand:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.graphs.hops import leads_on
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
@@ -20,16 +21,7 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import Broadcast, Chunked
 from gossamer.schedules import Phase, Schedule
 
-__all__ = [
-    "MOST_TREES",
-    "Arcs",
-    "DisjointTrees",
-    "Hops",
-    "disjoint_trees",
-    "down_trees",
-    "pipelined",
-    "propose_down_trees",
-]
+__all__ = ["DOWN_TREES", "MOST_TREES", "Arcs", "DisjointTrees", "Hops", "disjoint_trees", "down_trees", "pipelined"]
 
 
 @njit(cache=True, nogil=True)
@@ -481,3 +473,14 @@ def propose_down_trees(case: Case) -> Offer[Schedule] | Refusal:
     if looks > _SENT:
         return Refusal(f"would look up to {looks:,} times for a packet to send; at most {_SENT:,} are allowed")
     return Offer(lambda: down_trees(case), effort="search", hop_bytes=60, hop_seconds=2e-6)
+
+
+DOWN_TREES = Algorithm(
+    name="arc-disjoint-trees",
+    tasks=(Chunked,),
+    propose=propose_down_trees,
+    networks="any with plain links, and switches that copy",
+    source="Edmonds 1973; gossamer for small depths and for what other trees bring; no promised time",
+    summary="packets of a broadcast follow each other down as many trees without a common arc as there are",
+    passes_on=True,
+)

@@ -17,16 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of
 from gossamer.algorithms.any_network.overlapped_allreduce import overlapped_allreduce, propose_allreduce
-from gossamer.algorithms.any_network.priced_routing import propose_moves, propose_trees, routed
+from gossamer.algorithms.any_network.priced_routing import (
+    PRICED_PATHS,
+    PRICED_TREES,
+    propose_moves,
+    propose_trees,
+    routed,
+)
 from gossamer.graphs.precedence import Roads
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Proof, Refusal
-from gossamer.questions.tasks import COMBINE, Permutation
+from gossamer.questions.tasks import COMBINE, Allreduce, Permutation
 from gossamer.schedules import Packets, Phase, Schedule
 
-__all__ = ["Found", "Model", "Patience", "Sought", "exact", "propose_exact", "propose_walks", "sought", "walked"]
+__all__ = ["EXACT", "Found", "Model", "Patience", "Sought", "exact", "propose_walks", "sought", "walked"]
 
 # All schedules of so many slots as a model for CP-SAT: a variable for each packet, link and slot that can be of use.
 #
@@ -629,3 +636,15 @@ def _simple(case: Case) -> Offer[Schedule] | Refusal:
     """Return what the search says that comes first."""
     found = propose_moves(case)
     return propose_trees(case) if isinstance(found, Refusal) else found
+
+
+EXACT = Algorithm(
+    name="exact",
+    tasks=(*PRICED_TREES.tasks, *PRICED_PATHS.tasks[: -len(GENERAL_TASKS)], Allreduce),
+    propose=propose_exact,
+    networks="small ones (12 nodes for an alltoall, 16 for an allgather)",
+    source="gossamer; constraint programming by OR-Tools",
+    summary="the fewest steps, then the fewest hops, with a proof as a bound",
+    passes_on=True,
+    timed=True,
+)

@@ -13,16 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gossamer.algorithms.algorithm import Algorithm
 from gossamer.algorithms.any_network.demands import demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
 from gossamer.graphs.forests import Demand, Forest, Growth
 from gossamer.graphs.precedence import HopGraph, Roads, Starts, heights, scheduled, shaken
 from gossamer.networks.network import IntArray, Network
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, Messages
+from gossamer.questions.tasks import COMBINE, Allreduce, Chunked, Messages
 from gossamer.schedules import Schedule
 
-__all__ = ["overlapped_allreduce", "propose_allreduce"]
+__all__ = ["OVERLAPPED_TREES", "overlapped_allreduce", "propose_allreduce"]
 
 _WORK = 150_000_000
 _ROUNDS = 16
@@ -219,3 +220,15 @@ def propose_allreduce(case: Case) -> Offer[Schedule] | Refusal:
     if case.messages.after is None or case.messages.targets is not None:
         return Refusal("is for allreduces among all terminals")
     return Offer(lambda: overlapped_allreduce(case), effort="search", hop_bytes=350, hop_seconds=7e-5)
+
+
+OVERLAPPED_TREES = Algorithm(
+    name="overlapped-trees",
+    tasks=(Allreduce, Chunked),
+    propose=propose_allreduce,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="combines along trees that lead to the roots and sends out each result at once along trees from them",
+    passes_on=True,
+    timed=True,
+)

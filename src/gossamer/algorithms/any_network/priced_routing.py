@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.squeezed import QUICK, STEADY, squeezed
 from gossamer.errors import NetworkError
 from gossamer.graphs.forests import Demand, Forest, Growth, charge_ports, toll
@@ -22,10 +23,29 @@ from gossamer.graphs.precedence import Roads, Starts, scheduled
 from gossamer.jit import njit
 from gossamer.networks.network import IntArray
 from gossamer.questions.cases import Case, Offer, Refusal
-from gossamer.questions.tasks import COMBINE, MOVE
+from gossamer.questions.tasks import (
+    COMBINE,
+    MOVE,
+    Broadcast,
+    Gather,
+    GroupMultinodeBroadcast,
+    MultinodeBroadcast,
+    MultipleBroadcast,
+    NeighborExchange,
+    OneToManyRouting,
+    PartialExchange,
+    PartialGather,
+    PartialMultinodeBroadcast,
+    Permutation,
+    Scatter,
+    TotalExchange,
+    UnevenExchange,
+    UnevenGather,
+    UnevenScatter,
+)
 from gossamer.schedules import Phase, Schedule
 
-__all__ = ["branching", "bundled", "propose_moves", "propose_trees", "routed", "timed"]
+__all__ = ["PRICED_PATHS", "PRICED_TREES", "branching", "bundled", "propose_moves", "propose_trees", "routed", "timed"]
 
 # Plain arrays in and out. No kernel allocates arrays: without the runtime that counts references to them (``_nrt``) to
 # choose takes a sixth of the time.
@@ -517,3 +537,46 @@ def propose_trees(case: Case) -> Offer[Schedule] | Refusal:
 def propose_moves(case: Case) -> Offer[Schedule] | Refusal:
     """Offer paths for what is moved."""
     return _refusal(case, moved=True) or Offer(lambda: routed(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
+
+
+PRICED_TREES = Algorithm(
+    name="priced-trees",
+    tasks=(
+        Broadcast,
+        MultinodeBroadcast,
+        PartialMultinodeBroadcast,
+        MultipleBroadcast,
+        GroupMultinodeBroadcast,
+        OneToManyRouting,
+        *GENERAL_TASKS,
+    ),
+    propose=propose_trees,
+    networks="any in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="trees over links that cost the more the more they carry; what has furthest to go is sent first",
+    passes_on=True,
+    timed=True,
+)
+
+PRICED_PATHS = Algorithm(
+    name="priced-paths",
+    tasks=(
+        Scatter,
+        Gather,
+        TotalExchange,
+        PartialExchange,
+        PartialGather,
+        Permutation,
+        UnevenExchange,
+        UnevenScatter,
+        UnevenGather,
+        NeighborExchange,
+        *GENERAL_TASKS,
+    ),
+    propose=propose_moves,
+    networks="any in which the targets can be reached",
+    source="gossamer; no promised time",
+    summary="paths over links that cost the more the more they carry; what has furthest to go is sent first",
+    passes_on=True,
+    timed=True,
+)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gossamer.algorithms.any_network.demands import demand_of, least_slots
+from gossamer.algorithms.algorithm import Algorithm
+from gossamer.algorithms.any_network.demands import GENERAL_TASKS, demand_of, least_slots
 from gossamer.algorithms.any_network.priced_routing import branching, timed
 from gossamer.graphs.forests import Demand, Forest, Growth
 from gossamer.graphs.precedence import HopGraph, Roads, scheduled
@@ -22,7 +23,7 @@ from gossamer.questions.cases import Case, Offer, Refusal
 from gossamer.questions.tasks import COMBINE, Messages
 from gossamer.schedules import Schedule
 
-__all__ = ["joined", "part_of", "propose_together", "together"]
+__all__ = ["TREES_TOGETHER", "joined", "part_of", "together"]
 
 _WORK = 150_000_000
 _MOST_WORK = 5_000_000_000
@@ -270,3 +271,15 @@ def propose_together(case: Case) -> Offer[Schedule] | Refusal:
     if not messages.waits and not bool((messages.discipline == COMBINE).any()):
         return Refusal("is for what is combined, or waits for others")
     return Offer(lambda: together(case), effort="search", hop_bytes=150, hop_seconds=1e-5)
+
+
+TREES_TOGETHER = Algorithm(
+    name="trees-together",
+    tasks=GENERAL_TASKS,
+    propose=propose_together,
+    networks="any strongly connected",
+    source="gossamer; no promised time",
+    summary="trees for what is combined, copied and moved, grown together; each hop as soon as it can",
+    passes_on=True,
+    timed=True,
+)
