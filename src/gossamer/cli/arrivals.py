@@ -47,14 +47,12 @@ SIMULATION = (
 MIX = Words(
     "simulation/random_arrivals/schemes/mixed.py", "Mix", ("traffic", "unicasts_to", "set_size", "order"), "Requests"
 )
-INTERVALS = Words(
-    "simulation/random_arrivals/intervals.py", "interval_scheme", ("split", "control_time"), "Rules"
-)
+INTERVALS = Words("simulation/random_arrivals/intervals.py", "interval_scheme", ("split", "control_time"), "Rules")
 ArrivalsOutput = Annotated[
     list[Path] | None,
     written(
-        "Write all that was measured (.csv, .parquet), draw delay against load (.svg, .png, .pdf), or show some steps at "
-        "one load in the explorer (.html)"
+        "Write all that was measured (.csv, .parquet), draw delay against load (.svg, .png, .pdf), or show some steps "
+        "at one load in the explorer (.html)"
     ),
 ]
 
@@ -77,9 +75,7 @@ def simulate_arrivals(
             rich_help_panel="Rules",
         ),
     ] = None,
-    load: Annotated[
-        str | None, _request("Load factors: 0.5, or 0.1,0.5,0.9, or first:last:step.", "LOADS")
-    ] = None,
+    load: Annotated[str | None, _request("Load factors: 0.5, or 0.1,0.5,0.9, or first:last:step.", "LOADS")] = None,
     nodes: Annotated[
         str | None, _request("Nodes where requests arrive: a file, numbers 0,5,7, random:M, or all.", "SET")
     ] = None,

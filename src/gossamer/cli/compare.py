@@ -1,4 +1,4 @@
-"""``gossamer compare`` and ``gossamer lower-bounds``: what there is for a task, and what nothing can beat."""
+"""``gossamer compare`` and ``gossamer bounds``: what there is for a task, and what nothing can beat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gossamer.cli.options import Json, Options, Question, Words, asks, pictured,
 from gossamer.cli.plan import algorithm_options
 from gossamer.errors import ModelError
 
-__all__ = ["compare", "lower_bounds"]
+__all__ = ["bounds", "compare"]
 
 SizesOutput = Annotated[
     list[Path] | None, written("Draw time and bandwidth against several --bytes (.svg, .png, .pdf)")
@@ -96,7 +96,7 @@ def _compare_sizes(question: Question, how: dict[str, Any], output: list[Path], 
 
 
 @asks()
-def lower_bounds(question: Question, *, json: Json = False) -> None:
+def bounds(question: Question, *, json: Json = False) -> None:
     """Print every lower bound and say which binds."""
     from gossamer.planning import planner, switching
 

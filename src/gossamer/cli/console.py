@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["hush_libraries", "print_entries", "print_error", "print_json", "print_rows", "print_written", "progress", "styled"]
+__all__ = [
+    "hush_libraries",
+    "print_entries",
+    "print_error",
+    "print_json",
+    "print_rows",
+    "print_written",
+    "progress",
+    "styled",
+]
 
 _BAR = 30
 """Columns of the bar."""

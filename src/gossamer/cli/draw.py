@@ -34,8 +34,8 @@ class Picture(StrEnum):
 PictureOutput = Annotated[
     Path | None,
     written(
-        "Picture to write: .svg, .png or .pdf; .gif or .mp4 shows it in motion, .html is the explorer. Default: draw in "
-        "the terminal, in text",
+        "Picture to write: .svg, .png or .pdf; .gif or .mp4 shows it in motion, .html is the explorer. Default: draw "
+        "in the terminal, in text",
         several=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""What commands ask of files: read a schedule, of another tool too, and refuse what cannot be written before the work."""
+"""What commands ask of files: read a schedule, and refuse before the work what cannot be written."""
 
 from __future__ import annotations
 

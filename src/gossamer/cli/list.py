@@ -76,9 +76,7 @@ def _networks() -> Any:
     from gossamer.networks.families import FAMILIES
 
     rows = [{"name": f.name, "parameters": f.parameters, "example": f.example, "summary": f.summary} for f in FAMILIES]
-    return rows, [
-        (f.name, [f"{f.name}:{f.parameters}   for example {f.example}", f.summary]) for f in FAMILIES
-    ]
+    return rows, [(f.name, [f"{f.name}:{f.parameters}   for example {f.example}", f.summary]) for f in FAMILIES]
 
 
 def _tasks() -> Any:
@@ -131,7 +129,7 @@ def _algorithms(network: Any, task: str | None, switching: str, given: dict[str,
     rules = rules_and_cost(switching, given).get("rules")
     kind = named(switching)
     wanted = None if task is None else kind_of(task)
-    chosen = [(a, t) for a in kind.algorithms for t in a.tasks if t.name in TASKS and wanted in (None, t)]
+    chosen = [(a, t) for a in kind.algorithms(wanted) for t in a.tasks if t.name in TASKS and wanted in (None, t)]
     if network is not None:
         from gossamer.networks import Renumbered, as_network
         from gossamer.networks.recognition import recognized

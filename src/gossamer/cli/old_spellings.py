@@ -15,7 +15,6 @@ COMMANDS: dict[str, str] = {
     "algorithms": "list algorithms",
     "schemes": "list schemes",
     "formats": "list formats",
-    "bounds": "lower-bounds",
     "dynamic": "simulate arrivals",
     "wormhole traffic": "simulate traffic",
     "wormhole saturation": "simulate saturation",

@@ -1,7 +1,7 @@
 """The options of the commands: each that two commands share is declared here, once.
 
-Options that fill a dataclass or a function's keywords (`Words`) have names, types, choices, defaults and help from there.
-They are read from its source, not from the object, so that ``--help`` need not import what a command will use.
+Options that fill a dataclass or a function's keywords (`Words`) have names, types, choices, defaults and help from
+there. They are read from its source, not from the object, so that ``--help`` need not import what a command will use.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
 
 HEADINGS = (
     *("Arguments", "Network", "Task", "Requests", "Traffic", "Routers", "Rules", "Time", "Time of wormhole messages"),
-    *("Search", "Options", "Output", "Rarely needed"),
+    *("Search", "Output", "Rarely needed", "Options"),
 )
 """The headings of a command's help, by what a person decides, in this order."""
 
@@ -117,9 +117,7 @@ NetworkArgument = Annotated[
 ]
 TaskArgument = Annotated[
     str,
-    typer.Argument(
-        help="Task, such as allgather; see 'gossamer list tasks'.", metavar="TASK", autocompletion=_tasks
-    ),
+    typer.Argument(help="Task, such as allgather; see 'gossamer list tasks'.", metavar="TASK", autocompletion=_tasks),
 ]
 ScheduleFile = Annotated[Path, typer.Argument(help="Schedule file that plan --output wrote.", metavar="FILE")]
 SwitchingOption = Annotated[
@@ -264,7 +262,9 @@ def _module(path: str) -> tuple[dict[str, ast.ClassDef | ast.FunctionDef], dict[
 
 
 @functools.cache
-def _source(path: str, name: str) -> tuple[dict[str, str], dict[str, tuple[ast.expr, str | None]], dict[str, list[str]]]:
+def _source(
+    path: str, name: str
+) -> tuple[dict[str, str], dict[str, tuple[ast.expr, str | None]], dict[str, list[str]]]:
     """Return what is said of the fields of a class or function, the fields, and the words of types of its module."""
     nodes, literals = _module(path)
     return described(ast.get_docstring(nodes[name]) or ""), _fields(nodes[name]), literals

@@ -1,4 +1,4 @@
-"""``gossamer plan``, ``gossamer replan`` and ``gossamer faults``: schedules, repaired ones, and those of every failure."""
+"""``gossamer plan``, ``gossamer replan`` and ``gossamer faults``: plans, repairs, and a plan for every failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gossamer simulate``: schedules in the model of a machine, or flit by flit; random traffic is in files of its own."""
+"""``gossamer simulate``: a schedule in the model of a machine, or flit by flit."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ def simulate_schedule(
     latency: Annotated[
         str | None, typer.Option(help="Of every link. Default: the network's own, else 1us.", metavar="TIME", **_MODEL)
     ] = None,
-    overhead: Annotated[
-        str, typer.Option(help="At each end of a message, in LogGP.", metavar="TIME", **_MODEL)
-    ] = "0s",
+    overhead: Annotated[str, typer.Option(help="At each end of a message, in LogGP.", metavar="TIME", **_MODEL)] = "0s",
     platform: Annotated[
         Path | None,
         typer.Option(
@@ -93,7 +91,12 @@ def simulate_schedule(
         stage(f"reading {file}")
         schedule = load(file)
         rows = replay.replay(
-            schedule, sizes, model=model.value, own=named or bool(own), say=stage, **machine  # type: ignore[arg-type]
+            schedule,
+            sizes,
+            model=model.value,
+            own=named or bool(own),
+            say=stage,
+            **machine,  # type: ignore[arg-type]
         )
     text = f"{schedule.task.describe()} on {schedule.network.spec}"
     if platform is not None:

@@ -24,6 +24,8 @@ _PAGES = (".html", ".csv")
 commands = group("sweep", "Carry out many points: 'gossamer sweep study.toml' runs, resumes and extends a study.")
 
 ResultsFile = Annotated[Path, typer.Argument(help="File of results (.parquet) of a sweep.", metavar="FILE")]
+
+
 @commands.command()
 def run(
     study: Annotated[
@@ -82,6 +84,8 @@ def _given_words(
     kind: str | None, networks: list[str] | None, task: str | None, sizes: str | None, others: list[str] | None
 ) -> dict[str, Any]:
     """Return the words of points that options give, with lists of their values."""
+    from gossamer.studies.sweeps.study import word_values
+
     found: dict[str, Any] = {}
     if kind is not None:
         found["kind"] = kind
@@ -101,6 +105,8 @@ def _given_words(
 
 def _asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> Study:
     """Return a study from a file, with what options change, or from options alone."""
+    from gossamer.studies.sweeps.study import Study, read_study
+
     if path is not None:
         if path.suffix.lower() == ".parquet":
             raise ModelError(f"{str(path)!r} is a file of results; 'gossamer sweep report {path}' shows it")
@@ -115,6 +121,7 @@ def _estimate(study: Study, path: Path | None, settings: dict[str, Any], json: b
     from gossamer.planning.switching.resource_limits import time_text
     from gossamer.studies.sweeps import read_results
     from gossamer.studies.sweeps.engines import read_jobs
+    from gossamer.studies.sweeps.study import estimated
     from gossamer.writing import memory_text
 
     known: set[str] = set()
@@ -179,14 +186,14 @@ def _print_report(results: Any, title: str, shown: Shown, where: list[str] | Non
     from gossamer.studies.sweeps.report import report as compared
 
     found = compared(results, title, shown, where or [])
-    for group in found.groups:
-        columns, rows = group.table(found.shown.rows)
-        more = len(group.rows) - len(rows)
+    for part in found.groups:
+        columns, rows = part.table(found.shown.rows)
+        more = len(part.rows) - len(rows)
         note = f"and {more:,} more" if more > 0 else ""
-        print(Table(group.title or title or "results", columns, rows, note).text())
-        for each in group.fronts:
+        print(Table(part.title or title or "results", columns, rows, note).text())
+        for each in part.fronts:
             against, measure = (n.removeprefix("-") for n in (each.against, each.measure))
-            words = [f"{group.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
+            words = [f"{part.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
                      for m in _apart(each.members, against, measure)]  # fmt: skip
             print_entries([(f"front of {measure} against {against}:", [", ".join(words)])])
     return found

@@ -25,6 +25,7 @@ __all__ = ["FLITS", "ROUTERS", "PresetName", "deadlock", "simulate_saturation", 
 _CYCLES = 1000
 """The most cycles of a simulation on a page."""
 
+
 @dataclass(frozen=True)
 class Destinations:
     """The options that say where messages go; one at most.
