@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     to a file, which the line names. Nothing half written is left. Without `arguments` the process is taken to end then:
     signals are ignored from there on.
     """
-    given = in_new_words(sys.argv[1:] if arguments is None else arguments)
+    given = sys.argv[1:] if arguments is None else arguments
     _fill_streams()
     status = 2
     try:
@@ -92,7 +92,8 @@ def _run(given: Sequence[str]) -> int:
     from gossamer.errors import GossamerError, VerificationError, interrupt_behind
 
     try:
-        status = app(args=[*given], prog_name="gossamer", standalone_mode=False)
+        given = in_new_words(given)
+        status = app(args=given, prog_name="gossamer", standalone_mode=False)
         if sys.stdout is not None:  # it is closed
             sys.stdout.flush()
     except VerificationError as error:

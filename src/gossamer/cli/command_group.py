@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -193,13 +194,18 @@ class Commands(typer.core.TyperGroup):
         return super().resolve_command(context, arguments)
 
 
+def _misspelt(word: str, known: list[str]) -> bool:
+    """Whether a word is nearly a command, and no file."""
+    return not Path(word).suffix and bool(nearest(word, known)) and not Path(word).exists()
+
+
 class _FirstIfNone(Commands):
     """A group whose first command is meant where none is named."""
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
-        """Put the first command before what is no command of the group."""
+        """Put the first command before what is no command of the group, nor one that is misspelt."""
         known = self.list_commands(context)
-        if arguments and arguments[0] not in (*known, "-h", "--help"):
+        if arguments and arguments[0] not in (*known, "-h", "--help") and not _misspelt(arguments[0], known):
             arguments = [known[0], *arguments]
         return super().parse_args(context, arguments)
 

@@ -5,6 +5,7 @@ Help, completion, the manual and the docs show the new ones only.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 __all__ = ["COMMANDS", "OPTIONS", "in_new_words"]
@@ -47,6 +48,7 @@ def in_new_words(arguments: Sequence[str]) -> list[str]:
     ['plan', 'torus:4x4', 'allgather']
     """
     words = list(arguments)
+    _check(words)
     for old, new in COMMANDS.items():
         if words[: len(old.split())] == old.split():
             words[: len(old.split())] = new.split()
@@ -55,6 +57,22 @@ def in_new_words(arguments: Sequence[str]) -> list[str]:
         if words[: len(command.split())] == command.split():
             words = _replaced(words, old.split(), new.split())
     return words
+
+
+def _check(words: list[str]) -> None:
+    """Refuse what the old options refused where the new ones take more."""
+    from gossamer.errors import FileFormatError
+
+    pairs = list(itertools.pairwise([*words, ""]))
+    if words[:1] == ["plan"]:
+        for word, after in pairs:
+            name, sign, value = word.partition("=")
+            page = value if sign else after
+            if name == "--explore" and page and not page.lower().endswith(".html"):
+                raise FileFormatError(f"the page {page!r} must end in .html")
+    drawn = ("--to", "terminal") in pairs or "--to=terminal" in words
+    if words[:1] == ["draw"] and drawn and any(word.partition("=")[0] in ("-o", "--output") for word in words):
+        raise FileFormatError("--to terminal writes no file: leave out --output")
 
 
 def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
