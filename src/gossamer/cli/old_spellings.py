@@ -70,9 +70,12 @@ def _check(words: list[str]) -> None:
             page = value if sign else after
             if name == "--explore" and page and not page.lower().endswith(".html"):
                 raise FileFormatError(f"the page {page!r} must end in .html")
-    drawn = ("--to", "terminal") in pairs or "--to=terminal" in words
-    if words[:1] == ["draw"] and drawn and any(word.partition("=")[0] in ("-o", "--output") for word in words):
-        raise FileFormatError("--to terminal writes no file: leave out --output")
+    to = next((a if w == "--to" else w[5:] for w, a in pairs if w == "--to" or w.startswith("--to=")), None)
+    if words[:1] == ["draw"] and to is not None:
+        if to != "terminal":
+            raise FileFormatError(f"Invalid value for '--to': {to!r} is not one of 'terminal'")
+        if any(word.partition("=")[0] in ("-o", "--output") for word in words):
+            raise FileFormatError("--to terminal writes no file: leave out --output")
 
 
 def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
@@ -81,7 +84,7 @@ def _replaced(words: list[str], old: list[str], new: list[str]) -> list[str]:
     place = 0
     while place < len(words):
         name, sign, value = words[place].partition("=")
-        if words[place : place + len(old)] == old:
+        if words[place : place + len(old)] == old and (new or old[1:] or place + 1 < len(words)):
             found += new
             place += len(old)
         elif sign and [name] == old:
