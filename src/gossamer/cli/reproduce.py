@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from gossamer.cli.console import print_json, progress
+from gossamer.cli.options import Json, at_once, pictured, written
 
 __all__ = ["reproduce"]
 
+ReproduceOutput = Annotated[
+    list[Path] | None,
+    written("Also draw the source's curves (.svg, .png, .pdf), or what its text describes (a folder)"),
+]
 
-def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, only: str | None = None) -> None:
-    """Compute and print the tables of a source, all or those named, and draw its curves (pictures) and figures."""
+
+@pictured
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="What to reproduce: varvarigos-bertsekas, yeh-varvarigos-lee, chen-chen, han or dimakopoulos.",
+            metavar="NAME",
+        ),
+    ],
+    only: Annotated[
+        str | None,
+        typer.Option(help="Tables and figures by name, such as family-q,routers; default all.", metavar="NAMES"),
+    ] = None,
+    jobs: Annotated[int, at_once()] = 1,
+    output: ReproduceOutput = None,
+    json: Json = False,
+) -> None:
+    """Reproduce a paper's tables: claimed, measured, bound."""
     from gossamer.plots.drawing import picture_format
     from gossamer.plots.paper_figures import named_parts
     from gossamer.studies.reproductions import REPRODUCTIONS, reproduction
@@ -19,14 +44,14 @@ def reproduce(name: str, output: list[Path], json: bool, jobs: int | None = 1, o
 
     source = reproduction(name)
     makers, figures = named_parts(name, only)
-    for path in output:
+    for path in output or []:
         if path.suffix:
             picture_format(path)  # refuse a wrong suffix, or a place that is not there, before the work
             check_writable(path)
     written: list[Path] = []
     with progress() as stage:
         found = list(computed_tables(makers, stage, jobs))
-        for path in output:
+        for path in output or []:
             if path.suffix:
                 from gossamer.plots.curves import draw_curves
 

@@ -1,24 +1,91 @@
-"""What the commands of ``gossamer sweep`` do."""
+"""``gossamer sweep``: many points, what came of them, and files of results merged."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from gossamer.cli.console import print_entries, print_json, progress
+import typer
+
+from gossamer.cli.command_group import group
+from gossamer.cli.console import print_entries, print_json, print_rows, progress
+from gossamer.cli.files import check_outputs
+from gossamer.cli.options import Engine, Json, Scheduler, Where, at_once, pictured, written
 from gossamer.errors import FileFormatError, ModelError
-from gossamer.studies.sweeps.study import Estimate, Shown, Study, estimated, read_study, word_values
 
-__all__ = ["asked_study", "estimate", "given_words", "merge", "report", "run"]
+if TYPE_CHECKING:
+    from gossamer.studies.sweeps.study import Estimate, Shown, Study
+
+__all__ = ["commands"]
 
 _PAGES = (".html", ".csv")
 
+commands = group("sweep", "Carry out many points: 'gossamer sweep study.toml' runs, resumes and extends a study.")
 
-def given_words(
+ResultsFile = Annotated[Path, typer.Argument(help="File of results (.parquet) of a sweep.", metavar="FILE")]
+
+
+@commands.command()
+def run(
+    study: Annotated[
+        Path | None, typer.Argument(help="A study (.toml); or say the points with options.", metavar="[STUDY]")
+    ] = None,
+    *,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="plan, bounds, faults, dynamic, limit, traffic or saturation. Default plan.", metavar="KIND"),
+    ] = None,
+    network: Annotated[
+        list[str] | None,
+        typer.Option(help="Networks, braces for many: torus:{4..16}x{4..16}; may be repeated.", metavar="NETWORK"),
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="Tasks: allgather,alltoall.", metavar="TASKS")] = None,
+    bytes_: Annotated[
+        str | None, typer.Option("--bytes", help="Sizes: 1KiB,1MiB or 1KiB:1GiB.", metavar="SIZES")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Any other word of the points and its values, such as load=0.1:0.9:0.2; may be repeated.",
+            metavar="WORD=VALUES",
+        ),
+    ] = None,
+    where: Where = None,
+    output: Annotated[
+        Path | None, written("File of results (.parquet). Default: the study's name, here", several=False)
+    ] = None,
+    engine: Engine = None,
+    scheduler: Scheduler = None,
+    jobs: Annotated[int | None, at_once(" Default: one a processor.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory of all points together. Default: most of what is free.", metavar="SIZE")
+    ] = None,
+    retry: Annotated[
+        str, typer.Option(help="Try again what came to nothing: none, failed or all.", metavar="WHICH")
+    ] = "none",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the points and estimate what they take.")] = False,
+    json: Json = False,
+) -> None:
+    """Carry out the points of a study that are not in its file yet; exit status 1 if some failed."""
+    words = _given_words(kind, network, task, bytes_, set_)
+    asked = _asked_study(study, words, where or [])
+    settings = {"scheduler": scheduler, "jobs": jobs, "memory": memory, "retry": retry}
+    settings["engine"] = engine or ("dask" if scheduler else "processes")
+    path = output or (None if study is None else Path(study.stem + ".parquet"))
+    if dry_run:
+        _estimate(asked, path, settings, json)
+        return
+    raise typer.Exit(_run(asked, path, settings, json))
+
+
+def _given_words(
     kind: str | None, networks: list[str] | None, task: str | None, sizes: str | None, others: list[str] | None
 ) -> dict[str, Any]:
     """Return the words of points that options give, with lists of their values."""
+    from gossamer.studies.sweeps.study import word_values
+
     found: dict[str, Any] = {}
     if kind is not None:
         found["kind"] = kind
@@ -36,8 +103,10 @@ def given_words(
     return found
 
 
-def asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> Study:
+def _asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> Study:
     """Return a study from a file, with what options change, or from options alone."""
+    from gossamer.studies.sweeps.study import Study, read_study
+
     if path is not None:
         if path.suffix.lower() == ".parquet":
             raise ModelError(f"{str(path)!r} is a file of results; 'gossamer sweep report {path}' shows it")
@@ -47,11 +116,12 @@ def asked_study(path: Path | None, words: dict[str, Any], where: list[str]) -> S
     return Study("", ()).changed(words, where)
 
 
-def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> None:
+def _estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> None:
     """Count the points, and print about what they take."""
     from gossamer.planning.switching.resource_limits import time_text
     from gossamer.studies.sweeps import read_results
     from gossamer.studies.sweeps.engines import read_jobs
+    from gossamer.studies.sweeps.study import estimated
     from gossamer.writing import memory_text
 
     known: set[str] = set()
@@ -76,10 +146,10 @@ def estimate(study: Study, path: Path | None, settings: dict[str, Any], json: bo
         rows.append(("looked", f"at {found.looked:,} points; the others are taken to be like them"))
     if path is not None:
         rows.append(("file", str(path)))
-    print_entries((label, [text]) for label, text in rows)
+    print_rows(rows)
 
 
-def run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> int:
+def _run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -> int:
     """Carry out a study, print what came of it, and return the exit status."""
     from gossamer.studies.sweeps import sweep
 
@@ -98,9 +168,8 @@ def run(study: Study, path: Path | None, settings: dict[str, Any], json: bool) -
     if json:
         print_json({"points": len(found), **found.counts, "died": list(found.deaths), "rows": list(found)})
     else:
-        print_entries((label, [text]) for label, text in found.rows())
-        if path is not None:
-            print_entries([("wrote", [str(path)])])
+        print_rows(found.rows())
+        print_rows([], [] if path is None else [path])
         _print_report(found, study.title, study.shown)
     return 1 if any(status in found.counts for status in ("failed", "too large")) else 0
 
@@ -117,14 +186,14 @@ def _print_report(results: Any, title: str, shown: Shown, where: list[str] | Non
     from gossamer.studies.sweeps.report import report as compared
 
     found = compared(results, title, shown, where or [])
-    for group in found.groups:
-        columns, rows = group.table(found.shown.rows)
-        more = len(group.rows) - len(rows)
+    for part in found.groups:
+        columns, rows = part.table(found.shown.rows)
+        more = len(part.rows) - len(rows)
         note = f"and {more:,} more" if more > 0 else ""
-        print(Table(group.title or title or "results", columns, rows, note).text())
-        for each in group.fronts:
+        print(Table(part.title or title or "results", columns, rows, note).text())
+        for each in part.fronts:
             against, measure = (n.removeprefix("-") for n in (each.against, each.measure))
-            words = [f"{group.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
+            words = [f"{part.name(m)} ({cell_text(against, m.get(against))}: {cell_text(measure, m.get(measure))})"
                      for m in _apart(each.members, against, measure)]  # fmt: skip
             print_entries([(f"front of {measure} against {against}:", [", ".join(words)])])
     return found
@@ -135,36 +204,58 @@ def _apart(members: Any, *columns: str) -> list[Any]:
     return list({tuple(m.get(c) for c in columns): m for m in reversed(members)}.values())[::-1]
 
 
+@commands.command()
+@pictured
 def report(
-    file: Path, study: Path | None, where: list[str], shown: dict[str, Any], output: list[Path], json: bool
+    file: ResultsFile,
+    study: Annotated[
+        Path | None, typer.Option(help="The study (.toml), for its title and what it shows.", metavar="FILE")
+    ] = None,
+    *,
+    where: Where = None,
+    measure: Annotated[
+        str | None, typer.Option(help="What is to be small, or large with a minus before it.", metavar="COLUMN")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Columns whose values have a table each: task,bytes.", metavar="COLUMNS")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns against which fronts are taken: links,-nodes. Minus: more is better.", metavar="..."
+        ),
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="What the tables show.", metavar="COLUMNS")] = None,
+    rows: Annotated[int | None, typer.Option(help="Rows of a table. Default 12.", metavar="N")] = None,
+    output: Annotated[
+        list[Path] | None, written("Write a page (.html), pictures (.svg, .png, .pdf) or all rows (.csv)")
+    ] = None,
+    json: Json = False,
 ) -> None:
-    """Print what results say, and write pages, pictures and tables."""
-    from gossamer.cli.verify import is_picture
+    """Print the best points and the fronts of what nothing beats."""
     from gossamer.studies.sweeps import SweepResults, read_results
     from gossamer.studies.sweeps.report import report as compared
-    from gossamer.writing import check_writable
+    from gossamer.studies.sweeps.study import Study, read_study
 
-    for path in output:
-        if not is_picture(path) and path.suffix.lower() not in _PAGES:
-            raise FileFormatError(
-                f"{str(path)!r} is of no known kind; a report is .html, .csv, or a picture (.svg, .png)"
-            )
-        check_writable(path)
+    lists = {"by": by, "against": against, "columns": columns}
+    shown: dict[str, Any] = {name: tuple(text.split(",")) for name, text in lists.items() if text}
+    shown |= {name: value for name, value in (("measure", measure), ("rows", rows)) if value is not None}
+    check_outputs(output or [], _PAGES, "a report is .html, .csv, or a picture ({})")
     known = read_study(study) if study is not None else Study(file.stem, ())
     asked = dataclasses.replace(known.shown, **shown)
     results = SweepResults(read_results(file))
     if json:
-        found = compared(results, known.title, asked, where)
+        found = compared(results, known.title, asked, where or [])
         print_json({"title": found.title, "counts": results.counts, "groups": [_plain(g) for g in found.groups]})
     else:
-        print_entries((label, [text]) for label, text in results.rows())
-        found = _print_report(results, known.title, asked, where)
-    for path in output:
+        print_rows(results.rows())
+        found = _print_report(results, known.title, asked, where or [])
+    for path in output or []:
         with progress() as stage:
             stage(f"writing {path}")
             _write(found, path)
         if not json:
-            print_entries([("wrote", [str(path)])])
+            print_rows([], [path])
 
 
 def _plain(group: Any) -> dict[str, Any]:
@@ -190,8 +281,14 @@ def _write(found: Any, path: Path) -> None:
         draw_report(found, path)
 
 
-def merge(files: list[Path], output: Path, json: bool) -> None:
-    """Merge files of results."""
+@commands.command()
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="Files of results, two or more.", metavar="FILE...")],
+    *,
+    output: Annotated[Path, written("The merged file (.parquet)", several=False)],
+    json: Json = False,
+) -> None:
+    """Merge files of results of one study, made on several machines."""
     from gossamer.studies.sweeps import SweepResults
     from gossamer.studies.sweeps import merge as merged
 
@@ -202,4 +299,4 @@ def merge(files: list[Path], output: Path, json: bool) -> None:
     if json:
         print_json({"points": len(found), **found.counts, "file": str(output)})
         return
-    print_entries((label, [text]) for label, text in [*found.rows(), ("wrote", str(output))])
+    print_rows(found.rows(), [output])

@@ -1,37 +1,142 @@
-"""``gossamer dynamic``."""
+"""``gossamer simulate arrivals``: broadcasts and other requests that arrive at random."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-from gossamer.cli.console import print_entries, print_json, progress
-from gossamer.cli.verify import split_outputs
+import typer
+
+from gossamer.cli.console import print_json, print_written, progress
+from gossamer.cli.files import check_pages, pages, split_outputs
+from gossamer.cli.options import Json, NetworkArgument, Words, at_once, fails, fills, pictured, written
 from gossamer.errors import ModelError
-from gossamer.reading.tables import named_nodes
 
 if TYPE_CHECKING:
-    from gossamer.networks.network import Network
+    from collections.abc import Sequence
+
+    from gossamer.networks import Network
     from gossamer.simulation.random_arrivals.arrivals import ArrivalProcess
     from gossamer.simulation.random_arrivals.delays import Delays
     from gossamer.simulation.random_arrivals.schemes import Mix
+    from gossamer.simulation.random_arrivals.settings import Settings
 
-__all__ = ["Asked", "arrivals", "dynamic", "mix", "schemes"]
+__all__ = ["simulate_arrivals"]
 
-
-class Asked(NamedTuple):
-    """What is to be simulated, as the command line has it."""
-
-    network: str
-    names: tuple[str, ...]
-    loads: str | None
-    nodes: str | None
-    mix: Mix | None
-    options: dict[str, Any]
+_STEPS = 200
+"""The most steps of a simulation on a page."""
 
 
-def mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
+class Process(StrEnum):
+    """How broadcast requests arrive."""
+
+    poisson = "poisson"
+    bernoulli = "bernoulli"
+    on_off = "on-off"
+
+
+_SETTINGS = "simulation/random_arrivals/settings.py"
+SIMULATION = (
+    Words(_SETTINGS, "Settings", ("time", "ties", "choose"), "Rules"),
+    Words(_SETTINGS, "Settings", ("steps", "warmup", "replications"), "Time"),
+    Words(_SETTINGS, "Settings", ("seed",), "Search"),
+)
+MIX = Words(
+    "simulation/random_arrivals/schemes/mixed.py", "Mix", ("traffic", "unicasts_to", "set_size", "order"), "Requests"
+)
+INTERVALS = Words("simulation/random_arrivals/intervals.py", "interval_scheme", ("split", "control_time"), "Rules")
+ArrivalsOutput = Annotated[
+    list[Path] | None,
+    written(
+        "Write all that was measured (.csv, .parquet), draw delay against load (.svg, .png, .pdf), or show some steps "
+        "at one load in the explorer (.html)"
+    ),
+]
+
+
+def _request(help: str, metavar: str | None = None) -> Any:
+    return typer.Option(help=help, metavar=metavar, rich_help_panel="Requests")
+
+
+@pictured
+@fails
+@fills(simulation=SIMULATION, requests=(MIX,), intervals=(INTERVALS,))
+def simulate_arrivals(
+    network: NetworkArgument,
+    *,
+    scheme: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Scheme, several by commas; see 'gossamer list schemes'. Default priority.",
+            metavar="NAME",
+            rich_help_panel="Rules",
+        ),
+    ] = None,
+    load: Annotated[str | None, _request("Load factors: 0.5, or 0.1,0.5,0.9, or first:last:step.", "LOADS")] = None,
+    nodes: Annotated[
+        str | None, _request("Nodes where requests arrive: a file, numbers 0,5,7, random:M, or all.", "SET")
+    ] = None,
+    arrivals: Annotated[Process, _request("How requests arrive at every node.")] = Process.poisson,
+    burst: Annotated[
+        str | None,
+        _request("Mean steps that a node is on and off, for on-off arrivals. Default 20:80.", "ON:OFF"),
+    ] = None,
+    trace: Annotated[
+        Path | None, _request("Replay requests from a file: time and node (text, .csv, .npy, .parquet).", "FILE")
+    ] = None,
+    jobs: Annotated[int, at_once()] = 1,
+    simulation: dict[str, Any],
+    requests: dict[str, Any],
+    intervals: dict[str, Any],
+    output: ArrivalsOutput = None,
+    json: Json = False,
+) -> None:
+    """Simulate broadcasts and other requests that arrive at random: delays beside bounds."""
+    from gossamer.networks import as_network
+    from gossamer.reading.tables import named_nodes
+    from gossamer.simulation.random_arrivals.schemes import scheme as known_scheme
+    from gossamer.simulation.random_arrivals.settings import Settings
+    from gossamer.studies.sweeps import delay_load, read_loads, write_table
+
+    process = _arrivals(arrivals.value, trace, burst, load)
+    mix = _mix(requests, simulation)
+    shown, others = pages(output)
+    tables, plots = split_outputs(others)  # refuse before the work
+    net = as_network(network)
+    names = [name.strip() for text in scheme or [] for name in text.split(",") if name.strip()] or ["priority"]
+    settings = Settings(arrivals=process, **simulation)
+    loads = read_loads(load) if load else ()
+    check_pages(shown, len(names) * max(len(loads), 1))
+    for name in names if shown else ():
+        known_scheme(name, net)
+    with progress() as stage:
+        chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
+        points = delay_load(
+            net, names, loads, settings=settings, nodes=chosen, scheme_options=intervals, traffic=mix, jobs=jobs,
+            progress=stage,
+        )  # fmt: skip
+        for table in tables:
+            stage(f"writing {table}")
+            write_table(points, table)
+        for plot in plots:
+            from gossamer.plots.curves import draw_delays
+
+            stage(f"drawing {plot}")
+            draw_delays(points, plot)
+        for page in shown:
+            stage(f"writing {page}")
+            _write_page(net, names, loads, chosen, settings, page, mix)
+    if json:
+        print_json([_plain(point.to_dict()) for point in points])
+        return
+    _print(points)
+    print_written(*(output or []))
+
+
+def _mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
     """Return the traffic that the options name, if they name any."""
     from gossamer.simulation.random_arrivals.schemes import Mix
 
@@ -42,49 +147,30 @@ def mix(requests: dict[str, Any], simulation: dict[str, Any]) -> Mix | None:
     return Mix(**requests, seed=simulation.get("seed", 0))
 
 
-def dynamic(
-    asked: Asked, process: ArrivalProcess, simulation: dict[str, Any], jobs: int, output: list[Path], json: bool
+def _write_page(
+    network: Network,
+    names: list[str],
+    loads: Sequence[float],
+    nodes: Any,
+    settings: Settings,
+    page: Path,
+    mix: Mix | None,
 ) -> None:
-    """Simulate schemes at loads; print, write and draw the delays."""
-    from gossamer.cli import simulation_pages
-    from gossamer.networks import as_network
-    from gossamer.simulation.random_arrivals.settings import Settings
-    from gossamer.studies.sweeps import delay_load, read_loads, write_table
+    """Record schemes at loads, and write the page that shows them."""
+    from gossamer.explorer import explore
+    from gossamer.simulation.random_arrivals import record
+    from gossamer.simulation.random_arrivals.schemes import scheme
 
-    pages, others = simulation_pages.pages(output)
-    tables, plots = split_outputs(others)  # refuse before the work
-    net, loads, nodes = as_network(asked.network), asked.loads, asked.nodes
-    wanted = [name.strip() for text in asked.names for name in text.split(",") if name.strip()] or ["priority"]
-    settings = Settings(arrivals=process, **simulation)
-    at = read_loads(loads) if loads else ()
-    simulation_pages.check(pages, len(wanted) * max(len(at), 1))
-    simulation_pages.check_schemes(pages, wanted, net)
-    with progress() as stage:
-        chosen = None if nodes is None else named_nodes(nodes, net.node_count, settings.seed)
-        points = delay_load(
-            net, wanted, at, settings=settings, nodes=chosen, scheme_options=asked.options, traffic=asked.mix,
-            jobs=jobs, progress=stage,
-        )  # fmt: skip
-        for table in tables:
-            stage(f"writing {table}")
-            write_table(points, table)
-        for plot in plots:
-            from gossamer.plots.curves import draw_delays
-
-            stage(f"drawing {plot}")
-            draw_delays(points, plot)
-        for page in pages:
-            stage(f"writing {page}")
-            simulation_pages.broadcasts(net, wanted, at, chosen, settings, page, asked.mix)
-    if json:
-        print_json([_plain(point.to_dict()) for point in points])
-        return
-    _print(points)
-    for path in output:
-        print(f"wrote {path}")
+    short = settings if settings.steps is None else replace(settings, steps=min(settings.steps, _STEPS))
+    schemes = [scheme(name, network) if mix is None else mix.of(scheme(name, network)) for name in names]
+    explore(
+        [record(made, load=load, nodes=nodes, settings=short, above_limit=True)
+         for made in schemes for load in loads or (None,)],
+        page,
+    )  # fmt: skip
 
 
-def arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> ArrivalProcess:
+def _arrivals(name: str, trace: Path | None, burst: str | None, loads: str | None) -> ArrivalProcess:
     """Return the arrivals that the options name."""
     from gossamer.simulation.random_arrivals.arrivals import Bernoulli, OnOff, Poisson, RequestTrace
 
@@ -161,39 +247,5 @@ def _cells(point: Delays, measured: list[bool]) -> tuple[str, ...]:
     return load, *reception, str(point.broadcast), *map(_figure, bounds), busiest
 
 
-_COUNTED_LINKS = 10_000
-"""For more links the trees of all schemes, which a limit is counted from, take from ten seconds to minutes."""
-
-
 def _figure(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
-
-
-def schemes(network: str | Network | None, json: bool) -> None:
-    """List the schemes, or those that cover a network, with the load from which on they are not stable."""
-    from gossamer.networks import as_network
-    from gossamer.simulation.random_arrivals.schemes import SCHEMES, broadcasts
-    from gossamer.simulation.random_arrivals.settings import Settings
-
-    rows: list[dict[str, Any]] = []
-    net = None if network is None else as_network(network)
-    for name, known in SCHEMES.items():
-        row: dict[str, Any] = {"scheme": name, "summary": known.summary, "source": known.source}
-        if net is not None:
-            if known.reason(net) is not None:
-                continue
-            if net.link_count > _COUNTED_LINKS:
-                many = f"the load from which on it is not stable is told for {_COUNTED_LINKS:,} links at most"
-                row |= {"saturated_at": None, "limit": many}
-            else:
-                limit = broadcasts(name, net).limit(Settings())
-                row |= {"saturated_at": limit.load, "limit": str(limit)}
-        rows.append(row)
-    if json:
-        print_json(rows)
-        return
-    if not rows:
-        print(f"no scheme covers {network if net is None else net.spec}")
-    print_entries(
-        (row["scheme"], ["; ".join(row[k] for k in ("summary", "limit") if k in row), row["source"]]) for row in rows
-    )

@@ -8,27 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from gossamer.cli.console import print_json, progress
-from gossamer.cli.options import Engine, Json, Scheduler, Words, fills, pictured
+from gossamer.cli.options import Engine, Json, Scheduler, Words, at_once, fills, pictured, written
 from gossamer.errors import FileFormatError
 
-__all__ = ["command"]
+__all__ = ["design"]
 
 _DRAWN = 1_024
 """Nodes up to which a layout is drawn."""
 _SHORT = 24
 """The longest spec that is a name in a front."""
 _TASKS = "What it is for, such as alltoall, allreduce=3 with a weight, alltoall@1MiB with a size; may be repeated."
-_OUTPUT = (
-    "Write the table (.csv, .parquet, .json) or a picture of the best network (.svg, .png, .pdf); may be repeated."
-)
+_OUTPUT = "Write the table (.csv, .parquet, .json) or a picture of the best network (.svg, .png, .pdf)"
 
 
 @pictured
 @fills(
-    wishes=(Words("studies/design/problem.py", "Wishes", flags={"one_way": "--one-way/--two-way"}),),
-    search=(Words("studies/design/designing.py", "design", ("budget", "rounds", "top", "seed")),),
+    wishes=(Words("studies/design/problem.py", "Wishes", heading="Network"),),
+    search=(Words("studies/design/designing.py", "design", ("budget", "rounds", "top", "seed"), "Search"),),
 )
-def command(
+def design(
     *,
     nodes: Annotated[str, typer.Option(help="Nodes, such as 512, or a range such as 500:520.", metavar="N")],
     degree: Annotated[
@@ -37,7 +35,7 @@ def command(
     task: Annotated[list[str] | None, typer.Option(help=f"{_TASKS} Default alltoall.", metavar="TASK")] = None,
     wishes: dict[str, Any],
     search: dict[str, Any],
-    output: Annotated[list[Path] | None, typer.Option("--output", "-o", help=_OUTPUT, metavar="FILE")] = None,
+    output: Annotated[list[Path] | None, written(_OUTPUT)] = None,
     folder: Annotated[
         Path | None,
         typer.Option(help="Write the best network, its cables and schedules to a new folder.", metavar="FOLDER"),
@@ -51,9 +49,7 @@ def command(
     ] = 1,
     engine: Engine = None,
     scheduler: Scheduler = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Searches and plans at once. Default: one a processor.", metavar="N")
-    ] = None,
+    jobs: Annotated[int | None, at_once(" Default: one a processor.")] = None,
     flits: Annotated[bool, typer.Option("--flits", help="Run the best network and the torus in flits, too.")] = False,
     json: Json = False,
 ) -> None:
