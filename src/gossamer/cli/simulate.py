@@ -157,8 +157,8 @@ def simulate_wormhole(
     json: Json = False,
 ) -> None:
     """Run a wormhole schedule flit by flit; exit status 1 if it deadlocks."""
-    from gossamer.wormhole import load, verify
     from gossamer.simulation.flits import Routers, simulate_schedule
+    from gossamer.wormhole import load, verify
 
     settings = Routers.preset(preset, **routers, **flits)
     check_pages([output] if output else [], 1)
